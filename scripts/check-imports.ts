@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/** Dependencies point one way. A line of the table: files whose path matches may import only what follows. */
+const RULES: readonly [from: RegExp, may: RegExp][] = [
+  // The kernel knows no resource and no HTTP.
+  [/^kernel\//, /^kernel\//],
+  [/^postgres\//, /^postgres\//],
+  [/^config\.ts$/, /^$/],
+  [/^http\//, /^(http|kernel)\//],
+  // A resource: routes, then verbs, then statements and pure rules. Resources do not import one another.
+  [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],
+  [/^cases\/([\w-]+)\/\S+\.sql\.ts$/, /^kernel\/sql\.ts$/],
+  [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^kernel\//],
+  [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case\.ts$|kernel\/)/],
+  [/^cases\//, /^kernel\//],
+  [/^company\/\S+\.sql\.ts$/, /^kernel\/sql\.ts$/],
+  [/^company\//, /^(company|kernel)\//],
+  [/^app\.ts$/, /^(cases|company|http|kernel)\//],
+  [/^service\.ts$/, /^(app\.ts|config\.ts|company\/|http\/|kernel\/|postgres\/)/],
+  [/^main\.ts$/, /^(config|service)\.ts$/],
+];
+
+const root = new URL('../src/', import.meta.url).pathname;
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const faults = files.flatMap(faultsOf);
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exit(1);
+console.log(`Import direction: ${files.length} files, no fault.`);
+
+function faultsOf(file: string): string[] {
+  const rule = RULES.find(([from]) => from.test(file));
+  if (!rule) return [`src/${file}: no rule says what it may import (scripts/check-imports.ts)`];
+  const [from, may] = rule;
+  const own = from.exec(file)?.[1] ?? '';
+  const allowed = new RegExp(may.source.replaceAll('$1', own));
+  const imported = [...readFileSync(root + file, 'utf8').matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)];
+  return imported
+    .map(([, path]) => normalize(join(dirname(file), path ?? '')))
+    .filter((path) => !path.startsWith('..') && !allowed.test(path))
+    .map((path) => `src/${file} must not import src/${path}`);
+}

@@ -1,0 +1,22 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import pino from 'pino';
+import { buildApp } from '../src/app.ts';
+import { Database } from '../src/kernel/database.ts';
+import { systemClock } from '../src/kernel/time.ts';
+
+/** Writes openapi.json from the code; with --check, fails when the committed copy differs. */
+
+const file = new URL('../openapi.json', import.meta.url);
+// Nothing is asked of the database: the document is made of the routes alone.
+const db = new Database({ connection: { host: '/nowhere', user: 'nobody', database: 'none' }, poolSize: 1 });
+const app = await buildApp({ db, clock: systemClock, logger: pino({ level: 'silent' }) });
+await app.ready();
+const made = `${JSON.stringify(app.swagger(), null, 2)}\n`;
+await app.close();
+await db.close();
+
+if (!process.argv.includes('--check')) await writeFile(file, made);
+else if ((await readFile(file, 'utf8')) !== made) {
+  console.error('openapi.json does not match the code: run `npm run openapi` and commit the result.');
+  process.exitCode = 1;
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import type { Logger } from 'pino';
+import packageJson from '../package.json' with { type: 'json' };
+import { addressBookRoutes } from './cases/address-book/address-book.routes.ts';
+import { appointmentRoutes } from './cases/appointments/appointments.routes.ts';
+import { interactionRoutes } from './cases/interactions/interactions.routes.ts';
+import { invoiceRoutes } from './cases/invoices/invoices.routes.ts';
+import { callerFinder } from './company/credentials.ts';
+import { apiPages } from './http/api-pages.ts';
+import { authentication } from './http/authentication.ts';
+import { rawBodies } from './http/body.ts';
+import { health } from './http/health.ts';
+import { metrics } from './http/metrics.ts';
+import { openapi } from './http/openapi.ts';
+import { BODY_LIMIT, onClientError, problems } from './http/problems.ts';
+import { requestId, requestLog } from './http/request-log.ts';
+import type { Database } from './kernel/database.ts';
+import { type Migration, readMigrations } from './kernel/migrations.ts';
+import type { Clock } from './kernel/time.ts';
+
+export type AppOptions = { db: Database; clock: Clock; logger: Logger; migrations?: Migration[] };
+
+/** The whole service as one value: the plugins, then the slices. Who serves it, and when it ends, is main's affair. */
+export async function buildApp({ db, clock, logger, migrations }: AppOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: logger as never,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: (request) => requestId(request as IncomingMessage),
+    bodyLimit: BODY_LIMIT,
+    clientErrorHandler: onClientError,
+    // A slow or silent peer must not hold a connection for ever.
+    requestTimeout: 30_000,
+    keepAliveTimeout: 30_000,
+    connectionTimeout: 60_000,
+    routerOptions: { maxParamLength: 200 },
+  }) as unknown as FastifyInstance;
+  // Bodies are judged by the forms (all faults at once, after the path), answers are JSON text from the database.
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => JSON.stringify);
+
+  problems(app);
+  rawBodies(app);
+  requestLog(app);
+  authentication(app, { findCaller: callerFinder(db, clock), clock });
+  metrics(app, db, clock);
+  health(app, db, migrations ?? (await readMigrations()));
+  await openapi(app, packageJson.version);
+
+  const services = { db, clock };
+  await app.register(async (cases) => {
+    addressBookRoutes(cases, services);
+    interactionRoutes(cases, services);
+    invoiceRoutes(cases, services);
+    appointmentRoutes(cases, services);
+  });
+  await app.register(apiPages);
+  return app;
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation.ts';
+import { AddressBook, EntryBody, EntryCreated, EntryUpdated } from './address-book.schema.ts';
+import { createEntry, listAddressBook, updateEntry } from './address-book.ts';
+
+const tag = 'Address book';
+const book = '/cases/{caseId}/address-book';
+const bookToo = '/cases/{caseId}/address_book';
+
+export function addressBookRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    id: 'getCaseAddressBook',
+    method: 'GET',
+    path: book,
+    also: [['GET', bookToo]],
+    access: 'address_book:read',
+    tag,
+    summary: 'Get case address book',
+    description: 'Every person and every address of the case, oldest first.',
+    params: { caseId: 'case' },
+    response: AddressBook,
+    handle: (context, { caseId }) => listAddressBook(context, caseId),
+  });
+
+  serve(app, services, {
+    id: 'createCaseAddressBookEntry',
+    method: 'POST',
+    path: `${book}/entry`,
+    also: [['POST', `${bookToo}/entry`]],
+    access: 'address_book:write',
+    tag,
+    summary: 'Create case address book entry',
+    description:
+      'The address becomes a record of its own, empty where none was sent; `data.address` is its identifier.',
+    params: { caseId: 'case' },
+    body: EntryBody,
+    response: EntryCreated,
+    handle: (context, { caseId }, form) => createEntry(context, caseId, form),
+  });
+
+  serve(app, services, {
+    id: 'updateCaseAddressBookEntry',
+    method: 'PATCH',
+    path: `${book}/entry/{entryID}`,
+    also: [
+      ['POST', `${book}/entry/{entryID}`],
+      ['PATCH', `${bookToo}/entry/{entryID}`],
+      ['POST', `${bookToo}/entry/{entryID}`],
+    ],
+    access: 'address_book:write',
+    tag,
+    summary: 'Update case address book entry',
+    description: 'Fields that are not sent stay as they are, null clears an optional field, tags are only ever added.',
+    params: { caseId: 'case', entryID: 'address book entry' },
+    body: EntryBody,
+    response: EntryUpdated,
+    handle: (context, { caseId, entryID }, form) => updateEntry(context, caseId, entryID, form),
+  });
+}

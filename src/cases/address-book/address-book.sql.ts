@@ -1,0 +1,204 @@
+import { iso, json, statement } from '../../kernel/sql.ts';
+
+/** What a request can set on a person; the names are the columns' and the wire's. */
+export const PERSON_FIELDS = [
+  'title',
+  'first_names',
+  'middle_names',
+  'last_name',
+  'known_as',
+  'tel_1',
+  'tel_2',
+  'email',
+  'gender',
+  'dob',
+  'marital_status',
+  'occupation',
+  'preferred_name',
+  'alias',
+  'them_pronoun',
+  'they_pronoun',
+  'their_pronoun',
+] as const;
+
+const fields = PERSON_FIELDS.join(', ');
+const columns = (...names: string[]) => Object.fromEntries(names.map((name) => [name, `p.${name}`]));
+
+const names = columns('title', 'last_name', 'first_names');
+const pronouns = columns('their_pronoun', 'them_pronoun', 'they_pronoun');
+const details = {
+  ...columns('middle_names', 'known_as', 'tel_1', 'tel_2', 'email', 'occupation', 'preferred_name', 'alias'),
+  dob: `to_char(p.dob, 'DD/MM/YYYY')`,
+};
+const relationshipOf = (rows: string) =>
+  `(SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM ${rows})`;
+const storedRelationship = relationshipOf(
+  'relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id',
+);
+
+const personItem = json({
+  id: 'p.id',
+  entity_id: `'person'`,
+  data: json({
+    ...names,
+    gender: `coalesce(p.gender, '')`,
+    marital_status: `coalesce(p.marital_status, '')`,
+    ...details,
+    ...pronouns,
+    relationship: storedRelationship,
+    address: 'p.address_id',
+    tags: 'p.tags',
+    custom_tags: 'p.custom_tags',
+  }),
+});
+const addressItem = json({
+  id: 'a.id',
+  entity_id: `'address'`,
+  data: json({
+    postcode: 'a.postcode',
+    address_1: 'a.address_1',
+    address_2: 'a.address_2',
+    address_3: 'a.address_3',
+  }),
+});
+
+/** $1 company, $2 case. A person stands before its address. */
+export const listAddressBook = statement(
+  'address_book.list',
+  `SELECT coalesce(json_agg(i.item ORDER BY i.created_at, i.person_id, i.rank) FILTER (WHERE i.item IS NOT NULL), '[]')::text
+     FROM cases c
+     LEFT JOIN LATERAL (
+       SELECT ${personItem} AS item, p.created_at, p.id AS person_id, 1 AS rank FROM people p
+        WHERE p.company_id = c.company_id AND p.case_id = c.id
+       UNION ALL
+       SELECT ${addressItem}, a.created_at, p.id, 2
+         FROM people p
+         JOIN addresses a ON a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id
+        WHERE p.company_id = c.company_id AND p.case_id = c.id
+     ) i ON true
+    WHERE c.company_id = $1 AND c.id = $2
+    GROUP BY c.id`,
+);
+
+/** What a request names and the company or the case does not have: no row, no writing. */
+const unknownTags = `SELECT tag FROM unnest($4::text[]) AS sent (tag) WHERE tag NOT IN (SELECT tag FROM default_tags)`;
+const unknownCustomTags = `SELECT tag FROM unnest($5::text[]) AS sent (tag)
+  WHERE tag NOT IN (SELECT tag FROM custom_tags WHERE company_id = $1)`;
+const unknownCustomers = `SELECT id FROM unnest($6::uuid[]) AS sent (id)
+  WHERE id NOT IN (SELECT id FROM customers WHERE company_id = $1 AND case_id = $2)`;
+const allKnown = `NOT EXISTS (${unknownTags}) AND NOT EXISTS (${unknownCustomTags}) AND NOT EXISTS (${unknownCustomers})`;
+
+const sentRelationships = `unnest($6::uuid[], $7::text[]) WITH ORDINALITY AS r (customer_id, word, position)`;
+
+const created = json({
+  entity_id: `'person'`,
+  data: json({ ...names, relationship: relationshipOf(sentRelationships), address: 'p.address_id', ...pronouns }),
+  customer_case_id: 'p.case_id',
+  id: 'p.id',
+  updated_at: iso('p.updated_at'),
+  created_at: iso('p.created_at'),
+});
+
+/**
+ * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the person's fields as JSON,
+ * $9 the address's as JSON, $10 now, $11 the address's id
+ */
+export const insertEntry = statement(
+  'address_book.insert',
+  `WITH scope AS (
+     SELECT company_id, id FROM cases WHERE company_id = $1 AND id = $2 AND ${allKnown}
+   ), a AS (
+     INSERT INTO addresses (company_id, case_id, id, address_1, address_2, address_3, postcode, created_at, updated_at)
+     SELECT s.company_id, s.id, $11, coalesce(d.address_1, ''), coalesce(d.address_2, ''), coalesce(d.address_3, ''),
+            coalesce(d.postcode, ''), $10, $10
+       FROM scope s, json_populate_record(NULL::addresses, $9) d
+   ), p AS (
+     INSERT INTO people (company_id, case_id, id, address_id, ${fields}, tags, custom_tags, created_at, updated_at)
+     SELECT s.company_id, s.id, $3, $11, ${PERSON_FIELDS.map((field) => `d.${field}`).join(', ')}, $4, $5, $10, $10
+       FROM scope s, json_populate_record(NULL::people, $8) d
+     RETURNING *
+   ), r AS (
+     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
+     SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships}
+   )
+   SELECT ${created}::text FROM p`,
+);
+
+const updated = json({
+  id: 'p.id',
+  customer_case_id: 'p.case_id',
+  entity_id: `'person'`,
+  data: json({
+    ...names,
+    relationship: `CASE WHEN $6::uuid[] IS NULL THEN ${storedRelationship} ELSE ${relationshipOf(sentRelationships)} END`,
+    ...details,
+    ...columns('gender', 'marital_status'),
+    ...pronouns,
+  }),
+  created_at: iso('p.created_at'),
+  updated_at: iso('p.updated_at'),
+  customer_person_id: 'null',
+  is_company_global: 'null',
+  user_id: 'null',
+  company_id: 'p.company_id',
+  deleted_at: 'null',
+  notes: 'null',
+  copied_from_id: 'null',
+  transferred_from_user_id: 'null',
+  transferred_at: 'null',
+  is_user_global: 'null',
+  partner_record_id: 'null',
+  partner_card_id: 'null',
+  partner_person_id: 'null',
+});
+
+/** The tags that are there, then the new ones in the order in which they were sent. */
+const withAdded = (column: string, sent: string) =>
+  `p.${column} || ARRAY(SELECT tag FROM unnest(${sent}::text[]) WITH ORDINALITY AS sent (tag, position)
+                         WHERE tag <> ALL (p.${column}) ORDER BY position)`;
+
+/**
+ * As above without $11. The JSON holds only what was sent, null for what is cleared; $6 is null where no relationship
+ * was sent. Nothing where another update came between.
+ */
+export const updateEntry = statement(
+  'address_book.update',
+  `WITH seen AS MATERIALIZED (
+     SELECT version FROM people WHERE company_id = $1 AND case_id = $2 AND id = $3 AND ${allKnown}
+   ), p AS (
+     UPDATE people p
+        SET (${fields}) = (SELECT ${fields} FROM json_populate_record(p, $8)),
+            tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')},
+            updated_at = $10, version = p.version + 1
+       FROM seen
+      WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3 AND p.version = seen.version
+     RETURNING p.*
+   ), a AS (
+     UPDATE addresses a
+        SET (address_1, address_2, address_3, postcode) = (
+              SELECT coalesce(address_1, ''), coalesce(address_2, ''), coalesce(address_3, ''), coalesce(postcode, '')
+                FROM json_populate_record(a, $9)),
+            updated_at = $10
+       FROM p
+      WHERE $9::json IS NOT NULL AND a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id
+   ), gone AS (
+     DELETE FROM relationships r USING p
+      WHERE $6::uuid[] IS NOT NULL AND r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id
+        AND r.customer_id <> ALL ($6)
+   ), r AS (
+     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
+     SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships}
+     ON CONFLICT (company_id, case_id, person_id, customer_id)
+     DO UPDATE SET word = excluded.word, position = excluded.position
+   )
+   SELECT ${updated}::text FROM p`,
+);
+
+/** $1 to $6 as above, $3 null for a create: what stands in the way. */
+export const judgeEntry = statement(
+  'address_book.judge',
+  `SELECT ($3::uuid IS NULL OR EXISTS (
+            SELECT 1 FROM people p WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3)) AS found,
+          ARRAY(${unknownTags}) AS tags, ARRAY(${unknownCustomTags}) AS custom_tags, ARRAY(${unknownCustomers}) AS customers
+     FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
+);

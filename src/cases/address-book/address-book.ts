@@ -1,0 +1,142 @@
+import type { Context } from '../../kernel/context.ts';
+import { InvalidValue, notFound } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import { isUuid, newId } from '../../kernel/ids.ts';
+import { parseBirthday, toSql } from '../../kernel/time.ts';
+import type { EntryBody } from './address-book.schema.ts';
+import * as sql from './address-book.sql.ts';
+
+export async function listAddressBook(context: Context, caseId: string): Promise<string> {
+  const { db, company } = context;
+  const list = await db.json(sql.listAddressBook, [company.id, caseId]);
+  if (list === undefined) throw notFound('case');
+  return list;
+}
+
+export async function createEntry(context: Context, caseId: string, form: Form<EntryBody>): Promise<string> {
+  const { db, company, clock } = context;
+  const { address } = form.body;
+  const draft = readDraft(context, form);
+  for (;;) {
+    const record =
+      form.ok &&
+      (await db.json(sql.insertEntry, [
+        company.id,
+        caseId,
+        newId(),
+        draft.tags,
+        draft.customTags,
+        draft.customers ?? [],
+        draft.words ?? [],
+        JSON.stringify(draft.person),
+        JSON.stringify(address ?? {}),
+        toSql(clock()),
+        newId(),
+      ]));
+    if (record) return record;
+    await judge(context, caseId, null, form, draft);
+  }
+}
+
+/** What is not sent stays, null clears, tags are only ever added, a relationship that is sent replaces the old one. */
+export async function updateEntry(
+  context: Context,
+  caseId: string,
+  id: string,
+  form: Form<EntryBody>,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const { address } = form.body;
+  const draft = readDraft(context, form);
+  for (;;) {
+    const record =
+      form.ok &&
+      (await db.json(sql.updateEntry, [
+        company.id,
+        caseId,
+        id,
+        draft.tags,
+        draft.customTags,
+        draft.customers,
+        draft.words,
+        JSON.stringify(draft.person),
+        address === undefined ? null : JSON.stringify(address ?? EMPTY_ADDRESS),
+        toSql(clock()),
+      ]));
+    if (record) return record;
+    await judge(context, caseId, id, form, draft);
+  }
+}
+
+const EMPTY_ADDRESS = { address_1: '', address_2: '', address_3: '', postcode: '' };
+const EMAIL = /^[^\s@<>(),;:"[\]\\]+@[^\s@<>(),;:"[\]\\]+\.[^\s@<>(),;:"[\]\\.]+$/;
+
+type Draft = {
+  person: Record<string, string | null>;
+  tags: string[];
+  customTags: string[];
+  /** Customers and words of the relationship, in step; null where none was sent. */
+  customers: string[] | null;
+  words: string[] | null;
+};
+
+function readDraft({ company, clock }: Context, form: Form<EntryBody>): Draft {
+  const { body } = form;
+  const person: Draft['person'] = {};
+  for (const field of sql.PERSON_FIELDS) if (body[field] !== undefined) person[field] = body[field];
+  form.read('email', body.email, requireEmail);
+  const dob = form.read('dob', body.dob, (text) => parseBirthday(text, company.timeZone, clock()));
+  if (dob) person.dob = dob;
+  const relationship = readRelationship(form);
+  return {
+    person,
+    tags: readTags(form, 'tags'),
+    customTags: readTags(form, 'custom_tags'),
+    customers: relationship && [...relationship.keys()],
+    words: relationship && [...relationship.values()],
+  };
+}
+
+function requireEmail(text: string): void {
+  if (!EMAIL.test(text)) throw new InvalidValue('format', 'must be an email address');
+}
+
+function readRelationship(form: Form<EntryBody>): Map<string, string> | null {
+  const { relationship } = form.body;
+  if (relationship === undefined) return null;
+  const words = new Map<string, string>();
+  if (typeof relationship !== 'object') return words;
+  for (const [key, word] of Object.entries(relationship ?? {})) {
+    const field = `relationship.${key}`;
+    if (!isUuid(key)) form.fault(field, 'unknown', 'is not a customer of this case');
+    else if (words.has(key.toLowerCase())) form.fault(field, 'duplicate', 'names a customer twice');
+    else words.set(key.toLowerCase(), word);
+  }
+  return words;
+}
+
+const readTags = (form: Form<EntryBody>, field: 'tags' | 'custom_tags'): string[] =>
+  form.faulty(field) ? [] : [...new Set(form.body[field])];
+
+/** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
+async function judge(
+  { db, company }: Context,
+  caseId: string,
+  id: string | null,
+  form: Form<EntryBody>,
+  { tags, customTags, customers }: Draft,
+): Promise<void> {
+  type Judged = { found: boolean; tags: string[]; custom_tags: string[]; customers: string[] };
+  const judged = await db.first<Judged>(sql.judgeEntry, [company.id, caseId, id, tags, customTags, customers]);
+  if (!judged?.found) throw notFound(id === null ? 'case' : 'address book entry');
+  for (const field of ['tags', 'custom_tags'] as const) {
+    const kind = field === 'tags' ? 'default tag' : 'custom tag of the company';
+    for (const tag of judged[field]) {
+      form.fault(`${field}[${form.body[field]?.indexOf(tag)}]`, 'unknown', `"${tag}" is not a ${kind}`);
+    }
+  }
+  for (const customer of judged.customers) {
+    form.fault(`relationship.${customer}`, 'unknown', 'is not a customer of this case');
+  }
+  form.check();
+}

@@ -1,0 +1,83 @@
+import type { Company } from '../../kernel/context.ts';
+import { newId } from '../../kernel/ids.ts';
+import { type Instant, toSql } from '../../kernel/time.ts';
+import { reminderTime } from './reminder-times.ts';
+
+/**
+ * What a create or an update means for the messages of an appointment. Pure: what has already gone out is known
+ * only to the database, and the statements leave it alone.
+ */
+
+export const CHANNELS = ['email', 'sms'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/** What a request says about one channel. Undefined: it does not speak of it. */
+export type Asked = { confirmation?: boolean | undefined; reminder?: boolean | undefined };
+
+export type Appointment = {
+  start: Instant;
+  end: Instant;
+  recipient: Record<Channel, string | null>;
+  reminder: Record<Channel, boolean>;
+};
+
+type Message = { channel: Channel; kind: 'confirmation' | 'reminder'; state: 'scheduled' | 'skipped'; due: Instant };
+type Withdrawal = { channel: Channel; kind: 'confirmation' | 'reminder'; state: 'cancelled' | 'skipped' };
+
+export type MessagePlan = { place: Message[]; withdraw: Withdrawal[] };
+
+export function planMessages(
+  after: Appointment,
+  before: Appointment | undefined,
+  asked: Record<Channel, Asked>,
+  now: Instant,
+  company: Company,
+): MessagePlan {
+  const plan: MessagePlan = { place: [], withdraw: [] };
+  const moved = !before || !after.start.equals(before.start);
+  const due = reminderTime(after.start, now, company.timeZone, company.reminderLeadDays);
+  const over = Temporal.Instant.compare(after.end, now) <= 0;
+  for (const channel of CHANNELS) {
+    const { confirmation, reminder } = asked[channel];
+    const recipient = after.recipient[channel];
+    const unaddressed = recipient === null && before !== undefined && before.recipient[channel] !== null;
+
+    if (confirmation) {
+      plan.place.push({ channel, kind: 'confirmation', state: recipient && !over ? 'scheduled' : 'skipped', due: now });
+    } else if (confirmation === false) {
+      plan.withdraw.push({ channel, kind: 'confirmation', state: 'cancelled' });
+    } else if (unaddressed) {
+      plan.withdraw.push({ channel, kind: 'confirmation', state: 'skipped' });
+    }
+
+    const addressed = before !== undefined && recipient !== null && before.recipient[channel] === null;
+    if (after.reminder[channel] && (moved || reminder || addressed)) {
+      plan.place.push({
+        channel,
+        kind: 'reminder',
+        state: recipient && due ? 'scheduled' : 'skipped',
+        due: due ?? now,
+      });
+    } else if (reminder === false) {
+      plan.withdraw.push({ channel, kind: 'reminder', state: 'cancelled' });
+    } else if (unaddressed) {
+      plan.withdraw.push({ channel, kind: 'reminder', state: 'skipped' });
+    }
+  }
+  return plan;
+}
+
+/** The plan in the order of the statements' parameters. */
+export const messageColumns = ({ place }: MessagePlan): unknown[] => [
+  place.map(() => newId()),
+  place.map(({ channel }) => channel),
+  place.map(({ kind }) => kind),
+  place.map(({ state }) => state),
+  place.map(({ due }) => toSql(due)),
+];
+
+export const withdrawalColumns = ({ withdraw }: MessagePlan): unknown[] => [
+  withdraw.map(({ channel }) => channel),
+  withdraw.map(({ kind }) => kind),
+  withdraw.map(({ state }) => state),
+];

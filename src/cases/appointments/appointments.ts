@@ -1,0 +1,196 @@
+import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
+import type { Context } from '../../kernel/context.ts';
+import { InvalidValue, notFound } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import { newId } from '../../kernel/ids.ts';
+import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
+import {
+  type Appointment,
+  type Asked,
+  type Channel,
+  messageColumns,
+  planMessages,
+  withdrawalColumns,
+} from './appointment-messages.ts';
+import type { CreateAppointmentBody, UpdateAppointmentBody } from './appointments.schema.ts';
+import * as sql from './appointments.sql.ts';
+
+export async function createAppointment(
+  context: Context,
+  caseId: string,
+  form: Form<CreateAppointmentBody>,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const { body } = form;
+  const now = clock();
+  const { start, end } = readTimes(context, form);
+  requireOrder(form, start, end);
+  requirePhone(context, form);
+  const asked = readAsked(form);
+  if (form.ok && start && end) {
+    const appointment: Appointment = {
+      start,
+      end,
+      recipient: { email: body.email_recipient ?? null, sms: body.sms_recipient ?? null },
+      reminder: { email: asked.email.reminder ?? false, sms: asked.sms.reminder ?? false },
+    };
+    const plan = planMessages(appointment, undefined, asked, now, company);
+    const record = await db.json(sql.insertAppointment, [
+      company.id,
+      caseId,
+      newId(),
+      body.adviser_email,
+      ...appointmentColumns(appointment),
+      body.notes ?? null,
+      body.location ?? null,
+      body.video_meeting ?? false,
+      toSql(now),
+      company.timeZone,
+      ...messageColumns(plan),
+    ]);
+    if (record) return record;
+  }
+  return refuse(context, caseId, form);
+}
+
+/** Read, decide, and write onto the version that was read; where another update came between, once more. */
+export async function updateAppointment(
+  context: Context,
+  caseId: string,
+  id: string,
+  form: Form<UpdateAppointmentBody>,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const { body } = form;
+  const times = readTimes(context, form);
+  requirePhone(context, form);
+  const asked = readAsked(form);
+  const newRecipient = form.faulty('email_recipient') ? null : (body.email_recipient ?? null);
+  for (;;) {
+    const row = await db.first<AppointmentRow>(sql.findAppointment, [company.id, caseId, id, newRecipient]);
+    if (!row) throw notFound('appointment');
+    const before = appointmentOf(row);
+    const after: Appointment = {
+      start: times.start ?? before.start,
+      end: times.end ?? before.end,
+      recipient: {
+        email: body.email_recipient === undefined ? before.recipient.email : body.email_recipient,
+        sms: body.sms_recipient === undefined ? before.recipient.sms : body.sms_recipient,
+      },
+      reminder: {
+        email: asked.email.reminder ?? before.reminder.email,
+        sms: asked.sms.reminder ?? before.reminder.sms,
+      },
+    };
+    requireOrder(form, after.start, after.end);
+    if (!row.recipient_known) form.fault('email_recipient', ...UNKNOWN_RECIPIENT);
+    form.check();
+    const now = clock();
+    const plan = planMessages(after, before, asked, now, company);
+    const record = await db.json(sql.updateAppointment, [
+      company.id,
+      caseId,
+      id,
+      row.version,
+      ...appointmentColumns(after),
+      body.notes === undefined ? row.notes : body.notes,
+      body.location === undefined ? row.location : body.location,
+      toSql(now),
+      company.timeZone,
+      ...messageColumns(plan),
+      ...withdrawalColumns(plan),
+    ]);
+    if (record) return record;
+  }
+}
+
+export async function deleteAppointment({ db, company, clock }: Context, caseId: string, id: string): Promise<string> {
+  const record = await db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock())]);
+  if (record === undefined) throw notFound('appointment');
+  return record;
+}
+
+type AppointmentRow = {
+  start: string;
+  end: string;
+  email_recipient: string | null;
+  sms_recipient: string | null;
+  email_reminder: boolean;
+  sms_reminder: boolean;
+  notes: string | null;
+  location: string | null;
+  version: number;
+  recipient_known: boolean;
+};
+
+const appointmentOf = (row: AppointmentRow): Appointment => ({
+  start: Temporal.Instant.from(row.start),
+  end: Temporal.Instant.from(row.end),
+  recipient: { email: row.email_recipient, sms: row.sms_recipient },
+  reminder: { email: row.email_reminder, sms: row.sms_reminder },
+});
+
+const appointmentColumns = ({ start, end, recipient, reminder }: Appointment): unknown[] => [
+  toSql(start),
+  toSql(end),
+  recipient.email,
+  recipient.sms,
+  reminder.email,
+  reminder.sms,
+];
+
+const UNKNOWN_RECIPIENT = ['unknown', 'is not the email of a customer of this case'] as const;
+
+type Body = UpdateAppointmentBody;
+
+function readTimes({ company }: Context, form: Form<Body>): { start?: Instant | undefined; end?: Instant | undefined } {
+  const read = (field: 'start_time' | 'end_time') =>
+    form.read(field, form.body[field], (text) => parseTime(text, company.timeZone));
+  return { start: read('start_time'), end: read('end_time') };
+}
+
+/** Null clears a wish just as false does. */
+function readAsked(form: Form<Body>): Record<Channel, Asked> {
+  const wish = (value: boolean | null | undefined) => (value === undefined ? undefined : value === true);
+  const { body } = form;
+  return {
+    email: { confirmation: wish(body.email_confirmation), reminder: wish(body.email_notification) },
+    sms: { confirmation: wish(body.sms_confirmation), reminder: wish(body.sms_notification) },
+  };
+}
+
+/** The fault is that of the time which was sent; of the end where both were. */
+function requireOrder(form: Form<Body>, start: Instant | undefined, end: Instant | undefined): void {
+  if (!start || !end || Temporal.Instant.compare(end, start) > 0) return;
+  form.fault(
+    form.sent('end_time') ? 'end_time' : 'start_time',
+    'not_after_start',
+    'end_time must be later than start_time',
+  );
+}
+
+function requirePhone({ company }: Context, form: Form<Body>): void {
+  form.read('sms_recipient', form.body.sms_recipient, (text) => {
+    const region = company.phoneRegion as CountryCode;
+    const number = parsePhoneNumberFromString(text, { defaultCountry: region, extract: false });
+    if (!number?.isPossible()) throw new InvalidValue('format', 'must be a possible phone number');
+  });
+}
+
+/** Nothing was booked: says why, first the path and then everything that is wrong with the body. */
+async function refuse({ db, company }: Context, caseId: string, form: Form<CreateAppointmentBody>): Promise<never> {
+  const { adviser_email, email_recipient } = form.body;
+  const judged = await db.first<{ adviser: boolean; recipient: boolean }>(sql.judgeAppointment, [
+    company.id,
+    caseId,
+    form.faulty('adviser_email') ? null : adviser_email,
+    form.faulty('email_recipient') ? null : email_recipient,
+  ]);
+  if (!judged) throw notFound('case');
+  if (!judged.adviser && !form.faulty('adviser_email')) {
+    form.fault('adviser_email', 'unknown', 'is not the email of an adviser of this company');
+  }
+  if (!judged.recipient) form.fault('email_recipient', ...UNKNOWN_RECIPIENT);
+  form.check();
+  throw new Error('An appointment was refused without a reason.');
+}

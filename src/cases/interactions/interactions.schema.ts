@@ -1,0 +1,56 @@
+import { type Static, Type } from 'typebox';
+import { instantOut, nullable, optional, text, time, uuid, wallOut } from '../../kernel/shapes.ts';
+
+export const INTERACTION_TYPES = [
+  'phone',
+  'email',
+  'SMS',
+  'appointment',
+  'letter',
+  'video_conference',
+  'other',
+] as const;
+
+const type = Type.Unsafe<(typeof INTERACTION_TYPES)[number]>({
+  type: 'string',
+  enum: [...INTERACTION_TYPES],
+  description: 'Kind of contact; case-sensitive.',
+  examples: ['phone'],
+});
+
+export const InteractionBody = Type.Object({
+  type,
+  notes: optional(text({ maxLength: 255, examples: ['Called about the draft will'] })),
+  when: optional(
+    time({
+      description: 'When it happened: wall time of the company, or ISO 8601 with a zone. Now, where it is not sent.',
+      examples: ['2026-03-29 14:30:00'],
+    }),
+  ),
+  recipient: optional(text({ maxLength: 255, examples: ['John Smith'] })),
+  sender: optional(text({ maxLength: 255, examples: ['Ann Jones'] })),
+});
+export type InteractionBody = Static<typeof InteractionBody>;
+
+const common = {
+  id: uuid(),
+  type,
+  notes: Type.String(),
+  sender: nullable(Type.String()),
+  recipient: Type.String(),
+  customer_case_id: uuid(),
+};
+
+export const InteractionRecord = Type.Object({ ...common, when: instantOut() }, { additionalProperties: false });
+
+export const InteractionList = Type.Array(
+  Type.Object(
+    {
+      ...common,
+      when: wallOut({ description: 'Wall time of the company.' }),
+      icon: Type.String({ description: 'Display icon name.', examples: ['phone'] }),
+      formatted_type: Type.String({ description: 'Display form of type.', examples: ['Phone'] }),
+    },
+    { additionalProperties: false },
+  ),
+);

@@ -1,0 +1,58 @@
+import { iso, json, statement, wall } from '../../kernel/sql.ts';
+
+const common = {
+  id: 'i.id',
+  type: 'i.type',
+  notes: 'i.notes',
+  sender: 'i.sender',
+  recipient: 'i.recipient',
+  customer_case_id: 'i.case_id',
+};
+const record = json({ ...common, when: iso('i.happened_at') });
+
+const icons = `(VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'), ('SMS', 'comment', 'SMS'),
+  ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
+  ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other')) AS d (type, icon, formatted_type)`;
+const element = json({
+  ...common,
+  when: wall('i.happened_at', '$3'),
+  icon: 'd.icon',
+  formatted_type: 'd.formatted_type',
+});
+
+/** $1 company, $2 case, $3 zone */
+export const listInteractions = statement(
+  'interactions.list',
+  `SELECT coalesce(json_agg(${element} ORDER BY i.happened_at DESC, i.created_at DESC, i.id DESC)
+            FILTER (WHERE i.id IS NOT NULL), '[]')::text
+     FROM cases c
+     LEFT JOIN (interactions i JOIN ${icons} ON d.type = i.type) ON i.company_id = c.company_id AND i.case_id = c.id
+    WHERE c.company_id = $1 AND c.id = $2
+    GROUP BY c.id`,
+);
+
+/** $1 company, $2 case, $3 id, $4 type, $5 notes, $6 when, $7 sender, $8 recipient, $9 now */
+export const insertInteraction = statement(
+  'interactions.insert',
+  `INSERT INTO interactions AS i
+     (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
+   SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $9 FROM cases c WHERE c.company_id = $1 AND c.id = $2
+   RETURNING ${record}::text`,
+);
+
+/** As above; null leaves what is there, but for the sender, which $10 says was sent. */
+export const updateInteraction = statement(
+  'interactions.update',
+  `UPDATE interactions AS i
+      SET type = $4, notes = coalesce($5, notes), happened_at = coalesce($6, happened_at),
+          sender = CASE WHEN $10 THEN $7 ELSE sender END, recipient = coalesce($8, recipient), updated_at = $9,
+          version = version + 1
+    WHERE company_id = $1 AND case_id = $2 AND id = $3
+   RETURNING ${record}::text`,
+);
+
+/** $1 company, $2 case, $3 id */
+export const interactionExists = statement(
+  'interactions.exists',
+  'SELECT 1 FROM interactions WHERE company_id = $1 AND case_id = $2 AND id = $3',
+);

@@ -1,0 +1,77 @@
+import type { Context } from '../../kernel/context.ts';
+import { notFound } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import { newId } from '../../kernel/ids.ts';
+import { parseTime, toSql } from '../../kernel/time.ts';
+import { requireCase } from '../case.ts';
+import type { InteractionBody } from './interactions.schema.ts';
+import * as sql from './interactions.sql.ts';
+
+export async function listInteractions(context: Context, caseId: string): Promise<string> {
+  const { db, company } = context;
+  const list = await db.json(sql.listInteractions, [company.id, caseId, company.timeZone]);
+  if (list === undefined) throw notFound('case');
+  return list;
+}
+
+export async function createInteraction(
+  context: Context,
+  caseId: string,
+  form: Form<InteractionBody>,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const { type, notes, sender, recipient } = form.body;
+  const now = clock();
+  const when = readWhen(context, form) ?? now;
+  if (!form.ok) {
+    await requireCase(context, caseId);
+    form.check();
+  }
+  const record = await db.json(sql.insertInteraction, [
+    company.id,
+    caseId,
+    newId(),
+    type,
+    notes ?? '',
+    toSql(when),
+    sender ?? null,
+    recipient ?? '',
+    toSql(now),
+  ]);
+  if (record === undefined) throw notFound('case');
+  return record;
+}
+
+/** What is not sent stays; null gives back what a create without the field would have given. */
+export async function updateInteraction(
+  context: Context,
+  caseId: string,
+  id: string,
+  form: Form<InteractionBody>,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const { type, notes, when, sender, recipient } = form.body;
+  const now = toSql(clock());
+  const moved = readWhen(context, form);
+  if (!form.ok) {
+    if (!(await db.first(sql.interactionExists, [company.id, caseId, id]))) throw notFound('interaction');
+    form.check();
+  }
+  const record = await db.json(sql.updateInteraction, [
+    company.id,
+    caseId,
+    id,
+    type,
+    notes === null ? '' : notes,
+    when === null ? now : moved && toSql(moved),
+    sender,
+    recipient === null ? '' : recipient,
+    now,
+    sender !== undefined,
+  ]);
+  if (record === undefined) throw notFound('interaction');
+  return record;
+}
+
+const readWhen = ({ company }: Context, form: Form<InteractionBody>) =>
+  form.read('when', form.body.when, (text) => parseTime(text, company.timeZone));

@@ -1,0 +1,140 @@
+import { iso, json, statement, wall } from '../../kernel/sql.ts';
+
+const common = {
+  id: 'v.id',
+  ref: 'null',
+  notes: 'null',
+  terms: 'v.terms',
+  date_due: iso('v.date_due'),
+  date_sent: iso('v.date_sent'),
+  date_paid: iso('v.date_paid'),
+  payment_terms: 'v.payment_terms',
+  subtotal: 'v.sub_total',
+  total: 'v.total',
+  invoice_number: 'v.invoice_number',
+  recipients_name: 'v.recipients_name',
+  vat_amount: 'v.vat_amount',
+  customer_case_id: 'v.case_id',
+};
+const record = json({ ...common, date_created: iso('v.date_created') });
+
+const item = json({
+  id: 't.id',
+  description: 't.description',
+  amount: 't.amount',
+  quantity: 't.quantity',
+  rate: 't.rate',
+  subtotal: 't.subtotal',
+  vat_amount: 't.vat_amount',
+  status: 't.status',
+  paid_at: iso('t.paid_at'),
+  case_invoice_id: 't.invoice_id',
+  customer_case_id: 't.case_id',
+  has_vat: 't.vat_amount <> 0',
+});
+
+const element = json({
+  ...common,
+  date_created: wall('v.date_created', '$3'),
+  status: 'v.status',
+  mail_sent: 'v.date_sent IS NOT NULL',
+  payable_online: 'false',
+  formatted_recurring_interval: 'null',
+  items: 'i.items',
+});
+
+/** $1 company, $2 case, $3 zone, $4 whether cancelled items are shown */
+export const listInvoices = statement(
+  'invoices.list',
+  `SELECT coalesce(json_agg(${element} ORDER BY v.date_created DESC, v.created_at DESC, v.id DESC)
+            FILTER (WHERE v.id IS NOT NULL), '[]')::text
+     FROM cases c
+     LEFT JOIN invoices v ON v.company_id = c.company_id AND v.case_id = c.id
+     LEFT JOIN LATERAL (
+       SELECT coalesce(json_agg(${item} ORDER BY t.position), '[]') AS items
+         FROM invoice_items t
+        WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
+          AND ($4 OR t.status IS DISTINCT FROM 'cancelled')
+     ) i ON true
+    WHERE c.company_id = $1 AND c.id = $2
+    GROUP BY c.id`,
+);
+
+/** "Mr John Smith and Mrs Ann Smith": the customers of the case in the order in which they came. */
+const recipients = `(
+  SELECT coalesce(CASE WHEN cardinality(names) < 2 THEN names[1]
+    ELSE array_to_string(names[:cardinality(names) - 1], ', ') || ' and ' || names[cardinality(names)] END, '')
+  FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, ''), nullif(last_name, ''))
+                 ORDER BY created_at, id) AS names
+          FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id) n)`;
+
+/** The item arrays, one element per line, from parameter `first` on. */
+const lines = (first: number) =>
+  `unnest(${['uuid', 'text', 'numeric', 'numeric', 'numeric', 'numeric', 'numeric']
+    .map((type, i) => `$${first + i}::${type}[]`)
+    .join(', ')})
+   WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)`;
+
+const ITEM_COLUMNS =
+  'company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position';
+
+/**
+ * $1 company, $2 case, $3 id, $4 number, $5 sender, $6 created, $7 due, $8 vat, $9 sub_total, $10 vat_amount,
+ * $11 total, $12 terms, $13 payment terms, $14 now, $15… the items. Nothing where the number is taken.
+ */
+export const insertInvoice = statement(
+  'invoices.insert',
+  `WITH v AS (
+     INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total,
+       vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at)
+     SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${recipients}, $14, $14
+       FROM cases c WHERE c.company_id = $1 AND c.id = $2
+     ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
+     RETURNING *
+   ), items AS (
+     INSERT INTO invoice_items (${ITEM_COLUMNS})
+     SELECT v.company_id, v.case_id, v.id, l.* FROM v, ${lines(15)}
+   )
+   SELECT ${record}::text FROM v`,
+);
+
+/**
+ * As above, without the terms; $12 payment terms or null, $13 now, $14 whether the existing items go, $15… the items.
+ * Nothing where another update came between: the items below are those of the version that was seen.
+ */
+export const updateInvoice = statement(
+  'invoices.update',
+  `WITH seen AS MATERIALIZED (
+     SELECT version FROM invoices WHERE company_id = $1 AND case_id = $2 AND id = $3
+   ), v AS (
+     UPDATE invoices v
+        SET invoice_number = $4, sender_id = $5, date_created = $6, date_due = $7, vat = $8, sub_total = $9,
+            vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms), updated_at = $13,
+            version = v.version + 1
+       FROM seen
+      WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.version = seen.version
+     RETURNING v.*
+   ), last AS (
+     SELECT coalesce(max(t.position), 0) AS position FROM invoice_items t
+      WHERE t.company_id = $1 AND t.case_id = $2 AND t.invoice_id = $3
+   ), removed AS (
+     DELETE FROM invoice_items t USING v
+      WHERE $14 AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
+   ), added AS (
+     INSERT INTO invoice_items (${ITEM_COLUMNS})
+     SELECT v.company_id, v.case_id, v.id, l.id, l.description, l.quantity, l.rate, l.amount, l.subtotal,
+            l.vat_amount, last.position + l.position
+       FROM v, last, ${lines(15)}
+   )
+   SELECT ${record}::text FROM v`,
+);
+
+/** $1 company, $2 case, $3 the invoice that is being changed or null, $4 number or null: what stands in the way. */
+export const judgeInvoice = statement(
+  'invoices.judge',
+  `SELECT ($3::uuid IS NULL OR EXISTS (
+            SELECT 1 FROM invoices v WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3)) AS found,
+          EXISTS (SELECT 1 FROM invoices v WHERE v.company_id = $1 AND v.case_id = $2 AND v.invoice_number = $4
+                     AND v.id IS DISTINCT FROM $3) AS taken
+     FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
+);

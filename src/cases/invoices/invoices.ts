@@ -1,0 +1,110 @@
+import type { Context } from '../../kernel/context.ts';
+import { brokenConstraint } from '../../kernel/database.ts';
+import { notFound } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import { newId } from '../../kernel/ids.ts';
+import { parseTime, toSql } from '../../kernel/time.ts';
+import { requireCase } from '../case.ts';
+import { type InvoiceLine, readLines, readTotals } from './invoice-totals.ts';
+import type { InvoiceBody, InvoiceQuery } from './invoices.schema.ts';
+import * as sql from './invoices.sql.ts';
+
+export async function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<string> {
+  const { db, company } = context;
+  if (!query.ok) {
+    await requireCase(context, caseId);
+    query.check();
+  }
+  const showCancelled = ['true', '1'].includes(query.body.show_cancelled_items ?? '');
+  const list = await db.json(sql.listInvoices, [company.id, caseId, company.timeZone, showCancelled]);
+  if (list === undefined) throw notFound('case');
+  return list;
+}
+
+export async function createInvoice(context: Context, caseId: string, form: Form<InvoiceBody>): Promise<string> {
+  const { db, company, clock } = context;
+  const draft = readDraft(context, form);
+  for (;;) {
+    const record =
+      draft &&
+      (await db.json(sql.insertInvoice, [
+        company.id,
+        caseId,
+        newId(),
+        ...draft.values,
+        company.terms,
+        form.body.payment_terms ?? company.paymentTerms,
+        toSql(clock()),
+        ...draft.items,
+      ]));
+    if (record) return record;
+    await judge(context, caseId, null, form);
+  }
+}
+
+/** Items are touched only when the request speaks of them; an update of the heading leaves them alone. */
+export async function updateInvoice(
+  context: Context,
+  caseId: string,
+  id: string,
+  form: Form<InvoiceBody>,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const { items, keep_existing_items: keep, payment_terms: terms } = form.body;
+  const draft = readDraft(context, form);
+  const replace = keep === false || (items !== undefined && keep !== true);
+  for (;;) {
+    const record =
+      draft &&
+      (await db
+        .json(sql.updateInvoice, [
+          company.id,
+          caseId,
+          id,
+          ...draft.values,
+          terms === null ? company.paymentTerms : terms,
+          toSql(clock()),
+          replace,
+          ...draft.items,
+        ])
+        .catch((error: unknown) => {
+          if (brokenConstraint(error) !== 'invoices_number') throw error;
+          return undefined;
+        }));
+    if (record) return record;
+    await judge(context, caseId, id, form);
+  }
+}
+
+/** The figures and dates in the order of the statements; undefined where the form has faults. */
+function readDraft({ company }: Context, form: Form<InvoiceBody>): { values: unknown[]; items: unknown[] } | undefined {
+  const { body } = form;
+  const created = form.read('date_created', body.date_created, (text) => parseTime(text, company.timeZone));
+  const due = form.read('date_due', body.date_due, (text) => parseTime(text, company.timeZone));
+  const totals = readTotals(form);
+  const lines = readLines(form);
+  if (!form.ok || !created || !due || !totals) return undefined;
+  const { vat, subTotal, vatAmount, total } = totals;
+  const values = [body.invoice_number, body.sender_id, toSql(created), toSql(due), vat, subTotal, vatAmount, total];
+  return { values, items: columns(lines) };
+}
+
+const columns = (lines: InvoiceLine[]): unknown[] => [
+  lines.map(() => newId()),
+  lines.map((line) => line.description),
+  lines.map((line) => line.quantity),
+  lines.map((line) => line.rate),
+  lines.map((line) => line.amount),
+  lines.map((line) => line.subtotal),
+  lines.map((line) => line.vatAmount),
+];
+
+/** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
+async function judge(context: Context, caseId: string, id: string | null, form: Form<InvoiceBody>): Promise<void> {
+  const { db, company } = context;
+  const number = form.faulty('invoice_number') ? null : form.body.invoice_number;
+  const judged = await db.first<{ found: boolean; taken: boolean }>(sql.judgeInvoice, [company.id, caseId, id, number]);
+  if (!judged?.found) throw notFound(id === null ? 'case' : 'invoice');
+  if (judged.taken) form.fault('invoice_number', 'taken', 'is already used by another invoice of the case');
+  form.check();
+}

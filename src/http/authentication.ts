@@ -1,0 +1,85 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { Company } from '../kernel/context.ts';
+import { CodedError, invalidRequest } from '../kernel/errors.ts';
+import type { Clock } from '../kernel/time.ts';
+import { FailedAttempts } from './failed-attempts.ts';
+
+export const ALL_SCOPES = [
+  'address_book:read',
+  'address_book:write',
+  'interactions:read',
+  'interactions:write',
+  'invoices:read',
+  'invoices:write',
+  'appointments:read',
+  'appointments:write',
+] as const;
+
+export type Scope = (typeof ALL_SCOPES)[number];
+
+export type Caller = { company: Company; tokenId: string; scopes: ReadonlySet<string> };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The scope a caller needs, or 'public'. A route that declares none does not start. */
+    access?: Scope | 'public';
+    /** One of the twelve: it asks for Content-Type even where it takes no body. */
+    specified?: boolean;
+  }
+  interface FastifyRequest {
+    caller: Caller | null;
+  }
+}
+
+export type AuthenticationOptions = { findCaller: (token: string) => Promise<Caller | undefined>; clock: Clock };
+
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/** Judges in this order: credentials, scope, Content-Type. The route came first, the path and the body follow. */
+export function authentication(app: FastifyInstance, { findCaller, clock }: AuthenticationOptions): void {
+  const attempts = new FailedAttempts(clock);
+  app.decorateRequest('caller', null);
+
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
+  app.addHook('onReady', async () => {
+    const open = routes.find(({ config }) => !config?.access);
+    if (open) throw new Error(`The route ${open.method} ${open.url} declares no access.`);
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    const { access, specified } = request.routeOptions.config;
+    if (access === undefined || access === 'public') return; // undefined: no route was found
+    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+    const caller = token && (await findCaller(token));
+    if (!caller) {
+      refuseCaller(request, reply, attempts);
+      return;
+    }
+    request.caller = caller;
+    if (!caller.scopes.has(access)) {
+      reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${access}"`);
+      throw new CodedError('insufficient_scope', `The token does not have the scope ${access}.`);
+    }
+    if (specified && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
+  });
+}
+
+function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: FailedAttempts): never {
+  const wait = attempts.add(request.ip);
+  if (wait > 0) {
+    reply.header('retry-after', String(wait));
+    throw new CodedError('too_many_attempts', 'Too many requests without valid credentials came from this address.');
+  }
+  const sent = request.headers.authorization !== undefined;
+  reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');
+  throw new CodedError('invalid_token', sent ? 'The access token is not valid.' : 'An access token is required.');
+}
+
+const isJson = (contentType = ''): boolean => contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+
+const NOT_JSON = {
+  field: 'Content-Type',
+  code: 'not_allowed',
+  message: 'the header Content-Type must be application/json',
+} as const;

@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Database } from '../kernel/database.ts';
+import { statement } from '../kernel/sql.ts';
+import { type Clock, toSql } from '../kernel/time.ts';
+
+const dueMessages = statement(
+  'messages.due',
+  `SELECT channel, count(*)::int AS count FROM messages WHERE state = 'scheduled' AND due_at <= $1 GROUP BY channel`,
+);
+
+// From what a prepared statement takes to what a caller gives up on.
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+/** Prometheus: requests, latency by route, statements, the pool, work that is due, the process. */
+export function metrics(app: FastifyInstance, db: Database, clock: Clock): void {
+  const registers = [new Registry()];
+  const [registry] = registers as [Registry];
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({
+    name: 'http_requests_total',
+    help: 'Answers by method, route and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    registers,
+  });
+  const latency = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer by method and route.',
+    labelNames: ['method', 'route'] as const,
+    buckets: BUCKETS,
+    registers,
+  });
+  const statements = new Histogram({
+    name: 'db_statement_duration_seconds',
+    help: 'Time of a statement by name, with the wait for a connection.',
+    labelNames: ['statement'] as const,
+    buckets: BUCKETS,
+    registers,
+  });
+  db.onStatement = (name, seconds) => statements.observe({ statement: name }, seconds);
+  new Gauge({
+    name: 'db_pool_connections',
+    help: 'Connections of the pool, and callers waiting for one.',
+    labelNames: ['state'] as const,
+    registers,
+    collect() {
+      this.set({ state: 'idle' }, db.pool.idleCount);
+      this.set({ state: 'busy' }, db.pool.totalCount - db.pool.idleCount);
+      this.set({ state: 'waiting' }, db.pool.waitingCount);
+    },
+  });
+  new Gauge({
+    name: 'messages_due',
+    help: 'Messages whose time has come and that have not gone out.',
+    labelNames: ['channel'] as const,
+    registers,
+    async collect() {
+      this.set({ channel: 'email' }, 0);
+      this.set({ channel: 'sms' }, 0);
+      const rows = await db.rows<{ channel: string; count: number }>(dueMessages, [toSql(clock())]);
+      for (const { channel, count } of rows) this.set({ channel }, count);
+    },
+  });
+
+  app.addHook('onResponse', async (request, reply) => {
+    const labels = { method: request.method, route: request.routeOptions.url ?? 'none' };
+    requests.inc({ ...labels, status: reply.statusCode });
+    latency.observe(labels, reply.elapsedTime / 1000);
+  });
+
+  app.get('/metrics', { config: { access: 'public' } }, async (_request, reply) => {
+    reply.type(registry.contentType);
+    return registry.metrics();
+  });
+}

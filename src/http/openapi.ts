@@ -1,0 +1,109 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { PROBLEMS } from './problems.ts';
+
+const FAULT = Type.Object({
+  field: Type.String({
+    description: 'Where: a field of the body, a header or a query parameter.',
+    examples: ['items[0].rate'],
+  }),
+  code: Type.String({ examples: ['required'] }),
+  message: Type.String(),
+});
+
+/** RFC 9457. */
+export const Problem = Type.Object({
+  type: Type.String(),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.String(),
+  code: Type.Unsafe<string>({ type: 'string', enum: Object.keys(PROBLEMS) }),
+  request_id: Type.String(),
+  errors: Type.Optional(Type.Array(FAULT, { description: 'Every fault of a refused request (status 400).' })),
+});
+
+const DESCRIPTION = `Records of client cases: address book, interactions, invoices and appointments.
+
+**Time.** Text that ends in \`Z\` is UTC. Text without a zone is wall time in the company's time zone, in requests and in answers.
+Requests take \`YYYY-MM-DD HH:mm:ss\`, \`YYYY-MM-DD HH:mm\` and ISO 8601 with \`T\` and \`Z\` or an offset.
+
+**Null.** For an optional field it means "no value": as if it was not sent on create, cleared on update.
+
+**Numbers** may be sent as JSON numbers or as plain decimal strings. Money is exact.
+
+**Headers.** The twelve specified operations require \`Content-Type: application/json\`, also where they take no body.
+Every answer carries \`X-Request-Id\`.
+
+**Errors** have one body (\`application/problem+json\`). A 400 lists every fault with its field.`;
+
+const STATUSES: Record<string, string> = {
+  400: 'Something in the request is at fault; `errors` names every field.',
+  401: 'The token is missing or not valid.',
+  403: 'The token does not have the scope of this operation.',
+  404: 'There is no such case or record for this company.',
+  413: 'The body is larger than 1 MiB.',
+  429: 'Too many requests without valid credentials from this address.',
+  500: 'A fault of the service. It has been logged under the request id.',
+  503: 'The database cannot be reached at the moment.',
+};
+
+/** The document is made from the schemas that validate. */
+export async function openapi(app: FastifyInstance, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Case Records', version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' } },
+      tags: [
+        { name: 'Address book', description: 'People related to a case, and their addresses.' },
+        { name: 'Interactions', description: "The log of contacts with the case's client." },
+        { name: 'Invoices', description: 'Invoices with their items.' },
+        { name: 'Appointments', description: 'Appointments with confirmations, reminders and video meetings.' },
+        { name: 'Alternative forms', description: 'Other methods and spellings of the same operations.' },
+      ],
+      components: {
+        securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+        schemas: { Problem: Problem as never },
+        responses: Object.fromEntries(Object.entries(STATUSES).map(([status, text]) => [status, problem(text)])),
+      },
+    },
+    transform: ({ schema, url, route }) => {
+      if (route.config?.access === 'public') return { schema: { ...schema, hide: true }, url };
+      return { schema: { ...schema, response: described(schema.response as Record<string, TSchema>) }, url };
+    },
+    transformObject: (document) => {
+      if (!('openapiObject' in document)) throw new Error('An OpenAPI document was expected.');
+      const { paths } = document.openapiObject;
+      for (const operation of Object.values(paths ?? {}).flatMap((path) => Object.values(path ?? {})) as Operation[]) {
+        if (operation['x-body-optional'] && operation.requestBody) operation.requestBody.required = false;
+        delete operation['x-body-optional'];
+        for (const status in STATUSES) operation.responses[status] = { $ref: `#/components/responses/${status}` };
+      }
+      return document.openapiObject;
+    },
+  });
+}
+
+const described = (responses: Record<string, TSchema>) =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, schema]) => [
+      status,
+      { description: 'OK', content: { 'application/json': { schema } }, headers: HEADERS },
+    ]),
+  );
+
+const HEADERS = { 'x-request-id': { type: 'string', description: 'Under which the request was logged.' } };
+
+const problem = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  headers: {
+    'x-request-id': { schema: { type: 'string' as const }, description: HEADERS['x-request-id'].description },
+  },
+});
+
+type Operation = {
+  'x-body-optional'?: true;
+  requestBody?: { required: boolean };
+  responses: Record<string, { $ref: string }>;
+};

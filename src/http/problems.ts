@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CodedError, type ErrorCode } from '../kernel/errors.ts';
+
+/** The one table that turns codes into statuses. */
+export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
+  invalid_request: { status: 400, title: 'Bad Request' },
+  invalid_token: { status: 401, title: 'Unauthorized' },
+  insufficient_scope: { status: 403, title: 'Forbidden' },
+  not_found: { status: 404, title: 'Not Found' },
+  method_not_allowed: { status: 405, title: 'Method Not Allowed' },
+  body_too_large: { status: 413, title: 'Content Too Large' },
+  too_many_attempts: { status: 429, title: 'Too Many Requests' },
+  internal: { status: 500, title: 'Internal Server Error' },
+  unavailable: { status: 503, title: 'Service Unavailable' },
+};
+
+export const BODY_LIMIT = 1024 * 1024;
+
+export function problems(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const coded = error instanceof CodedError ? error : fromFramework(error);
+    if (coded.code === 'internal') request.log.error({ err: error }, 'request failed');
+    if (coded.code === 'unavailable') {
+      request.log.error({ err: coded.cause }, 'database unavailable');
+      reply.header('retry-after', '1');
+    }
+    return sendProblem(request, reply, coded);
+  });
+
+  const methodsByPath = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = methodsByPath.get(url) ?? new Set();
+    for (const one of [method].flat()) methods.add(one);
+    methodsByPath.set(url, methods);
+  });
+
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const pattern = methodsByPath.keys().find((url) => matches(url, path));
+    if (pattern === undefined) {
+      return sendProblem(request, reply, new CodedError('not_found', 'There is nothing at this address.'));
+    }
+    const allowed = [...(methodsByPath.get(pattern) ?? [])].join(', ');
+    reply.header('allow', allowed);
+    return sendProblem(request, reply, new CodedError('method_not_allowed', `This address takes ${allowed}.`));
+  });
+}
+
+/** What Node itself could not read as HTTP, before there is a request. */
+export function onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [status, title] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'Bad Request'];
+  const id = randomUUID();
+  const body = JSON.stringify({
+    type: 'about:blank',
+    title,
+    status,
+    detail: 'The request could not be read as HTTP.',
+    code: 'invalid_request',
+    request_id: id,
+    ...(status === 400 && { errors: [{ field: 'request', code: 'format', message: 'is not valid HTTP' }] }),
+  });
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nX-Request-Id: ${id}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+const CLIENT_ERRORS: Record<string, [number, string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout'],
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
+};
+
+function sendProblem(request: FastifyRequest, reply: FastifyReply, error: CodedError): FastifyReply {
+  const { status, title } = PROBLEMS[error.code];
+  const body = {
+    type: 'about:blank',
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    request_id: request.id,
+    ...(status === 400 && { errors: error.faults }),
+  };
+  return reply.status(status).type('application/problem+json').send(JSON.stringify(body));
+}
+
+/** Faults that Fastify finds before a handler runs. What is not the caller's stays hidden. */
+function fromFramework(error: FastifyError): CodedError {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new CodedError('body_too_large', `A body may have at most ${BODY_LIMIT} bytes.`);
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return badBody('does not have the length that Content-Length names');
+    default:
+      if (error.statusCode !== undefined && error.statusCode < 500) return badBody('could not be read');
+      return new CodedError('internal', 'Something went wrong here. It has been logged under the request id.');
+  }
+}
+
+const badBody = (message: string) =>
+  new CodedError('invalid_request', 'The request was refused because of: body.', [
+    { field: 'body', code: 'format', message },
+  ]);
+
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, i) => (part.startsWith(':') ? given[i] !== '' : part === given[i]))
+  );
+}

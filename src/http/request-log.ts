@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+
+// Short and harmless in a log, whatever the caller's tracing uses.
+const FOREIGN_ID = /^[A-Za-z0-9._-]{8,128}$/;
+
+/** The caller's own id where it sends a usable one, so that both logs can be laid side by side. */
+export function requestId({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && FOREIGN_ID.test(given) ? given : randomUUID();
+}
+
+/** One line per request: the route and not the address, no headers, no bodies, so no tokens and no personal data. */
+export function requestLog(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url ?? null,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        company: request.caller?.company.id ?? null,
+      },
+      'request',
+    );
+  });
+}

@@ -1,0 +1,153 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { Static, TSchema } from 'typebox';
+import { type Fault, type FaultCode, InvalidValue, invalidRequest } from './errors.ts';
+import { PATTERN_MESSAGES } from './shapes.ts';
+
+/**
+ * What a caller sent, with every fault that has been found in it so far. A verb goes on reading the other fields
+ * after a fault, so that the answer names all of them at once.
+ */
+export class Form<T> {
+  readonly body: T;
+  readonly #faults: Fault[];
+
+  constructor(body: T, faults: Fault[] = []) {
+    this.body = body;
+    this.#faults = faults;
+  }
+
+  get ok(): boolean {
+    return this.#faults.length === 0;
+  }
+
+  /** No body came at all: not one that is empty of fields, and not one that could not be read. */
+  get absent(): boolean {
+    return this.#faults.some(({ field, code }) => field === 'body' && code === 'required');
+  }
+
+  sent(field: keyof T & string): boolean {
+    return this.body[field] !== undefined;
+  }
+
+  /** The parsed value; undefined where nothing was sent or where the field is at fault. */
+  read<V, R>(field: string, value: V, parse: (value: NonNullable<V>) => R): R | undefined {
+    if (value === undefined || value === null || this.faulty(field)) return undefined;
+    try {
+      return parse(value);
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error;
+      this.fault(field, error.code, error.message);
+      return undefined;
+    }
+  }
+
+  fault(field: string, code: FaultCode, message: string): void {
+    this.#faults.push({ field, code, message });
+  }
+
+  /** Whether the field, or a part of it, has been refused. */
+  faulty(field: string): boolean {
+    return this.#faults.some((fault) => fault.field === field || fault.field === 'body' || isPart(fault.field, field));
+  }
+
+  /** Throws what has been found, if anything has. */
+  check(): void {
+    if (!this.ok) throw invalidRequest(this.#faults.slice(0, MOST_FAULTS));
+  }
+}
+
+const MOST_FAULTS = 100;
+
+const isPart = (field: string, whole: string) => field.startsWith(`${whole}.`) || field.startsWith(`${whole}[`);
+
+// strict is for authors of schemas; the union types here ("string" or "null") are meant.
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  allowUnionTypes: true,
+  formats: { uuid: true, 'date-time': true },
+});
+const validators = new WeakMap<TSchema, ValidateFunction>();
+
+export function readForm<S extends TSchema>(schema: S, body: unknown): Form<Static<S>> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return new Form({} as Static<S>, [{ field: 'body', code: 'type', message: 'must be one JSON object' }]);
+  }
+  const crowded = tooMany(schema, body as Record<string, unknown>);
+  if (crowded.length > 0) return new Form(body as Static<S>, crowded);
+  const validate = validators.get(schema) ?? ajv.compile(schema);
+  validators.set(schema, validate);
+  if (validate(body)) return new Form(body as Static<S>);
+  return new Form(body as Static<S>, (validate.errors ?? []).slice(0, MOST_FAULTS).map(toFault));
+}
+
+/** Before the schema is walked: naming every fault of a million lines is no service to anybody. */
+function tooMany(schema: TSchema, body: Record<string, unknown>): Fault[] {
+  const properties = (schema as { properties?: Record<string, { maxItems?: number; maxProperties?: number }> })
+    .properties;
+  return Object.entries(properties ?? {}).flatMap(([field, { maxItems, maxProperties }]) => {
+    const most = maxItems ?? maxProperties;
+    const value = body[field];
+    if (most === undefined || typeof value !== 'object' || value === null || Object.keys(value).length <= most)
+      return [];
+    return [{ field, code: 'too_many' as const, message: `must not have more than ${most} entries` }];
+  });
+}
+
+const KINDS: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+};
+
+function toFault(error: ErrorObject): Fault {
+  const field = fieldOf(error.instancePath);
+  const params = error.params as {
+    missingProperty: string;
+    type: string | string[];
+    allowedValues: unknown[];
+    allowedValue: unknown;
+    limit: number;
+    pattern: string;
+  };
+  switch (error.keyword) {
+    case 'required':
+      return fault(field ? `${field}.${params.missingProperty}` : params.missingProperty, 'required', 'is required');
+    case 'type': {
+      if (error.data === null) return fault(field, 'required', 'is required and cannot be null');
+      const kinds = [params.type].flat().map((kind) => KINDS[kind] ?? kind);
+      return fault(field, 'type', `must be ${kinds.join(' or ')}`);
+    }
+    case 'enum':
+      return fault(
+        field,
+        'not_allowed',
+        `must be one of: ${params.allowedValues.filter((value) => value !== null).join(', ')}`,
+      );
+    case 'const':
+      return fault(field, 'not_allowed', `must be ${params.allowedValue}`);
+    case 'maxLength':
+      return fault(field, 'too_long', `must not be longer than ${params.limit} characters`);
+    case 'minLength':
+      return fault(field, 'too_short', 'must not be empty');
+    case 'pattern':
+      return fault(field, 'format', PATTERN_MESSAGES[params.pattern] ?? 'has the wrong form');
+    default:
+      return fault(field, 'format', error.message ?? 'has the wrong form');
+  }
+}
+
+const fault = (field: string, code: FaultCode, message: string): Fault => ({ field, code, message });
+
+/** "/items/0/rate" becomes "items[0].rate". */
+function fieldOf(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path ? `${path}.${part}` : part), '');
+}

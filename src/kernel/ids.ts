@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export const isUuid = (text: string): boolean => UUID.test(text);
+
+let millisecond = 0;
+let counter = 0;
+
+/**
+ * A UUID of version 7 that is greater than every one this process made before (RFC 9562, method 1), so that it can
+ * break ties in "newest first". Node's own randomUUIDv7 has no order within a millisecond.
+ */
+export function newId(): string {
+  const now = Date.now();
+  if (now > millisecond) {
+    millisecond = now;
+    counter = 0;
+  } else if (++counter > 0xfff) {
+    millisecond++;
+    counter = 0;
+  }
+  const time = millisecond.toString(16).padStart(12, '0');
+  const order = counter.toString(16).padStart(3, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${order}-${randomUUID().slice(19)}`;
+}

@@ -1,0 +1,75 @@
+import { InvalidValue } from './errors.ts';
+
+/** An exact decimal: `units` of 10^-scale. Binary floating point never touches an amount. */
+export type Decimal = { units: bigint; scale: number };
+
+export type DecimalInput = number | string;
+
+export const DECIMAL_PATTERN = '^-?[0-9]+(\\.[0-9]+)?$';
+
+const PLAIN = /^(-?)(\d+)(?:\.(\d+))?$/;
+const EXPONENT = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/;
+// 9,999,999,999.99: what the amount columns hold.
+const LARGEST = 9_999_999_999_99n;
+
+/**
+ * A JSON number is read by its shortest decimal text, which gives back what was written for up to 15 digits;
+ * longer ones reach this function as the text of the body (see http/body.ts).
+ */
+export function parseDecimal(input: DecimalInput, scale: number): Decimal {
+  const { sign, whole, fraction } = digitsOf(input);
+  // Half away from zero looks at one digit past the scale; the others cannot change the result.
+  const kept = fraction.slice(0, scale + 1);
+  const digits = BigInt(whole + kept);
+  return withinRange(rescale({ units: sign === '-' ? -digits : digits, scale: kept.length }, scale));
+}
+
+export function parseInteger(input: DecimalInput): Decimal {
+  if (/[1-9]/.test(digitsOf(input).fraction)) throw new InvalidValue('type', 'must be a whole number');
+  return parseDecimal(input, 0);
+}
+
+function digitsOf(input: DecimalInput): { sign: string; whole: string; fraction: string } {
+  const text = typeof input === 'number' ? plain(String(input)) : input;
+  const [, sign = '', whole, fraction = ''] = PLAIN.exec(text) ?? [];
+  if (whole === undefined) throw new InvalidValue('format', 'must be a plain decimal number');
+  // Judged by its length, before a large integer is made of a hostile number of digits.
+  if (whole.replace(/^0+/, '').length > 10) throw outOfRange();
+  return { sign, whole: whole.slice(-10), fraction };
+}
+
+export const multiply = (a: Decimal, b: Decimal, scale: number): Decimal =>
+  withinRange(rescale({ units: a.units * b.units, scale: a.scale + b.scale }, scale));
+
+/** Both sides must have the same scale. */
+export const subtract = (a: Decimal, b: Decimal): Decimal => withinRange({ units: a.units - b.units, scale: a.scale });
+
+export function toText({ units, scale }: Decimal): string {
+  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
+  const sign = units < 0n ? '-' : '';
+  return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}
+
+/** Half away from zero, the way of the books and of PostgreSQL's round(). */
+function rescale({ units, scale }: Decimal, wanted: number): Decimal {
+  if (wanted >= scale) return { units: units * 10n ** BigInt(wanted - scale), scale: wanted };
+  const divisor = 10n ** BigInt(scale - wanted);
+  const half = units < 0n ? -(divisor / 2n) : divisor / 2n;
+  return { units: (units + half) / divisor, scale: wanted };
+}
+
+function withinRange(decimal: Decimal): Decimal {
+  const hundredths = rescale(decimal, 2).units;
+  if (hundredths > LARGEST || hundredths < -LARGEST) throw outOfRange();
+  return decimal;
+}
+
+const outOfRange = () => new InvalidValue('out_of_range', 'must lie between -9999999999.99 and 9999999999.99');
+
+/** JavaScript writes small and large numbers with an exponent; as a JSON number that is only another spelling. */
+function plain(text: string): string {
+  const [, sign, first, rest = '', power] = EXPONENT.exec(text) ?? [];
+  if (first === undefined) return text;
+  const shift = Number(power);
+  return shift > 0 ? `${sign}${first}${rest.padEnd(shift, '0')}` : `${sign}0.${'0'.repeat(-shift - 1)}${first}${rest}`;
+}

@@ -1,0 +1,17 @@
+/** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
+export type Statement = { readonly name: string; readonly text: string };
+
+export const statement = (name: string, text: string): Statement => ({ name, text });
+
+/** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
+export const iso = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** <YYYY-MM-DD HH:mm:ss>, wall time in the zone that the parameter names. */
+export const wall = (column: string, zone: string): string =>
+  `to_char(${column} AT TIME ZONE ${zone}, 'YYYY-MM-DD HH24:MI:SS')`;
+
+/** Turns { key: expression } into a JSON object in that order. */
+export const json = (fields: Record<string, string>): string =>
+  `json_build_object(${Object.entries(fields)
+    .map(([key, value]) => `'${key}', ${value}`)
+    .join(', ')})`;

@@ -1,0 +1,69 @@
+import { InvalidValue } from './errors.ts';
+
+export type Instant = Temporal.Instant;
+export type Clock = () => Instant;
+
+export const systemClock: Clock = () => Temporal.Now.instant();
+
+const WALL = /^\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?$/;
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+const DAY = /^(\d\d)\/(\d\d)\/(\d{4})$/;
+
+/** Both forms of a request, for the schema; what they hold is judged by `parseTime`. */
+export const TIME_PATTERN =
+  '^\\d{4}-\\d\\d-\\d\\d( \\d\\d:\\d\\d(:\\d\\d)?|T\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+-]\\d\\d:\\d\\d))$';
+
+// Four digits in every zone, so that every shape that goes out can come back in.
+const FIRST = Temporal.Instant.from('1000-01-02T00:00:00Z');
+const LAST = Temporal.Instant.from('9999-12-30T23:59:59.999999Z');
+
+/** Text without a zone is wall time in `zone`; skipped times move forward, repeated ones mean the first. */
+export function parseTime(text: string, zone: string): Instant {
+  const instant = readTime(text, zone);
+  if (Temporal.Instant.compare(instant, FIRST) < 0 || Temporal.Instant.compare(instant, LAST) > 0) {
+    throw new InvalidValue('out_of_range', 'must lie between the years 1000 and 9999');
+  }
+  return instant;
+}
+
+function readTime(text: string, zone: string): Instant {
+  const wall = WALL.test(text);
+  if (!wall && !ISO.test(text)) throw new InvalidValue('format', 'must be a time such as 2026-03-29 14:30:00');
+  // Temporal takes second 60 for 59; here it is no time of day.
+  if (text.slice(17, 19) === '60') throw new InvalidValue('format', 'must be a real date and time of day');
+  try {
+    return wall
+      ? Temporal.PlainDateTime.from(text, { overflow: 'reject' }).toZonedDateTime(zone).toInstant()
+      : Temporal.Instant.from(text).round({ smallestUnit: 'microsecond', roundingMode: 'floor' });
+  } catch {
+    throw new InvalidValue('format', 'must be a real date and time of day');
+  }
+}
+
+/** A day of birth, DD/MM/YYYY: a real day and not after today in `zone`. */
+export function parseBirthday(text: string, zone: string, now: Instant): string {
+  const [, day, month, year] = DAY.exec(text) ?? [];
+  let date: Temporal.PlainDate;
+  try {
+    date = Temporal.PlainDate.from(`${year}-${month}-${day}`, { overflow: 'reject' });
+  } catch {
+    throw new InvalidValue('format', 'must be a real day in the form DD/MM/YYYY');
+  }
+  if (date.year < 1000) throw new InvalidValue('out_of_range', 'must not be before the year 1000');
+  if (Temporal.PlainDate.compare(date, now.toZonedDateTimeISO(zone).toPlainDate()) > 0) {
+    throw new InvalidValue('out_of_range', 'must not be in the future');
+  }
+  return date.toString();
+}
+
+/** How an instant goes to PostgreSQL, whose timestamptz keeps microseconds. */
+export const toSql = (instant: Instant): string => instant.toString({ fractionalSecondDigits: 6 });
+
+export function isTimeZone(name: string): boolean {
+  try {
+    Temporal.Now.zonedDateTimeISO(name);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,102 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
+import { isInitialised } from './data-directory.ts';
+import { lockDataDirectory } from './data-directory-lock.ts';
+import { leftoverServer } from './leftover-server.ts';
+import { type Postmaster, stopPostmaster } from './postmaster.ts';
+import { installedRelease } from './release.ts';
+import { connectionTo, ensureDatabase, presenceOf, type ServerConnection } from './server-connection.ts';
+import { launchServer } from './server-launch.ts';
+import { serverLogPath } from './server-log.ts';
+import { openSocketDirectory } from './socket-directory.ts';
+
+export { BundledPostgresError } from './bundled-postgres-error.ts';
+export type { ServerConnection } from './server-connection.ts';
+
+export type BundledPostgres = {
+  connection: ServerConnection;
+  pid: number;
+  /** A service that was killed had left the server running. */
+  adopted: boolean;
+  /** Resolves when the server ends without having been stopped, never otherwise. */
+  exited: Promise<BundledPostgresError>;
+  stop(): Promise<void>;
+};
+
+export type BundledPostgresOptions = {
+  dataDir: string;
+  log: (line: string) => void;
+  settings?: Record<string, string>;
+};
+
+export async function startBundledPostgres(options: BundledPostgresOptions): Promise<BundledPostgres> {
+  const { log, settings = {} } = options;
+  const installed = await installedRelease();
+  const dataDir = await ensureDataDir(options.dataDir);
+  const directory = join(dataDir, 'postgres');
+  const lock = await lockDataDirectory(dataDir);
+  try {
+    const initialised = await isInitialised(directory, installed.major);
+    const leftover = initialised ? await leftoverServer(directory, log) : undefined;
+    const server = leftover ?? (await launchServer({ dataDir, installed, settings, log }));
+    const socket = await openSocketDirectory(directory);
+    await ensureDatabase(socket.host).catch(async (error) => {
+      await socket.close();
+      await stopPostmaster(server);
+      throw new BundledPostgresError(`PostgreSQL started, but its database could not be opened: ${error.message}.`);
+    });
+
+    let stopping: Promise<void> | undefined;
+    const stop = async () => {
+      await stopPostmaster(server);
+      await socket.close();
+      lock.release();
+    };
+    return {
+      connection: connectionTo(socket.host),
+      pid: server.pid,
+      adopted: server === leftover,
+      exited: unexpectedEnd(server, dataDir, () => stopping !== undefined),
+      stop: () => {
+        stopping ??= stop();
+        return stopping;
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function ensureDataDir(dataDir: string): Promise<string> {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    return await realpath(dataDir);
+  } catch (error) {
+    throw new BundledPostgresError(`The data directory ${dataDir} cannot be used: ${(error as Error).message}.`);
+  }
+}
+
+function unexpectedEnd(server: Postmaster, dataDir: string, isStopping: () => boolean) {
+  return new Promise<BundledPostgresError>((resolve) => {
+    void server.ended.then((how) => {
+      if (isStopping()) return;
+      const log = serverLogPath(dataDir);
+      resolve(new BundledPostgresError(`PostgreSQL (pid ${server.pid}) ended unexpectedly (${how}), see ${log}.`));
+    });
+  });
+}
+
+/** Where the server of a running service is, for other programs on the same machine. */
+export async function findBundledPostgres(dataDir: string): Promise<ServerConnection | undefined> {
+  try {
+    const socket = await openSocketDirectory(join(await realpath(dataDir), 'postgres'));
+    const connection = connectionTo(socket.host);
+    if ((await presenceOf(connection)) === 'answers') return connection;
+    await socket.close();
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
+  return undefined;
+}

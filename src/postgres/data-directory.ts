@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { chown, lchown, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
+import { type Installation, runProgram } from './server-program.ts';
+import type { ServerUser } from './server-user.ts';
+
+const UNFINISHED = '.new-';
+
+const INITDB_OPTIONS = [
+  '--username=postgres',
+  '--auth-local=trust',
+  '--auth-host=reject',
+  '--encoding=UTF8',
+  '--locale=C',
+  // Unlike the C locale it knows the case of all letters, and unlike others it never changes with a library.
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--data-checksums',
+  '--no-instructions',
+];
+
+/** True when the directory holds a database of this major version, false when there is none yet. */
+export async function isInitialised(directory: string, major: string): Promise<boolean> {
+  const found = await stat(directory).catch(() => undefined);
+  if (!found) return false;
+  const uid = process.getuid?.();
+  if (uid !== 0 && uid !== found.uid) {
+    throw new BundledPostgresError(
+      `${directory} belongs to the user with id ${found.uid}: start the service as that user or as root.`,
+    );
+  }
+  const version = await readVersion(directory);
+  if (version === major) return true;
+  if (version) {
+    throw new BundledPostgresError(
+      `${directory} holds data of PostgreSQL ${version}, but the bundled PostgreSQL is version ${major}: ` +
+        'move the data with pg_dump, or set DATABASE_URL to a server of that version.',
+    );
+  }
+  if ((await readdir(directory)).length > 0) {
+    throw new BundledPostgresError(`${directory} is not empty, but it is not the data directory of a PostgreSQL.`);
+  }
+  return false;
+}
+
+async function readVersion(directory: string): Promise<string | undefined> {
+  try {
+    return (await readFile(join(directory, 'PG_VERSION'), 'utf8')).trim();
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The name of the data directory appears with the finished database only. */
+export async function initialise(directory: string, installation: Installation): Promise<void> {
+  const { user, serverLog } = installation;
+  await removeUnfinished(directory);
+  const draft = await mkdtemp(directory + UNFINISHED);
+  if (user) await chown(draft, user.uid, user.gid);
+  const [code] = await once(runProgram('initdb', INITDB_OPTIONS, draft, installation), 'exit');
+  if (code !== 0) {
+    throw new BundledPostgresError(
+      `The bundled PostgreSQL could not create ${directory}: ${await serverLog.lastComplaint()} (see ${serverLog.path}).`,
+    );
+  }
+  await rename(draft, directory);
+  await synchronise(dirname(directory));
+}
+
+async function removeUnfinished(directory: string): Promise<void> {
+  const parent = dirname(directory);
+  for (const name of await readdir(parent)) {
+    if (!name.startsWith(basename(directory) + UNFINISHED)) continue;
+    // An initdb that outlived its service may still be writing there.
+    await rm(join(parent, name), { recursive: true, force: true, maxRetries: 20 });
+  }
+}
+
+async function synchronise(directory: string): Promise<void> {
+  const handle = await open(directory);
+  await handle.sync();
+  await handle.close();
+}
+
+/** A directory that was restored by root belongs to root as a whole. */
+export async function giveTo(user: ServerUser, directory: string): Promise<void> {
+  if ((await stat(directory)).uid === user.uid) return;
+  for (const name of await readdir(directory, { recursive: true })) {
+    await lchown(join(directory, name), user.uid, user.gid);
+  }
+  await chown(directory, user.uid, user.gid);
+}

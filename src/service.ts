@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { buildApp } from './app.ts';
+import { createDemo, type Demo, refreshDemo } from './company/demo.ts';
+import type { Config } from './config.ts';
+import { ALL_SCOPES } from './http/authentication.ts';
+import { type Connection, Database } from './kernel/database.ts';
+import { migrate, readMigrations } from './kernel/migrations.ts';
+import { requireSafeServer } from './kernel/server-requirements.ts';
+import { systemClock } from './kernel/time.ts';
+import { startBundledPostgres } from './postgres/bundled-postgres.ts';
+
+export type Service = {
+  url: string;
+  /** Made by this start, the first on its data. */
+  demo: Demo | undefined;
+  /** Resolves with the reason when the service cannot go on. */
+  failed: Promise<Error>;
+  /** Answers what is under way, then stops the database that came with the service. */
+  stop(): Promise<void>;
+};
+
+/** The database, its schema, the app and the port, in this order; undone in the reverse one. */
+export async function startService(config: Config, logger: Logger): Promise<Service> {
+  const undo: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    const { connection, failed } = await openDatabase(config, logger, undo);
+    const migrations = await readMigrations();
+    await requireSafeServer(connection);
+    for (const name of await migrate(connection, migrations)) logger.info({ migration: name }, 'migrated');
+
+    const onError = (error: Error) => logger.warn({ err: error }, 'a database connection broke');
+    const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
+    undo.push(() => db.close());
+    const app = await buildApp({ db, clock: systemClock, logger, migrations });
+    undo.push(() => app.close());
+    const url = reachable(await app.listen({ host: config.HOST, port: config.PORT }));
+
+    const file = join(config.DATA_DIR, 'demo.json');
+    const bundled = config.DATABASE_URL === undefined;
+    const demo = bundled ? await createDemo(db, systemClock, { baseUrl: url, scopes: ALL_SCOPES, file }) : undefined;
+    if (bundled && !demo) await refreshDemo(file, url);
+    return { url, demo, failed, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Opened = { connection: Connection; failed: Promise<Error> };
+
+async function openDatabase(config: Config, logger: Logger, undo: (() => Promise<void>)[]): Promise<Opened> {
+  if (config.DATABASE_URL !== undefined) {
+    return { connection: { connectionString: config.DATABASE_URL }, failed: new Promise(() => {}) };
+  }
+  const log = (line: string) => logger.info({ database: line }, 'database');
+  const postgres = await startBundledPostgres({ dataDir: config.DATA_DIR, log });
+  undo.push(() => postgres.stop());
+  return { connection: postgres.connection, failed: postgres.exited };
+}
+
+/** An address that listens everywhere is no address to call. */
+const reachable = (url: string) => url.replace(/\/\/(0\.0\.0\.0|\[::\])/, '//127.0.0.1');

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Answer } from './http.ts';
+
+type Response = { $ref?: string; content?: Record<string, { schema: object }> };
+type Document = { paths: Record<string, Record<string, { responses: Record<string, Response> }>> };
+
+export const document: Document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+
+const patterns = Object.entries(document.paths).map(([path, operations]) => ({
+  match: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  operations,
+}));
+// Formats stand beside patterns that are checked; `examples` and `default` are for readers.
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+const validators = new Map<object, ValidateFunction>();
+
+/** Follows "#/components/…". */
+// biome-ignore lint/suspicious/noExplicitAny: any part of the document
+const resolve = (part: any): any =>
+  part?.$ref
+    ? part.$ref
+        .split('/')
+        .slice(1)
+        .reduce((at: typeof part, key: string) => at[key], document)
+    : part;
+
+/** Fails when the answer of a documented operation is not one that its documentation describes. */
+export function assertDescribed(method: string, path: string, answer: Answer): void {
+  assert.ok(answer.headers['x-request-id'], 'every answer carries X-Request-Id');
+  const pathname = path.split('?', 1)[0] ?? '';
+  const operation = patterns.find(({ match }) => match.test(pathname))?.operations[method.toLowerCase()];
+  if (!operation) return;
+  const where = `${method} ${pathname}: ${answer.status}`;
+  const described = resolve(operation.responses[answer.status]);
+  assert.ok(described, `${where} is not in the document`);
+  const type = String(answer.headers['content-type']).split(';', 1)[0] ?? '';
+  const schema = resolve(described.content?.[type]?.schema);
+  assert.ok(schema, `${where}: ${type} is not in the document`);
+  const validate = validators.get(schema) ?? ajv.compile(schema);
+  validators.set(schema, validate);
+  assert.ok(
+    validate(answer.body),
+    `${where} differs from the document: ${ajv.errorsText(validate.errors)}\n${answer.text}`,
+  );
+}

@@ -1,0 +1,30 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { migrate, readMigrations } from '../../src/kernel/migrations.ts';
+import { type BundledPostgres, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+
+/** One server for the whole run, with a migrated template that each test file clones. */
+
+let server: BundledPostgres | undefined;
+let dataDir: string | undefined;
+
+export async function globalSetup(): Promise<void> {
+  dataDir = await mkdtemp(join(tmpdir(), 'case-records-test-'));
+  // Nothing here has to outlive the run; the tests of durability start their own servers.
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
+  server = await startBundledPostgres({ dataDir, log: () => {}, settings });
+  const { connection } = server;
+  const client = new pg.Client(connection);
+  await client.connect();
+  await client.query('CREATE DATABASE template');
+  await client.end();
+  await migrate({ ...connection, database: 'template' }, await readMigrations());
+  process.env.TEST_POSTGRES = JSON.stringify(connection);
+}
+
+export async function globalTeardown(): Promise<void> {
+  await server?.stop();
+  if (dataDir) await rm(dataDir, { recursive: true, force: true });
+}

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { after } from 'node:test';
+import pg from 'pg';
+import pino from 'pino';
+import { buildApp } from '../../src/app.ts';
+import { addAdviser, addCustomer, addCustomTag, createCompany, openCase } from '../../src/company/company.ts';
+import { createToken } from '../../src/company/credentials.ts';
+import { ALL_SCOPES } from '../../src/http/authentication.ts';
+import { Database } from '../../src/kernel/database.ts';
+import { type Caller, caller } from './http.ts';
+
+/** A clock that stands still until a test moves it. */
+export class TestClock {
+  #now = Temporal.Instant.from('2026-06-01T09:00:00Z');
+  readonly read = (): Temporal.Instant => this.#now;
+
+  set(iso: string): void {
+    this.#now = Temporal.Instant.from(iso);
+  }
+
+  advance(duration: Temporal.DurationLike): void {
+    this.#now = this.#now.add(duration);
+  }
+}
+
+export type Customer = {
+  id: string;
+  title: string;
+  first_names: string;
+  last_name: string;
+  email: string;
+  phone: string;
+};
+
+/** A company with its own token, two advisers, two custom tags and one case with two customers. */
+export type Firm = Caller & {
+  companyId: string;
+  token: string;
+  /** The path of its first case: /cases/{caseId} */
+  path: string;
+  caseId: string;
+  customers: [Customer, Customer];
+  adviser: string;
+  adviserWithVideo: string;
+  customTags: string[];
+  /** Opens a further case without customers and gives its id. */
+  openCase(): Promise<string>;
+  addCustomer(caseId: string, customer: Partial<Omit<Customer, 'id'>>): Promise<string>;
+  /** The same firm with another token. */
+  withScopes(...scopes: string[]): Promise<Caller>;
+};
+
+export type World = {
+  clock: TestClock;
+  baseUrl: string;
+  db: Database;
+  connection: { host: string; user: string; database: string };
+  firm(options?: { timeZone?: string }): Promise<Firm>;
+  /** A caller without credentials. */
+  anonymous: Caller;
+  /** For what no operation can do yet: looks into, or changes, the database itself. */
+  sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  close(): Promise<void>;
+};
+
+/** A database of its own, the real app on a real port; closed when the test file ends. */
+export async function openWorld(): Promise<World> {
+  const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
+  if (!server) throw new Error('Run the tests with npm test, which starts the database.');
+  const database = `test_${randomBytes(6).toString('hex')}`;
+  await administer(server, `CREATE DATABASE ${database} TEMPLATE template`);
+  const connection = { ...server, database };
+  const clock = new TestClock();
+  const db = new Database({ connection, poolSize: 8 });
+  const app = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }) });
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  const close = async () => {
+    await app.close();
+    await db.close();
+    await administer(server, `DROP DATABASE ${database}`);
+  };
+  after(close);
+  const office = { db, clock: clock.read };
+  return {
+    clock,
+    baseUrl,
+    db,
+    connection,
+    close,
+    anonymous: caller(baseUrl),
+    sql: async (text, values = []) => (await db.pool.query(text, values)).rows,
+    firm: async ({ timeZone = 'Europe/London' } = {}) => {
+      const companyId = await createCompany(office, { name: 'Smith & Partners', timeZone });
+      const tokenFor = (scopes: readonly string[]) => createToken(office, { companyId, name: 'test', scopes });
+      const mark = randomBytes(3).toString('hex');
+      const adviser = `adviser-${mark}@firm.example`;
+      const adviserWithVideo = `video-${mark}@firm.example`;
+      await addAdviser(office, companyId, { email: adviser, name: 'Alex Adviser', videoProvider: null });
+      await addAdviser(office, companyId, { email: adviserWithVideo, name: 'Vic Video', videoProvider: 'jitsi' });
+      const customTags = ['vip-client', 'newsletter'];
+      for (const tag of customTags) await addCustomTag(office, companyId, tag);
+      const addTo = (caseId: string, customer: Omit<Customer, 'id'>) =>
+        addCustomer(office, companyId, caseId, {
+          title: customer.title,
+          firstNames: customer.first_names,
+          lastName: customer.last_name,
+          email: customer.email,
+          phone: customer.phone,
+        });
+      const caseId = await openCase(office, companyId, 'Smith');
+      const john = {
+        title: 'Mr',
+        first_names: 'John',
+        last_name: 'Smith',
+        email: `john-${mark}@client.example`,
+        phone: '07400 123456',
+      };
+      const ann = {
+        title: 'Mrs',
+        first_names: 'Ann',
+        last_name: 'Smith',
+        email: `ann-${mark}@client.example`,
+        phone: '07400 654321',
+      };
+      const customers: [Customer, Customer] = [
+        { id: await addTo(caseId, john), ...john },
+        { id: await addTo(caseId, ann), ...ann },
+      ];
+      const token = await tokenFor(ALL_SCOPES);
+      return {
+        ...caller(baseUrl, token),
+        companyId,
+        token,
+        caseId,
+        path: `/cases/${caseId}`,
+        customers,
+        adviser,
+        adviserWithVideo,
+        customTags,
+        openCase: () => openCase(office, companyId, 'another'),
+        addCustomer: (id, customer) => addTo(id, { ...john, ...customer }),
+        withScopes: async (...scopes) => caller(baseUrl, await tokenFor(scopes)),
+      };
+    },
+  };
+}
+
+async function administer(server: pg.ClientConfig, text: string): Promise<void> {
+  const client = new pg.Client(server);
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
