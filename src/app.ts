@@ -10,6 +10,7 @@ import { callerFinder } from './company/credentials.ts';
 import { apiPages } from './http/api-pages.ts';
 import { authentication } from './http/authentication.ts';
 import { rawBodies } from './http/body.ts';
+import { draining } from './http/draining.ts';
 import { health } from './http/health.ts';
 import { metrics } from './http/metrics.ts';
 import { openapi } from './http/openapi.ts';
@@ -28,6 +29,7 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => requestId(request as IncomingMessage),
     bodyLimit: BODY_LIMIT,
+    return503OnClosing: false,
     clientErrorHandler: onClientError,
     // A slow or silent peer must not hold a connection for ever.
     requestTimeout: 30_000,
@@ -42,6 +44,7 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
   problems(app);
   rawBodies(app);
   requestLog(app);
+  draining(app);
   authentication(app, { findCaller: callerFinder(db, clock), clock });
   metrics(app, db, clock);
   health(app, db, migrations ?? (await readMigrations()));

@@ -1,21 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Company } from '../kernel/context.ts';
 import { CodedError, invalidRequest } from '../kernel/errors.ts';
+import type { Scope } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
 import { FailedAttempts } from './failed-attempts.ts';
-
-export const ALL_SCOPES = [
-  'address_book:read',
-  'address_book:write',
-  'interactions:read',
-  'interactions:write',
-  'invoices:read',
-  'invoices:write',
-  'appointments:read',
-  'appointments:write',
-] as const;
-
-export type Scope = (typeof ALL_SCOPES)[number];
 
 export type Caller = { company: Company; tokenId: string; scopes: ReadonlySet<string> };
 
@@ -61,7 +49,7 @@ export function authentication(app: FastifyInstance, { findCaller, clock }: Auth
       reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${access}"`);
       throw new CodedError('insufficient_scope', `The token does not have the scope ${access}.`);
     }
-    if (specified && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
+    if ((specified || hasBody(request)) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
   });
 }
 
@@ -75,6 +63,9 @@ function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: Fa
   reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');
   throw new CodedError('invalid_token', sent ? 'The access token is not valid.' : 'An access token is required.');
 }
+
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 const isJson = (contentType = ''): boolean => contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 

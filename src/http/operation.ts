@@ -5,8 +5,8 @@ import type { Database } from '../kernel/database.ts';
 import { CodedError, notFound } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
+import type { Scope } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
-import type { Scope } from './authentication.ts';
 import { formOf, refused } from './body.ts';
 
 export type Services = { db: Database; clock: Clock };
@@ -19,32 +19,38 @@ type Operation<P extends string, B extends TSchema> = {
   /** Other documented spellings of the same operation: method, path. */
   also?: readonly [HTTPMethods, string][];
   access: Scope;
+  /** Not one of the twelve but ours: it asks for Content-Type only where a body is sent. */
+  addition?: boolean;
   tag: string;
   summary: string;
   description: string;
   /** Parameter name and what an unknown one is called in the answer. */
   params: Record<P, string>;
+  /** Parameters that are words and not identifiers. */
+  words?: readonly P[];
   query?: TObject;
   body?: B;
   bodyOptional?: boolean;
   response: TSchema;
-  /** Returns the JSON text of the answer. It must write nothing when the form has faults. */
+  /** Gives the JSON text of the answer. It must write nothing when the form has faults. */
   handle: (
     context: Context,
     params: Record<P, string>,
     form: Form<Static<B>>,
     request: FastifyRequest,
-  ) => Promise<string>;
+  ) => Promise<string | Answer>;
 };
 
-/** Serves one operation of the specification under every method and path that the specification gives it. */
+export type Answer = { json: string; headers: Record<string, string> };
+
+/** Serves one operation under every method and path that the specification gives it. */
 export function serve<P extends string, B extends TSchema>(
   app: FastifyInstance,
   services: Services,
   operation: Operation<P, B>,
 ): void {
   const run = (request: FastifyRequest, form: Form<Static<B>>) =>
-    operation.handle(contextOf(request, services), identifiers(request, operation.params), form, request);
+    operation.handle(contextOf(request, services), identifiers(request, operation), form, request);
   const read = (request: FastifyRequest) => formOf<B>((operation.body ?? NO_BODY) as B, request.body);
 
   for (const [i, [method, path]] of (
@@ -53,22 +59,24 @@ export function serve<P extends string, B extends TSchema>(
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      config: { access: operation.access, specified: true },
+      config: { access: operation.access, specified: !operation.addition },
       schema: {
         operationId: i === 0 ? operation.id : `${operation.id}_${i + 1}`,
         tags: [i === 0 ? operation.tag : 'Alternative forms'],
         summary: operation.summary,
         description: i === 0 ? operation.description : `The same as ${operation.method} ${operation.path}.`,
-        security: [{ bearer: [] }],
+        security: [{ bearer: [operation.access] }],
         params: Type.Object(Object.fromEntries(Object.keys(operation.params).map((name) => [name, Type.String()]))),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
         response: { 200: operation.response },
       },
       handler: async (request, reply) => {
-        const json = await run(request, read(request));
+        const answer = await run(request, read(request));
         reply.type('application/json; charset=utf-8');
-        return json;
+        if (typeof answer === 'string') return answer;
+        reply.headers(answer.headers);
+        return answer.json;
       },
       errorHandler: async (error, request) => {
         // The path is judged before the body, also when the body is too large to be read.
@@ -90,8 +98,11 @@ function contextOf(request: FastifyRequest, { db, clock }: Services): Context {
   return { company: request.caller.company, db, clock };
 }
 
-function identifiers<P extends string>(request: FastifyRequest, names: Record<P, string>): Record<P, string> {
+function identifiers<P extends string, B extends TSchema>(
+  request: FastifyRequest,
+  { params: names, words = [] }: Operation<P, B>,
+): Record<P, string> {
   const params = request.params as Record<P, string>;
-  for (const name in names) if (!isUuid(params[name])) throw notFound(names[name]);
+  for (const name in names) if (!words.includes(name) && !isUuid(params[name])) throw notFound(names[name]);
   return params;
 }

@@ -5,8 +5,8 @@ import pino from 'pino';
 import { buildApp } from '../../src/app.ts';
 import { addAdviser, addCustomer, addCustomTag, createCompany, openCase } from '../../src/company/company.ts';
 import { createToken } from '../../src/company/credentials.ts';
-import { ALL_SCOPES } from '../../src/http/authentication.ts';
 import { Database } from '../../src/kernel/database.ts';
+import { COMPANY_SCOPES } from '../../src/kernel/scopes.ts';
 import { type Caller, caller } from './http.ts';
 
 /** A clock that stands still until a test moves it. */
@@ -126,7 +126,7 @@ export async function openWorld(): Promise<World> {
         { id: await addTo(caseId, john), ...john },
         { id: await addTo(caseId, ann), ...ann },
       ];
-      const token = await tokenFor(ALL_SCOPES);
+      const token = await tokenFor(COMPANY_SCOPES);
       return {
         ...caller(baseUrl, token),
         companyId,

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import pg from 'pg';
+import { type Migration, migrate, readMigrations } from '../src/kernel/migrations.ts';
+
+const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
+
+/** An empty database of its own for each test. */
+async function withDatabase(work: (connection: typeof server, client: pg.Client) => Promise<void>): Promise<void> {
+  const connection = { ...server, database: `migrate_${randomBytes(6).toString('hex')}` };
+  const admin = new pg.Client(server);
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${connection.database}`);
+  const client = new pg.Client(connection);
+  await client.connect();
+  try {
+    await work(connection, client);
+  } finally {
+    await client.end();
+    await admin.query(`DROP DATABASE ${connection.database} WITH (FORCE)`);
+    await admin.end();
+  }
+}
+
+const migration = (version: number, sql: string): Migration => ({
+  version,
+  name: `000${version}_test.sql`,
+  sql,
+  sha256: sql,
+});
+
+test('ten processes at once bring an empty database up to date exactly once', () =>
+  withDatabase(async (connection, client) => {
+    const migrations = await readMigrations();
+    const runs = await Promise.all(Array.from({ length: 10 }, () => migrate(connection, migrations)));
+    assert.deepEqual(
+      runs.flat(),
+      migrations.map(({ name }) => name),
+    );
+    assert.equal((await client.query('SELECT * FROM migrations')).rowCount, migrations.length);
+  }));
+
+test('a second run applies nothing', () =>
+  withDatabase(async (connection) => {
+    const migrations = await readMigrations();
+    await migrate(connection, migrations);
+    assert.deepEqual(await migrate(connection, migrations), []);
+  }));
+
+test('a migration that fails leaves the database as it was before it, and the next start goes on from there', () =>
+  withDatabase(async (connection, client) => {
+    const first = migration(1, 'CREATE TABLE one ()');
+    const broken = migration(2, 'CREATE TABLE two (); SELECT 1 / 0');
+    await assert.rejects(migrate(connection, [first, broken]), /0002_test.sql/);
+    assert.deepEqual(
+      (await client.query(`SELECT to_regclass('one') IS NOT NULL AS one, to_regclass('two') AS two`)).rows,
+      [{ one: true, two: null }],
+    );
+    assert.deepEqual(await migrate(connection, [first, migration(2, 'CREATE TABLE two ()')]), ['0002_test.sql']);
+  }));
+
+test('a migration that was edited after it had been applied is refused', () =>
+  withDatabase(async (connection) => {
+    await migrate(connection, [migration(1, 'CREATE TABLE one ()')]);
+    await assert.rejects(migrate(connection, [migration(1, 'CREATE TABLE uno ()')]), /changed after/);
+  }));
+
+test('a database of a newer version is refused', () =>
+  withDatabase(async (connection) => {
+    await migrate(connection, [migration(1, 'CREATE TABLE one ()'), migration(2, 'CREATE TABLE two ()')]);
+    await assert.rejects(migrate(connection, [migration(1, 'CREATE TABLE one ()')]), /newer version/);
+  }));
