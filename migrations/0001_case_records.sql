@@ -233,10 +233,12 @@ CREATE TABLE messages (
   id uuid NOT NULL,
   channel text NOT NULL CHECK (channel IN ('email', 'sms')),
   kind text NOT NULL CHECK (kind IN ('confirmation', 'reminder')),
-  -- The start that the message speaks of.
+  -- The start that a reminder speaks of; a confirmation speaks of the present one.
   start_at timestamptz NOT NULL,
   state text NOT NULL CHECK (state IN ('scheduled', 'sent', 'failed', 'cancelled', 'skipped')),
   due_at timestamptz NOT NULL,
+  -- Whether that is the day before the start on the company's calendar.
+  day_before boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   PRIMARY KEY (company_id, case_id, appointment_id, id),

@@ -14,7 +14,7 @@ import { draining } from './http/draining.ts';
 import { health } from './http/health.ts';
 import { metrics } from './http/metrics.ts';
 import { openapi } from './http/openapi.ts';
-import { BODY_LIMIT, onClientError, problems } from './http/problems.ts';
+import { BODY_LIMIT, onClientError, onFrameworkError, problems } from './http/problems.ts';
 import { requestId, requestLog } from './http/request-log.ts';
 import type { Database } from './kernel/database.ts';
 import { type Migration, readMigrations } from './kernel/migrations.ts';
@@ -31,19 +31,22 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
     bodyLimit: BODY_LIMIT,
     return503OnClosing: false,
     clientErrorHandler: onClientError,
+    frameworkErrors: onFrameworkError as never,
+    // Judged in problems.ts, so that its answer has the common form.
+    http: { requireHostHeader: false },
     // A slow or silent peer must not hold a connection for ever.
     requestTimeout: 30_000,
     keepAliveTimeout: 30_000,
     connectionTimeout: 60_000,
-    routerOptions: { maxParamLength: 200 },
+    routerOptions: { maxParamLength: 16_384 },
   }) as unknown as FastifyInstance;
   // Bodies are judged by the forms (all faults at once, after the path), answers are JSON text from the database.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
 
+  requestLog(app);
   problems(app);
   rawBodies(app);
-  requestLog(app);
   draining(app);
   authentication(app, { findCaller: callerFinder(db, clock), clock });
   metrics(app, db, clock);

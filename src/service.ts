@@ -32,7 +32,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     await requireSafeServer(connection);
     for (const name of await migrate(connection, migrations)) logger.info({ migration: name }, 'migrated');
 
-    const onError = (error: Error) => logger.warn({ err: error }, 'a database connection broke');
+    // The error itself carries the whole client, with the keys of its session.
+    const onError = (error: Error) => logger.warn({ reason: error.message }, 'a database connection broke');
     const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
     undo.push(() => db.close());
     const app = await buildApp({ db, clock: systemClock, logger, migrations });

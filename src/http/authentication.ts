@@ -59,7 +59,7 @@ function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: Fa
     reply.header('retry-after', String(wait));
     throw new CodedError('too_many_attempts', 'Too many requests without valid credentials came from this address.');
   }
-  const sent = request.headers.authorization !== undefined;
+  const sent = /^Bearer +\S/i.test(request.headers.authorization ?? '');
   reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');
   throw new CodedError('invalid_token', sent ? 'The access token is not valid.' : 'An access token is required.');
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Fault, FaultCode } from '../kernel/errors.ts';
 import { Form, readForm } from '../kernel/form.ts';
-import { DECIMAL_PATTERN } from '../kernel/money.ts';
+import { DECIMAL_PATTERN, plainText } from '../kernel/money.ts';
 
 /**
  * Bodies are kept as bytes until a verb asks for them: whether a body can be read at all is judged only after the
@@ -19,15 +19,18 @@ export function formOf<S extends TSchema>(schema: S, bytes: unknown): Form<Stati
   if (!isUtf8(bytes)) return refused('format', 'must be UTF-8');
   const text = bytes.toString('utf8');
   let body: unknown;
+  let exact: unknown;
   try {
-    body = parse(text);
+    body = JSON.parse(text);
+    exact = LONG_NUMBER.test(text) ? parseExact(text) : body;
   } catch {
     return refused('format', 'is not valid JSON');
   }
-  const form = readForm(schema, body);
+  const form = readForm(schema, body, exact);
   // Only an escape can bring these in: raw ones are no valid JSON and no valid UTF-8.
-  if (UNSAFE_ESCAPE.test(text))
-    for (const fault of unsafeText(body, '')) form.fault(fault.field, fault.code, fault.message);
+  if (UNSAFE_ESCAPE.test(text)) {
+    for (const { field, code, message } of unsafeText(body, '', 0)) form.fault(field, code, message);
+  }
   return form;
 }
 
@@ -38,22 +41,26 @@ export const refused = <T>(code: FaultCode, message: string): Form<T> =>
 const LONG_NUMBER = /\d[\d.]{15}/;
 const PLAIN_DECIMAL = new RegExp(DECIMAL_PATTERN);
 
-function parse(text: string): unknown {
-  if (!LONG_NUMBER.test(text)) return JSON.parse(text);
+function parseExact(text: string): unknown {
   return JSON.parse(text, ((_key, value, { source }: { source?: string } = {}) => {
-    const long = typeof value === 'number' && source !== undefined && source.length > 15 && PLAIN_DECIMAL.test(source);
-    return long ? source : value;
+    if (typeof value !== 'number' || source === undefined || source.length < 16) return value;
+    const plain = plainText(source);
+    return PLAIN_DECIMAL.test(plain) ? plain : value;
   }) as (this: unknown, key: string, value: unknown) => unknown);
 }
 
 const UNSAFE_ESCAPE = /\\u(0000|d[89a-f])/i;
 
-function unsafeText(value: unknown, field: string): Fault[] {
+// Deeper than any field that is read; the walk must not run out of stack on a body made for that.
+const DEEPEST = 20;
+
+function unsafeText(value: unknown, field: string, depth: number): Fault[] {
   if (typeof value === 'string') return isSafe(value) ? [] : [unsafe(field)];
-  if (Array.isArray(value)) return value.flatMap((item, i) => unsafeText(item, `${field}[${i}]`));
   if (typeof value !== 'object' || value === null) return [];
+  if (depth > DEEPEST) return [unsafe('body')];
+  if (Array.isArray(value)) return value.flatMap((item, i) => unsafeText(item, `${field}[${i}]`, depth + 1));
   return Object.entries(value).flatMap(([key, item]) =>
-    isSafe(key) ? unsafeText(item, field ? `${field}.${key}` : key) : [unsafe(field || 'body')],
+    isSafe(key) ? unsafeText(item, field ? `${field}.${key}` : key, depth + 1) : [unsafe(field || 'body')],
   );
 }
 

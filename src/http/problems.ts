@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError, type ErrorCode } from '../kernel/errors.ts';
+import { CodedError, type ErrorCode, invalidRequest } from '../kernel/errors.ts';
 
 /** The one table that turns codes into statuses. */
 export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
@@ -36,7 +37,19 @@ export function problems(app: FastifyInstance): void {
     methodsByPath.set(url, methods);
   });
 
-  app.setNotFoundHandler((request, reply) => {
+  // Before a body is read: where there is no route, its size and type are nobody's concern.
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw NO_HOST;
+    if (request.is404) return sendNotFound(request, reply);
+  });
+  app.setNotFoundHandler((request, reply) => sendNotFound(request, reply));
+  app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const { id, body } = unread(417, 'Expectation Failed');
+    const headers = { 'content-type': 'application/problem+json', 'x-request-id': id };
+    response.writeHead(417, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  });
+
+  function sendNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const path = request.url.split('?', 1)[0] ?? '';
     const pattern = methodsByPath.keys().find((url) => matches(url, path));
     if (pattern === undefined) {
@@ -45,7 +58,15 @@ export function problems(app: FastifyInstance): void {
     const allowed = [...(methodsByPath.get(pattern) ?? [])].join(', ');
     reply.header('allow', allowed);
     return sendProblem(request, reply, new CodedError('method_not_allowed', `This address takes ${allowed}.`));
-  });
+  }
+}
+
+const NO_HOST = invalidRequest([{ field: 'Host', code: 'required', message: 'the header Host is required' }]);
+
+/** An address that cannot be decoded, or is too long for the router, names nothing. */
+export function onFrameworkError(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  sendProblem(request, reply, new CodedError('not_found', 'There is nothing at this address.'));
 }
 
 /** What Node itself could not read as HTTP, before there is a request. */
@@ -55,6 +76,14 @@ export function onClientError(error: NodeJS.ErrnoException, socket: Socket): voi
     return;
   }
   const [status, title] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'Bad Request'];
+  const { id, body } = unread(status, title);
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nX-Request-Id: ${id}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function unread(status: number, title: string): { id: string; body: string } {
   const id = randomUUID();
   const body = JSON.stringify({
     type: 'about:blank',
@@ -65,10 +94,7 @@ export function onClientError(error: NodeJS.ErrnoException, socket: Socket): voi
     request_id: id,
     ...(status === 400 && { errors: [{ field: 'request', code: 'format', message: 'is not valid HTTP' }] }),
   });
-  socket.end(
-    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nX-Request-Id: ${id}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  return { id, body };
 }
 
 const CLIENT_ERRORS: Record<string, [number, string]> = {

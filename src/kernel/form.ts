@@ -9,11 +9,13 @@ import { PATTERN_MESSAGES } from './shapes.ts';
  */
 export class Form<T> {
   readonly body: T;
-  readonly #faults: Fault[];
+  readonly #faults: Fault[] = [];
+  /** Every field at fault and every field that it is a part of: a look-up for each of a thousand lines stays cheap. */
+  readonly #faulty = new Set<string>();
 
   constructor(body: T, faults: Fault[] = []) {
     this.body = body;
-    this.#faults = faults;
+    for (const { field, code, message } of faults) this.fault(field, code, message);
   }
 
   get ok(): boolean {
@@ -43,11 +45,18 @@ export class Form<T> {
 
   fault(field: string, code: FaultCode, message: string): void {
     this.#faults.push({ field, code, message });
+    for (
+      let part = field;
+      part !== '';
+      part = part.slice(0, Math.max(part.lastIndexOf('.'), part.lastIndexOf('['), 0))
+    ) {
+      this.#faulty.add(part);
+    }
   }
 
   /** Whether the field, or a part of it, has been refused. */
   faulty(field: string): boolean {
-    return this.#faults.some((fault) => fault.field === field || fault.field === 'body' || isPart(fault.field, field));
+    return this.#faulty.has(field) || this.#faulty.has('body');
   }
 
   /** Throws what has been found, if anything has. */
@@ -58,27 +67,34 @@ export class Form<T> {
 
 const MOST_FAULTS = 100;
 
-const isPart = (field: string, whole: string) => field.startsWith(`${whole}.`) || field.startsWith(`${whole}[`);
-
 // strict is for authors of schemas; the union types here ("string" or "null") are meant.
 const ajv = new Ajv({
   allErrors: true,
   verbose: true,
   allowUnionTypes: true,
+  // A number that no double holds is read as infinite, and refused for its size.
+  strictNumbers: false,
   formats: { uuid: true, 'date-time': true },
 });
 const validators = new WeakMap<TSchema, ValidateFunction>();
 
-export function readForm<S extends TSchema>(schema: S, body: unknown): Form<Static<S>> {
+/** `exact` is the same body with long numbers as their text; it is what the verbs read, once `body` has been judged. */
+export function readForm<S extends TSchema>(schema: S, body: unknown, exact: unknown = body): Form<Static<S>> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return new Form({} as Static<S>, [{ field: 'body', code: 'type', message: 'must be one JSON object' }]);
   }
   const crowded = tooMany(schema, body as Record<string, unknown>);
-  if (crowded.length > 0) return new Form(body as Static<S>, crowded);
+  if (crowded.length > 0) {
+    const emptied = { ...body, ...Object.fromEntries(crowded.map(({ field }) => [field, undefined])) };
+    return new Form(emptied as Static<S>, [...crowded, ...faultsOf(schema, emptied)]);
+  }
+  return new Form(exact as Static<S>, faultsOf(schema, body));
+}
+
+function faultsOf(schema: TSchema, body: object): Fault[] {
   const validate = validators.get(schema) ?? ajv.compile(schema);
   validators.set(schema, validate);
-  if (validate(body)) return new Form(body as Static<S>);
-  return new Form(body as Static<S>, (validate.errors ?? []).slice(0, MOST_FAULTS).map(toFault));
+  return validate(body) ? [] : (validate.errors ?? []).slice(0, MOST_FAULTS).map(toFault);
 }
 
 /** Before the schema is walked: naming every fault of a million lines is no service to anybody. */
@@ -88,11 +104,12 @@ function tooMany(schema: TSchema, body: Record<string, unknown>): Fault[] {
   return Object.entries(properties ?? {}).flatMap(([field, { maxItems, maxProperties }]) => {
     const most = maxItems ?? maxProperties;
     const value = body[field];
-    if (most === undefined || typeof value !== 'object' || value === null || Object.keys(value).length <= most)
-      return [];
+    if (most === undefined || typeof value !== 'object' || value === null || countOf(value) <= most) return [];
     return [{ field, code: 'too_many' as const, message: `must not have more than ${most} entries` }];
   });
 }
+
+const countOf = (value: object) => (Array.isArray(value) ? value.length : Object.keys(value).length);
 
 const KINDS: Record<string, string> = {
   string: 'text',
@@ -126,7 +143,7 @@ function toFault(error: ErrorObject): Fault {
       return fault(
         field,
         'not_allowed',
-        `must be one of: ${params.allowedValues.filter((value) => value !== null).join(', ')}`,
+        `must be one of: ${[...new Set(params.allowedValues.filter((value) => value !== null).map(String))].join(', ')}`,
       );
     case 'const':
       return fault(field, 'not_allowed', `must be ${params.allowedValue}`);

@@ -8,7 +8,8 @@ export type DecimalInput = number | string;
 export const DECIMAL_PATTERN = '^-?[0-9]+(\\.[0-9]+)?$';
 
 const PLAIN = /^(-?)(\d+)(?:\.(\d+))?$/;
-const EXPONENT = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/;
+const EXPONENT = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d+)$/i;
+const FARTHEST_SHIFT = 400;
 // 9,999,999,999.99: what the amount columns hold.
 const LARGEST = 9_999_999_999_99n;
 
@@ -30,7 +31,8 @@ export function parseInteger(input: DecimalInput): Decimal {
 }
 
 function digitsOf(input: DecimalInput): { sign: string; whole: string; fraction: string } {
-  const text = typeof input === 'number' ? plain(String(input)) : input;
+  if (input === Infinity || input === -Infinity) throw outOfRange();
+  const text = typeof input === 'number' ? plainText(String(input)) : input;
   const [, sign = '', whole, fraction = ''] = PLAIN.exec(text) ?? [];
   if (whole === undefined) throw new InvalidValue('format', 'must be a plain decimal number');
   // Judged by its length, before a large integer is made of a hostile number of digits.
@@ -59,17 +61,23 @@ function rescale({ units, scale }: Decimal, wanted: number): Decimal {
 }
 
 function withinRange(decimal: Decimal): Decimal {
-  const hundredths = rescale(decimal, 2).units;
-  if (hundredths > LARGEST || hundredths < -LARGEST) throw outOfRange();
+  const { units, scale } = decimal.scale < 2 ? rescale(decimal, 2) : decimal;
+  const largest = LARGEST * 10n ** BigInt(scale - 2);
+  if (units > largest || units < -largest) throw outOfRange();
   return decimal;
 }
 
 const outOfRange = () => new InvalidValue('out_of_range', 'must lie between -9999999999.99 and 9999999999.99');
 
-/** JavaScript writes small and large numbers with an exponent; as a JSON number that is only another spelling. */
-function plain(text: string): string {
-  const [, sign, first, rest = '', power] = EXPONENT.exec(text) ?? [];
-  if (first === undefined) return text;
-  const shift = Number(power);
-  return shift > 0 ? `${sign}${first}${rest.padEnd(shift, '0')}` : `${sign}0.${'0'.repeat(-shift - 1)}${first}${rest}`;
+/** A JSON number without its exponent, digit by digit; other text, and one that shifts absurdly far, as it is. */
+export function plainText(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent] = EXPONENT.exec(text) ?? [];
+  const shift = Number(exponent);
+  if (exponent === undefined || Math.abs(shift) > FARTHEST_SHIFT) return text;
+  const digits = whole + fraction;
+  const point = whole.length + shift;
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  return point >= digits.length
+    ? sign + digits.padEnd(point, '0')
+    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }

@@ -6,9 +6,9 @@ export const statement = (name: string, text: string): Statement => ({ name, tex
 /** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
 export const iso = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** <YYYY-MM-DD HH:mm:ss>, wall time in the zone that the parameter names. */
-export const wall = (column: string, zone: string): string =>
-  `to_char(${column} AT TIME ZONE ${zone}, 'YYYY-MM-DD HH24:MI:SS')`;
+/** A wall time, yet to be shown: the parameter is the mark of kernel/wall-time.ts. */
+export const wall = (column: string, mark: string): string =>
+  `concat(${mark}::text, floor(extract(epoch FROM ${column}))::bigint)`;
 
 /** Turns { key: expression } into a JSON object in that order. */
 export const json = (fields: Record<string, string>): string =>

@@ -1,7 +1,7 @@
 import type { Company } from '../../kernel/context.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type Instant, toSql } from '../../kernel/time.ts';
-import { reminderTime } from './reminder-times.ts';
+import { isDayBefore, reminderTime } from './reminder-times.ts';
 
 /**
  * What a create or an update means for the messages of an appointment. Pure: what has already gone out is known
@@ -21,7 +21,13 @@ export type Appointment = {
   reminder: Record<Channel, boolean>;
 };
 
-type Message = { channel: Channel; kind: 'confirmation' | 'reminder'; state: 'scheduled' | 'skipped'; due: Instant };
+type Message = {
+  channel: Channel;
+  kind: 'confirmation' | 'reminder';
+  state: 'scheduled' | 'skipped';
+  due: Instant;
+  dayBefore: boolean;
+};
 type Withdrawal = { channel: Channel; kind: 'confirmation' | 'reminder'; state: 'cancelled' | 'skipped' };
 
 export type MessagePlan = { place: Message[]; withdraw: Withdrawal[] };
@@ -42,26 +48,35 @@ export function planMessages(
     const recipient = after.recipient[channel];
     const unaddressed = recipient === null && before !== undefined && before.recipient[channel] !== null;
 
+    const sendable = recipient !== null && !over;
     if (confirmation) {
-      plan.place.push({ channel, kind: 'confirmation', state: recipient && !over ? 'scheduled' : 'skipped', due: now });
-    } else if (confirmation === false) {
+      plan.place.push({
+        channel,
+        kind: 'confirmation',
+        state: sendable ? 'scheduled' : 'skipped',
+        due: now,
+        dayBefore: false,
+      });
+    }
+    if (confirmation === false) {
       plan.withdraw.push({ channel, kind: 'confirmation', state: 'cancelled' });
-    } else if (unaddressed) {
+    } else if (unaddressed || (confirmation && !sendable)) {
       plan.withdraw.push({ channel, kind: 'confirmation', state: 'skipped' });
     }
 
     const addressed = before !== undefined && recipient !== null && before.recipient[channel] === null;
-    if (after.reminder[channel] && (moved || reminder || addressed)) {
+    if (reminder === false) {
+      plan.withdraw.push({ channel, kind: 'reminder', state: 'cancelled' });
+    } else if (unaddressed && before.reminder[channel] && !moved) {
+      plan.withdraw.push({ channel, kind: 'reminder', state: 'skipped' });
+    } else if (after.reminder[channel] && (moved || reminder || addressed)) {
       plan.place.push({
         channel,
         kind: 'reminder',
         state: recipient && due ? 'scheduled' : 'skipped',
         due: due ?? now,
+        dayBefore: due !== undefined && isDayBefore(due, after.start, company.timeZone),
       });
-    } else if (reminder === false) {
-      plan.withdraw.push({ channel, kind: 'reminder', state: 'cancelled' });
-    } else if (unaddressed) {
-      plan.withdraw.push({ channel, kind: 'reminder', state: 'skipped' });
     }
   }
   return plan;
@@ -74,6 +89,7 @@ export const messageColumns = ({ place }: MessagePlan): unknown[] => [
   place.map(({ kind }) => kind),
   place.map(({ state }) => state),
   place.map(({ due }) => toSql(due)),
+  place.map(({ dayBefore }) => dayBefore),
 ];
 
 export const withdrawalColumns = ({ withdraw }: MessagePlan): unknown[] => [

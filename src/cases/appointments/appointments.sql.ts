@@ -4,7 +4,7 @@ import { iso, json, statement, wall } from '../../kernel/sql.ts';
  * The four words and the two days before, from rows of messages. A reminder is that of the present start where there
  * is one, else the last; a confirmation is the last that was asked for.
  */
-const words = (rows: string, zone: string) => `
+const words = (rows: string) => `
   SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
          max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
          max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
@@ -12,16 +12,15 @@ const words = (rows: string, zone: string) => `
          coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
          coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
     FROM (SELECT DISTINCT ON (channel, kind) channel, kind, state,
-                 (kind = 'reminder' AND state IN ('scheduled', 'sent', 'failed') AND
-                  (due_at AT TIME ZONE ${zone})::date = (a.start_at AT TIME ZONE ${zone})::date - 1)::int AS day_before
+                 (kind = 'reminder' AND state IN ('scheduled', 'sent', 'failed') AND m.day_before)::int AS day_before
             FROM (${rows}) m
            ORDER BY channel, kind, (kind = 'reminder' AND m.start_at = a.start_at) DESC, id DESC) latest`;
 
-const common = (zone: string) => ({
+const common = (mark: string) => ({
   id: 'a.id',
   customer_case_id: 'a.case_id',
   start_time: iso('a.start_at'),
-  end_time: wall('a.end_at', zone),
+  end_time: wall('a.end_at', mark),
   email_confirmation: 'w.email_confirmation',
   email_notification: 'w.email_notification',
   email_day_before: 'w.email_day_before',
@@ -37,11 +36,11 @@ const common = (zone: string) => ({
 
 /** The message arrays, one element per message, from parameter `first` on. */
 const placed = (first: number) =>
-  `unnest($${first}::uuid[], $${first + 1}::text[], $${first + 2}::text[], $${first + 3}::text[], $${first + 4}::timestamptz[])
-     AS n (id, channel, kind, state, due_at)`;
+  `unnest(${['uuid', 'text', 'text', 'text', 'timestamptz', 'boolean'].map((type, i) => `$${first + i}::${type}[]`).join(', ')})
+     AS n (id, channel, kind, state, due_at, day_before)`;
 
 const MESSAGE_COLUMNS =
-  'company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, created_at, updated_at';
+  'company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at';
 
 const created = json({ ...common('$15'), adviser_email: 'a.adviser_email', email_recipient: 'a.email_recipient' });
 
@@ -51,7 +50,7 @@ const isCustomer = (email: string) => `(${email}::text IS NULL OR EXISTS (
 
 /**
  * $1 company, $2 case, $3 id, $4 adviser, $5 start, $6 end, $7 and $8 recipients (email, SMS), $9 and $10 reminders
- * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 zone, $16… the messages. Nothing where the
+ * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 the mark of wall times, $16… the messages. Nothing where the
  * adviser or the recipient is unknown.
  */
 export const insertAppointment = statement(
@@ -68,7 +67,7 @@ export const insertAppointment = statement(
      SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $14, $14 FROM a, ${placed(16)}
      RETURNING *
    )
-   SELECT ${created}::text FROM a, LATERAL (${words('SELECT * FROM m', '$15')}) w`,
+   SELECT ${created}::text FROM a, LATERAL (${words('SELECT * FROM m')}) w`,
 );
 
 /** $1 company, $2 case, $3 adviser, $4 email recipient: what stands in the way. */
@@ -99,7 +98,8 @@ const updated = json({
 
 /**
  * $1 company, $2 case, $3 id, $4 the version that was read, $5 start, $6 end, $7 and $8 recipients, $9 and $10
- * reminders wanted, $11 notes, $12 location, $13 now, $14 zone, $15… messages placed, $20… messages withdrawn.
+ * reminders wanted, $11 notes, $12 location, $13 now, $14 the mark of wall times, $15… messages placed,
+ * $21… messages withdrawn.
  * What has gone out stays as it is. Nothing where another update came between.
  */
 export const updateAppointment = statement(
@@ -114,7 +114,7 @@ export const updateAppointment = statement(
      SELECT m.* FROM messages m JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
    ), withdrawn AS (
      UPDATE messages m SET state = x.state, updated_at = $13
-       FROM a, unnest($20::text[], $21::text[], $22::text[]) AS x (channel, kind, state)
+       FROM a, unnest($21::text[], $22::text[], $23::text[]) AS x (channel, kind, state)
       WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
         AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'skipped')
      RETURNING m.*
@@ -129,7 +129,8 @@ export const updateAppointment = statement(
      INSERT INTO messages AS m (${MESSAGE_COLUMNS})
      SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $13, $13 FROM a, ${placed(15)} WHERE n.kind = 'reminder'
      ON CONFLICT (company_id, case_id, appointment_id, channel, start_at) WHERE kind = 'reminder'
-     DO UPDATE SET state = excluded.state, due_at = excluded.due_at, updated_at = excluded.updated_at
+     DO UPDATE SET state = excluded.state, due_at = excluded.due_at,
+                   day_before = excluded.day_before, updated_at = excluded.updated_at
       WHERE m.state NOT IN ('sent', 'scheduled')
      RETURNING m.*
    ), confirmations AS (
@@ -143,16 +144,21 @@ export const updateAppointment = statement(
      UNION ALL SELECT * FROM reminders UNION ALL SELECT * FROM confirmations
    )
    SELECT ${updated}::text
-     FROM a, LATERAL (${words('SELECT * FROM changed UNION ALL SELECT * FROM old WHERE id NOT IN (SELECT id FROM changed)', '$14')}) w`,
+     FROM a, LATERAL (${words('SELECT * FROM changed UNION ALL SELECT * FROM old WHERE id NOT IN (SELECT id FROM changed)')}) w`,
 );
 
-/** $1 company, $2 case, $3 id, $4 now */
+/**
+ * $1 company, $2 case, $3 id, $4 now. Nothing where an update came between: its messages would not be among those
+ * that are seen here, and would go out.
+ */
 export const deleteAppointment = statement(
   'appointments.delete',
-  `WITH a AS (
-     UPDATE appointments SET deleted_at = $4, updated_at = $4, version = version + 1
-      WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
-     RETURNING *
+  `WITH seen AS MATERIALIZED (
+     SELECT version FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
+   ), a AS (
+     UPDATE appointments a SET deleted_at = $4, updated_at = $4, version = a.version + 1 FROM seen
+      WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.version = seen.version
+     RETURNING a.*
    ), m AS (
      UPDATE messages m SET state = 'cancelled', updated_at = $4 FROM a
       WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id

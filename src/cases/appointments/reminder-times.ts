@@ -9,3 +9,9 @@ export function reminderTime(start: Instant, now: Instant, zone: string, leadDay
   const hourBefore = start.subtract({ hours: 1 });
   return [daysBefore, hourBefore].find((time) => Temporal.Instant.compare(time, now) >= 0);
 }
+
+/** Whether the day on the company's calendar is the one before that of the start. */
+export function isDayBefore(due: Instant, start: Instant, zone: string): boolean {
+  const day = (time: Instant) => time.toZonedDateTimeISO(zone).toPlainDate();
+  return day(due).equals(day(start).subtract({ days: 1 }));
+}

@@ -1,0 +1,430 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { Answer } from './harness/http.ts';
+import { document } from './harness/openapi.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+
+type Ids = Record<string, string>;
+type Form = { method: string; template: string; empty?: true };
+
+const forms: Form[] = Object.entries(document.paths).flatMap(([template, methods]) =>
+  Object.keys(methods).map((method) => ({ method: method.toUpperCase(), template })),
+);
+const postWithoutBody: Form = { method: 'POST', template: '/cases/{caseId}/appointments/{appointmentID}', empty: true };
+const allForms = [...forms, postWithoutBody];
+const formsOfOneRecord = allForms.filter(({ template }) => template.split('{').length > 2);
+
+const nameOf = ({ method, template, empty }: Form) => `${method} ${template}${empty ? ' (empty)' : ''}`;
+
+const BODIES: Record<string, (firm: Firm) => object> = {
+  'address-book': (firm) => ({
+    entity_id: 'person',
+    title: 'Mrs',
+    first_names: 'Jane',
+    last_name: 'Doe',
+    tags: ['executor'],
+    custom_tags: ['vip-client'],
+    address: { address_1: '1 High Street' },
+    relationship: { [firm.customers[0].id]: 'sister' },
+  }),
+  interactions: () => ({ type: 'letter', notes: 'written by its own firm' }),
+  invoices: (firm) => ({
+    invoice_number: 'INV-1',
+    sender_id: firm.companyId,
+    date_created: '2026-06-01 09:00:00',
+    date_due: '2026-07-01 09:00:00',
+    vat: 20,
+    total: 120,
+    sub_total: 100,
+    items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
+  }),
+  appointments: (firm) => ({
+    adviser_email: firm.adviser,
+    start_time: '2026-08-01 09:00:00',
+    end_time: '2026-08-01 10:00:00',
+    email_recipient: firm.customers[0].email,
+    email_confirmation: true,
+    email_notification: true,
+  }),
+};
+
+function bodyOf({ method, template, empty }: Form, firm: Firm): object | undefined {
+  if (method === 'GET' || method === 'DELETE' || empty) return undefined;
+  if (template.endsWith('{appointmentID}')) return { notes: 'changed from outside' };
+  return BODIES[(template.split('/')[3] ?? '').replace('_', '-')]?.(firm);
+}
+
+const fill = (template: string, ids: Ids) => template.replaceAll(/\{(\w+)\}/g, (_, name) => ids[name] ?? '');
+
+async function recordsIn(firm: Firm, caseId = firm.caseId): Promise<Ids> {
+  const inCase = caseId === firm.caseId ? firm : { ...firm, customers: await copyCustomer(firm, caseId) };
+  const make = async (path: string, resource: string): Promise<string> => {
+    const answer = await firm.post(`/cases/${caseId}/${path}`, BODIES[resource]?.(inCase));
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.id;
+  };
+  return {
+    caseId,
+    entryID: await make('address-book/entry', 'address-book'),
+    interactionId: await make('interactions', 'interactions'),
+    invoiceId: await make('invoices', 'invoices'),
+    appointmentID: await make('appointments', 'appointments'),
+  };
+}
+
+async function copyCustomer(firm: Firm, caseId: string): Promise<Firm['customers']> {
+  const [customer] = firm.customers;
+  const copy = { ...customer, id: await firm.addCustomer(caseId, customer) };
+  return [copy, copy];
+}
+
+const neverWere = (ids: Ids): Ids => Object.fromEntries(Object.keys(ids).map((name) => [name, randomUUID()]));
+
+async function everythingOf(firm: Firm): Promise<Record<string, string[]>> {
+  const tables = await world.sql<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.columns
+     WHERE table_schema = 'public' AND column_name = 'company_id' ORDER BY 1`,
+  );
+  const held: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const rows = await world.sql<{ row: string }>(
+      `SELECT to_jsonb(t)::text AS row FROM ${name} t WHERE company_id = $1 ORDER BY 1`,
+      [firm.companyId],
+    );
+    held[name] = rows.map(({ row }) => row);
+  }
+  return held;
+}
+
+const comparable = ({ status, headers, body }: Answer) => ({
+  status,
+  type: headers['content-type'],
+  headers: Object.keys(headers).sort(),
+  body: { ...body, request_id: '' },
+});
+
+/** A body that is in order, and others that are at fault in each way: by form, by what they name, by being no JSON. */
+const bodiesOf = (form: Form, firm: Firm): unknown[] => {
+  const body = bodyOf(form, firm);
+  return body
+    ? [
+        body,
+        { ...body, title: [], type: [], total: [], start_time: [] },
+        {
+          ...body,
+          custom_tags: ['unknown'],
+          adviser_email: 'nobody@firm.example',
+          email_recipient: 'no@client.example',
+        },
+        '{',
+      ]
+    : [undefined];
+};
+
+/** As if the identifiers had never been given to anything, whatever the body holds. */
+async function assertUnknown(caller: Firm, form: Form, ids: Ids, invented: Ids): Promise<void> {
+  for (const body of bodiesOf(form, caller)) {
+    const answer = await caller.send(form.method, fill(form.template, ids), body);
+    assert.equal(answer.status, 404, `${JSON.stringify(body)}: ${answer.text}`);
+    assert.equal(answer.body.code, 'not_found');
+    for (const id of Object.values(ids)) assert.ok(!answer.text.includes(id), answer.text);
+    const control = await caller.send(form.method, fill(form.template, invented), body);
+    assert.deepEqual(comparable(answer), comparable(control));
+  }
+}
+
+test('the document lists the forms that this file walks', () => {
+  assert.equal(allForms.length, 21);
+  assert.equal(formsOfOneRecord.length, 12);
+});
+
+for (const form of allForms) {
+  test(`${nameOf(form)} with a case of another firm is as if it never was`, async () => {
+    const [owner, stranger] = [await world.firm(), await world.firm()];
+    const ids = await recordsIn(owner);
+    const before = await everythingOf(owner);
+    await assertUnknown(stranger, form, ids, neverWere(ids));
+    assert.deepEqual(await everythingOf(owner), before);
+  });
+}
+
+for (const form of formsOfOneRecord) {
+  test(`${nameOf(form)} with one's own case and a record of another firm is as if it never was`, async () => {
+    const [owner, stranger] = [await world.firm(), await world.firm()];
+    const ids = await recordsIn(owner);
+    const own = { caseId: stranger.caseId };
+    const before = [await everythingOf(owner), await everythingOf(stranger)];
+    await assertUnknown(stranger, form, { ...ids, ...own }, { ...neverWere(ids), ...own });
+    assert.deepEqual([await everythingOf(owner), await everythingOf(stranger)], before);
+  });
+
+  test(`${nameOf(form)} with a case of another firm and one's own record is as if it never was`, async () => {
+    const [owner, stranger] = [await world.firm(), await world.firm()];
+    const ids = { ...(await recordsIn(stranger)), caseId: owner.caseId };
+    const before = [await everythingOf(owner), await everythingOf(stranger)];
+    await assertUnknown(stranger, form, ids, neverWere(ids));
+    assert.deepEqual([await everythingOf(owner), await everythingOf(stranger)], before);
+  });
+
+  test(`${nameOf(form)} with a record of another case of the same firm is as if it never was`, async () => {
+    const firm = await world.firm();
+    const ids = await recordsIn(firm);
+    const other = { caseId: await firm.openCase() };
+    const before = await everythingOf(firm);
+    await assertUnknown(firm, form, { ...ids, ...other }, { ...neverWere(ids), ...other });
+    assert.deepEqual(await everythingOf(firm), before);
+  });
+
+  test(`${nameOf(form)} with its own case, record and token works`, async () => {
+    const firm = await world.firm();
+    const ids = await recordsIn(firm);
+    const answer = await firm.send(form.method, fill(form.template, ids), bodyOf(form, firm));
+    assert.equal(answer.status, 200, answer.text);
+  });
+}
+
+for (const [resource, kind] of [
+  ['interactions', 'interactionId'],
+  ['invoices', 'invoiceId'],
+  ['address-book', 'entryID'],
+] as const) {
+  test(`the ${resource} of a case are neither those of another firm nor of another case`, async () => {
+    const [firm, stranger] = [await world.firm(), await world.firm()];
+    const foreign = await recordsIn(stranger);
+    const own = await recordsIn(firm);
+    const other = await recordsIn(firm, await firm.openCase());
+    const listed = async (caseId: string): Promise<string[]> => {
+      const answer = await firm.get(`/cases/${caseId}/${resource}`);
+      assert.equal(answer.status, 200, answer.text);
+      assert.ok(!answer.text.includes(foreign[kind] ?? ''));
+      return answer.body
+        .filter((item: { entity_id?: string }) => item.entity_id !== 'address')
+        .map((item: { id: string }) => item.id);
+    };
+    assert.deepEqual(await listed(firm.caseId), [own[kind]]);
+    assert.deepEqual(await listed(other.caseId ?? ''), [other[kind]]);
+  });
+}
+
+test('a record of one kind is not found under the path of another', async () => {
+  const firm = await world.firm();
+  const ids = await recordsIn(firm);
+  for (const form of formsOfOneRecord) {
+    const own = /\{(\w+)\}$/.exec(form.template)?.[1] ?? '';
+    for (const kind of ['entryID', 'interactionId', 'invoiceId', 'appointmentID'].filter((name) => name !== own)) {
+      const path = fill(form.template, { ...ids, [own]: ids[kind] ?? '' });
+      const answer = await firm.send(form.method, path, bodyOf(form, firm));
+      assert.equal(answer.status, 404, `${form.method} ${path}: ${answer.text}`);
+    }
+  }
+});
+
+test('two firms and two cases may use the same invoice number without noticing one another', async () => {
+  const [firm, stranger] = [await world.firm(), await world.firm()];
+  const other = await firm.openCase();
+  for (const [caller, path] of [
+    [firm, firm.path],
+    [stranger, stranger.path],
+    [firm, `/cases/${other}`],
+  ] as const) {
+    const answer = await caller.post(`${path}/invoices`, BODIES.invoices?.(caller));
+    assert.equal(answer.status, 200, answer.text);
+  }
+});
+
+type Naming = { field: string; path: string; body: (firm: Firm, named: string) => object };
+
+/** What a body may name, and a value for each that belongs to somebody else. */
+const namings: Record<string, Naming> = {
+  customer: {
+    field: 'relationship',
+    path: 'address-book/entry',
+    body: (firm, named) => ({ ...BODIES['address-book']?.(firm), relationship: { [named]: 'sister' } }),
+  },
+  adviser: {
+    field: 'adviser_email',
+    path: 'appointments',
+    body: (firm, named) => ({ ...BODIES.appointments?.(firm), adviser_email: named }),
+  },
+  recipient: {
+    field: 'email_recipient',
+    path: 'appointments',
+    body: (firm, named) => ({ ...BODIES.appointments?.(firm), email_recipient: named }),
+  },
+  'custom tag': {
+    field: 'custom_tags',
+    path: 'address-book/entry',
+    body: (firm, named) => ({ ...BODIES['address-book']?.(firm), custom_tags: [named] }),
+  },
+};
+
+async function assertRefusedAlike(firm: Firm, naming: Naming, foreign: string, invented: string): Promise<void> {
+  const before = await everythingOf(firm);
+  const told = async (named: string) => {
+    const answer = await firm.post(`${firm.path}/${naming.path}`, naming.body(firm, named));
+    assert.equal(answer.status, 400, answer.text);
+    assert.ok(answer.body.errors[0].field.startsWith(naming.field), answer.text);
+    assert.equal(answer.body.errors[0].code, 'unknown');
+    return JSON.stringify({ ...answer.body, request_id: '' }).replaceAll(named, '…');
+  };
+  assert.equal(await told(foreign), await told(invented));
+  assert.deepEqual(await everythingOf(firm), before);
+}
+
+const namingOf = (kind: string): Naming => {
+  const naming = namings[kind];
+  assert.ok(naming);
+  return naming;
+};
+
+test('a customer of another firm is as unknown as one that never was', async () => {
+  const [firm, stranger] = [await world.firm(), await world.firm()];
+  await assertRefusedAlike(firm, namingOf('customer'), stranger.customers[0].id, randomUUID());
+});
+
+test('a customer of another case is as unknown as one that never was', async () => {
+  const firm = await world.firm();
+  const elsewhere = await firm.addCustomer(await firm.openCase(), {});
+  await assertRefusedAlike(firm, namingOf('customer'), elsewhere, randomUUID());
+});
+
+test('an adviser of another firm is as unknown as one that never was', async () => {
+  const [firm, stranger] = [await world.firm(), await world.firm()];
+  await assertRefusedAlike(firm, namingOf('adviser'), stranger.adviser, 'adviser-nobody@firm.example');
+});
+
+test('the email address of a customer of another firm is as unknown as one that never was', async () => {
+  const [firm, stranger] = [await world.firm(), await world.firm()];
+  await assertRefusedAlike(firm, namingOf('recipient'), stranger.customers[0].email, 'john-nobody@client.example');
+});
+
+test('the email address of a customer of another case is as unknown as one that never was', async () => {
+  const firm = await world.firm();
+  await firm.addCustomer(await firm.openCase(), { email: 'elsewhere@client.example' });
+  await assertRefusedAlike(firm, namingOf('recipient'), 'elsewhere@client.example', 'nowhere@client.example');
+});
+
+test('a custom tag of another firm is as unknown as one that never was', async () => {
+  const [firm, stranger] = [await world.firm(), await world.firm()];
+  await world.sql(`INSERT INTO custom_tags VALUES ($1, 'theirs-alone', now())`, [stranger.companyId]);
+  await assertRefusedAlike(firm, namingOf('custom tag'), 'theirs-alone', 'of-nobody-else');
+});
+
+/** Every column that refers to something, by table. */
+const REFERENCES: Record<string, string[]> = {
+  advisers: ['company_id'],
+  cases: ['company_id'],
+  custom_tags: ['company_id'],
+  tokens: ['company_id'],
+  customers: ['company_id', 'case_id'],
+  addresses: ['company_id', 'case_id'],
+  people: ['company_id', 'case_id', 'address_id'],
+  relationships: ['company_id', 'case_id', 'person_id', 'customer_id'],
+  interactions: ['company_id', 'case_id'],
+  invoices: ['company_id', 'case_id'],
+  invoice_items: ['company_id', 'case_id', 'invoice_id'],
+  appointments: ['company_id', 'case_id', 'adviser_id'],
+  messages: ['company_id', 'case_id', 'appointment_id'],
+};
+
+type Row = Record<string, unknown>;
+
+async function rowOf(table: string, { companyId, caseId }: { companyId: string; caseId: string }): Promise<Row> {
+  const [found] = await world.sql<{ row: Row }>(
+    `SELECT to_jsonb(t) AS row FROM ${table} t
+     WHERE company_id = $1 AND coalesce(to_jsonb(t) ->> 'case_id', $2) = $2 LIMIT 1`,
+    [companyId, caseId],
+  );
+  assert.ok(found, `${table} has a row`);
+  return found.row;
+}
+
+async function insert(table: string, row: Row): Promise<string> {
+  const fresh = 'id' in row ? { ...row, id: randomUUID() } : row;
+  try {
+    await world.sql(`INSERT INTO ${table} SELECT * FROM jsonb_populate_record(NULL::${table}, $1)`, [fresh]);
+    return 'stored';
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+const FOREIGN_KEY_VIOLATION = '23503';
+
+for (const [table, columns] of Object.entries(REFERENCES).filter(([, references]) => references.length > 1)) {
+  for (const column of columns) {
+    test(`the database refuses a row of ${table} whose ${column} is of another firm`, async () => {
+      const [firm, stranger] = [await world.firm(), await world.firm()];
+      await recordsIn(firm);
+      await recordsIn(stranger);
+      const row = await rowOf(table, firm);
+      const foreign = await rowOf(table, stranger);
+      assert.notEqual(row[column], foreign[column]);
+      assert.equal(await insert(table, { ...row, [column]: foreign[column] }), FOREIGN_KEY_VIOLATION);
+    });
+  }
+}
+
+for (const [table, columns] of Object.entries(REFERENCES)) {
+  const inTheCase = columns.filter((column) => !['company_id', 'case_id', 'adviser_id'].includes(column));
+  for (const column of inTheCase.length > 0 ? ['case_id', ...inTheCase] : []) {
+    test(`the database refuses a row of ${table} whose ${column} is of another case of the same firm`, async () => {
+      const firm = await world.firm();
+      await recordsIn(firm);
+      const other = await firm.openCase();
+      await recordsIn(firm, other);
+      const row = await rowOf(table, firm);
+      const elsewhere = await rowOf(table, { companyId: firm.companyId, caseId: other });
+      assert.notEqual(row[column], elsewhere[column]);
+      assert.equal(await insert(table, { ...row, [column]: elsewhere[column] }), FOREIGN_KEY_VIOLATION);
+    });
+  }
+}
+
+for (const [table, columns] of Object.entries(REFERENCES)) {
+  for (const column of columns) {
+    test(`the database refuses a row of ${table} whose ${column} never was`, async () => {
+      const firm = await world.firm();
+      await recordsIn(firm);
+      const row = { ...(await rowOf(table, firm)), [column]: randomUUID() };
+      if (table === 'tokens') row.secret_sha256 = `\\x${'ab'.repeat(32)}`;
+      assert.equal(await insert(table, row), FOREIGN_KEY_VIOLATION);
+    });
+  }
+}
+
+for (const table of ['customers', 'addresses', 'interactions']) {
+  test(`the database stores a row of ${table} whose keys belong together`, async () => {
+    const firm = await world.firm();
+    await recordsIn(firm);
+    assert.equal(await insert(table, await rowOf(table, firm)), 'stored');
+  });
+}
+
+test('every table that belongs to a company is known to this file', async () => {
+  const rows = await world.sql<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.columns
+     WHERE table_schema = 'public' AND column_name = 'company_id'`,
+  );
+  assert.deepEqual(rows.map(({ name }) => name).sort(), Object.keys(REFERENCES).sort());
+});
+
+test('every key of a table that belongs to a company begins with the company, then with the case', async () => {
+  const keys = await world.sql<{ table: string; columns: string[]; incase: boolean }>(
+    `SELECT c.conrelid::regclass::text AS "table",
+            EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.conrelid AND a.attname = 'case_id') AS incase,
+            ARRAY(SELECT a.attname::text FROM unnest(c.conkey) WITH ORDINALITY k(n, i)
+                  JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.n ORDER BY i) AS columns
+     FROM pg_constraint c
+     WHERE c.contype IN ('p', 'f') AND c.connamespace = 'public'::regnamespace`,
+  );
+  const owned = keys.filter(({ table }) => table in REFERENCES);
+  assert.ok(owned.length >= 20);
+  for (const { table, columns, incase } of owned) {
+    assert.equal(columns[0], 'company_id', `${table} (${columns})`);
+    if (incase && !columns.includes('adviser_id')) assert.equal(columns[1], 'case_id', `${table} (${columns})`);
+  }
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { glob, readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { SETTINGS } from '../src/config.ts';
+import { PROBLEMS } from '../src/http/problems.ts';
+
+/** What the pages say, held against the code. */
+
+const ROOT = new URL('../', import.meta.url);
+const read = (path: string) => readFile(new URL(path, ROOT), 'utf8');
+
+/** The cells of the table under a heading, without its head. */
+function tableUnder(page: string, heading: string): string[][] {
+  const section = page.slice(page.indexOf(`\n${heading}\n`)).slice(1);
+  const rows = /^\|.*\|\n\|[-|]+\|\n((?:\|.*\|\n)+)/m.exec(section)?.[1] ?? '';
+  return rows
+    .trimEnd()
+    .split('\n')
+    .map((row) =>
+      row
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+test('the settings in the README are those of the service', async () => {
+  const expected = Object.entries(SETTINGS).map(([name, { byDefault, description }]) => [
+    `\`${name}\``,
+    byDefault === undefined ? '' : `\`${byDefault}\``,
+    description,
+  ]);
+  assert.deepEqual(tableUnder(await read('README.md'), '## Settings'), expected);
+});
+
+test('every relative link leads somewhere', async () => {
+  const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+  for await (const page of glob('docs/**/*.md', { cwd: fileURLToPath(ROOT) })) pages.push(page);
+  const broken: string[] = [];
+  for (const page of pages) {
+    for (const [, target = ''] of (await read(page)).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      const url = new URL(target, new URL(page, ROOT));
+      const anchor = url.hash.slice(1);
+      url.hash = '';
+      const found = existsSync(url) && (anchor === '' || anchorsOf(await readFile(url, 'utf8')).includes(anchor));
+      if (!found) broken.push(`${page}: ${target}`);
+    }
+  }
+  assert.deepEqual(broken, []);
+});
+
+/** The names that headings get where the pages are shown. */
+const anchorsOf = (page: string): string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test('every error code has its row, with its status', async () => {
+  const rows = tableUnder(await read('docs/behaviour.md'), '### Error codes');
+  const documented = new Map(rows.map(([code, status]) => [code, status]));
+  const expected = new Map(Object.entries(PROBLEMS).map(([code, { status }]) => [`\`${code}\``, String(status)]));
+  assert.deepEqual(documented, expected);
+});
+
+test('every fault code has its row', async () => {
+  const rows = tableUnder(await read('docs/behaviour.md'), '### Fault codes');
+  const [, union = ''] = /type FaultCode =([^;]+);/.exec(await read('src/kernel/errors.ts')) ?? [];
+  const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => `\`${code}\``);
+  assert.ok(codes.length > 0);
+  assert.deepEqual(rows.map(([code]) => code).sort(), codes.sort());
+});
+
+test('every metric of the service is described', async () => {
+  const operations = await read('docs/operations.md');
+  const names = [...(await read('src/http/metrics.ts')).matchAll(/\bname: '(\w+)'/g)].map(([, name]) => name);
+  assert.ok(names.length > 0);
+  assert.deepEqual(
+    names.filter((name) => !operations.includes(`\`${name}\``)),
+    [],
+  );
+});
