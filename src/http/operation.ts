@@ -7,6 +7,7 @@ import type { Form } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
 import type { Scope } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
+import { showWallTimes } from '../kernel/wall-time.ts';
 import { formOf, refused } from './body.ts';
 
 export type Services = { db: Database; clock: Clock };
@@ -80,9 +81,9 @@ export function serve<P extends string, B extends TSchema>(
       handler: async (request, reply) => {
         const answer = await run(request, read(request));
         reply.type('application/json; charset=utf-8');
-        if (typeof answer === 'string') return answer;
+        if (typeof answer === 'string') return showWallTimes(answer);
         reply.headers(answer.headers);
-        return answer.json;
+        return showWallTimes(answer.json);
       },
       errorHandler: async (error, request) => {
         // The path is judged before the body, also when the body is too large to be read.

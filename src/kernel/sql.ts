@@ -1,3 +1,5 @@
+import { WALL_MARK } from './wall-time.ts';
+
 /** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
 export type Statement = { readonly name: string; readonly text: string };
 
@@ -6,9 +8,9 @@ export const statement = (name: string, text: string): Statement => ({ name, tex
 /** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
 export const iso = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** A wall time, yet to be shown: the parameter is the mark of kernel/wall-time.ts. */
-export const wall = (column: string, mark: string): string =>
-  `concat(${mark}::text, floor(extract(epoch FROM ${column}))::bigint)`;
+/** A wall time in the zone that the parameter names, as `showWallTimes` reads it. */
+export const wall = (column: string, zone: string): string =>
+  `concat('${WALL_MARK}', ${zone}::text, '|', floor(extract(epoch FROM ${column}))::bigint)`;
 
 /** Turns { key: expression } into a JSON object in that order. */
 export const json = (fields: Record<string, string>): string =>

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Statements write wall times as this mark and the seconds since 1970; `showWallTimes` turns them into text. So one
- * time zone database, that of Temporal, reads and writes: PostgreSQL's own may be older and then shows another hour.
+ * Statements write a wall time as this mark, the zone and the seconds since 1970; `showWallTimes` turns it into text.
+ * So one time zone database, that of Temporal, reads and shows: PostgreSQL's own may be older, and an hour off.
  * The mark is random, so no text of a caller can be taken for one.
  */
-export const WALL_MARK = `wall-${randomBytes(12).toString('hex')}:`;
+export const WALL_MARK = `wall-${randomBytes(12).toString('hex')}|`;
 
-const MARKED = new RegExp(`"${WALL_MARK}(-?\\d+)"`, 'g');
+const MARKED = new RegExp(`"${WALL_MARK.replace('|', '\\|')}([^"|]+)\\|(-?\\d+)"`, 'g');
 
-/** <YYYY-MM-DD HH:mm:ss> in the zone for every marked time of the JSON text. */
-export function showWallTimes(json: string, zone: string): string {
-  return json.replace(MARKED, (_, seconds: string) => `"${wallText(Number(seconds), zone)}"`);
+/** <YYYY-MM-DD HH:mm:ss> for every marked time of the JSON text. */
+export function showWallTimes(json: string): string {
+  return json.replace(MARKED, (_, zone: string, seconds: string) => `"${wallText(Number(seconds), zone)}"`);
 }
 
 function wallText(seconds: number, zone: string): string {

@@ -16,11 +16,11 @@ const words = (rows: string) => `
             FROM (${rows}) m
            ORDER BY channel, kind, (kind = 'reminder' AND m.start_at = a.start_at) DESC, id DESC) latest`;
 
-const common = (mark: string) => ({
+const common = (zone: string) => ({
   id: 'a.id',
   customer_case_id: 'a.case_id',
   start_time: iso('a.start_at'),
-  end_time: wall('a.end_at', mark),
+  end_time: wall('a.end_at', zone),
   email_confirmation: 'w.email_confirmation',
   email_notification: 'w.email_notification',
   email_day_before: 'w.email_day_before',
@@ -50,7 +50,7 @@ const isCustomer = (email: string) => `(${email}::text IS NULL OR EXISTS (
 
 /**
  * $1 company, $2 case, $3 id, $4 adviser, $5 start, $6 end, $7 and $8 recipients (email, SMS), $9 and $10 reminders
- * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 the mark of wall times, $16… the messages. Nothing where the
+ * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 zone, $16… the messages. Nothing where the
  * adviser or the recipient is unknown.
  */
 export const insertAppointment = statement(
@@ -98,7 +98,7 @@ const updated = json({
 
 /**
  * $1 company, $2 case, $3 id, $4 the version that was read, $5 start, $6 end, $7 and $8 recipients, $9 and $10
- * reminders wanted, $11 notes, $12 location, $13 now, $14 the mark of wall times, $15… messages placed,
+ * reminders wanted, $11 notes, $12 location, $13 now, $14 zone, $15… messages placed,
  * $21… messages withdrawn.
  * What has gone out stays as it is. Nothing where another update came between.
  */

@@ -4,7 +4,6 @@ import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
-import { showWallTimes, WALL_MARK } from '../../kernel/wall-time.ts';
 import {
   type Appointment,
   type Asked,
@@ -46,10 +45,10 @@ export async function createAppointment(
       body.location ?? null,
       body.video_meeting ?? false,
       toSql(now),
-      WALL_MARK,
+      company.timeZone,
       ...messageColumns(plan),
     ]);
-    if (record) return showWallTimes(record, company.timeZone);
+    if (record) return record;
   }
   return refuse(context, caseId, form);
 }
@@ -97,11 +96,11 @@ export async function updateAppointment(
       body.notes === undefined ? row.notes : body.notes,
       body.location === undefined ? row.location : body.location,
       toSql(now),
-      WALL_MARK,
+      company.timeZone,
       ...messageColumns(plan),
       ...withdrawalColumns(plan),
     ]);
-    if (record) return showWallTimes(record, company.timeZone);
+    if (record) return record;
   }
 }
 

@@ -20,7 +20,7 @@ const element = json({
   formatted_type: 'd.formatted_type',
 });
 
-/** $1 company, $2 case, $3 the mark of wall times */
+/** $1 company, $2 case, $3 zone */
 export const listInteractions = statement(
   'interactions.list',
   `SELECT coalesce(json_agg(${element} ORDER BY i.happened_at DESC, i.created_at DESC, i.id DESC)

@@ -3,16 +3,15 @@ import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
-import { showWallTimes, WALL_MARK } from '../../kernel/wall-time.ts';
 import { requireCase } from '../case.ts';
 import type { InteractionBody } from './interactions.schema.ts';
 import * as sql from './interactions.sql.ts';
 
 export async function listInteractions(context: Context, caseId: string): Promise<string> {
   const { db, company } = context;
-  const list = await db.json(sql.listInteractions, [company.id, caseId, WALL_MARK]);
+  const list = await db.json(sql.listInteractions, [company.id, caseId, company.timeZone]);
   if (list === undefined) throw notFound('case');
-  return showWallTimes(list, company.timeZone);
+  return list;
 }
 
 export async function createInteraction(

@@ -43,7 +43,7 @@ const element = json({
   items: 'i.items',
 });
 
-/** $1 company, $2 case, $3 the mark of wall times, $4 whether cancelled items are shown */
+/** $1 company, $2 case, $3 zone, $4 whether cancelled items are shown */
 export const listInvoices = statement(
   'invoices.list',
   `SELECT coalesce(json_agg(${element} ORDER BY v.date_created DESC, v.created_at DESC, v.id DESC)

@@ -4,7 +4,6 @@ import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
-import { showWallTimes, WALL_MARK } from '../../kernel/wall-time.ts';
 import { requireCase } from '../case.ts';
 import { type InvoiceLine, readLines, readTotals } from './invoice-totals.ts';
 import type { InvoiceBody, InvoiceQuery } from './invoices.schema.ts';
@@ -17,9 +16,9 @@ export async function listInvoices(context: Context, caseId: string, query: Form
     query.check();
   }
   const showCancelled = ['true', '1'].includes(query.body.show_cancelled_items ?? '');
-  const list = await db.json(sql.listInvoices, [company.id, caseId, WALL_MARK, showCancelled]);
+  const list = await db.json(sql.listInvoices, [company.id, caseId, company.timeZone, showCancelled]);
   if (list === undefined) throw notFound('case');
-  return showWallTimes(list, company.timeZone);
+  return list;
 }
 
 export async function createInvoice(context: Context, caseId: string, form: Form<InvoiceBody>): Promise<string> {
