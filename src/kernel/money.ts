@@ -29,6 +29,14 @@ export function parseInteger(input: DecimalInput): Decimal {
   return parseDecimal(input, 0);
 }
 
+/** Refuses digits past the scale, where `parseDecimal` would round them away. */
+export function parseExact(input: DecimalInput, scale: number): Decimal {
+  if (/[1-9]/.test(digitsOf(input).fraction.slice(scale))) {
+    throw new InvalidValue('format', `must not have more than ${scale} decimals`);
+  }
+  return parseDecimal(input, scale);
+}
+
 function digitsOf(input: DecimalInput): { sign: string; whole: string; fraction: string } {
   const text = typeof input === 'number' ? plain(String(input)) : input;
   const [, sign = '', whole, fraction = ''] = PLAIN.exec(text) ?? [];
