@@ -27,7 +27,7 @@ type Operation<P extends string, B extends TSchema> = {
   /** Parameter name and what an unknown one is called in the answer. */
   params: Record<P, string>;
   /** Parameters that are words and not identifiers. */
-  words?: readonly P[];
+  words?: readonly NoInfer<P>[];
   query?: TObject;
   body?: B;
   bodyOptional?: boolean;
@@ -79,8 +79,9 @@ export function serve<P extends string, B extends TSchema>(
         return answer.json;
       },
       errorHandler: async (error, request) => {
-        // The path is judged before the body, also when the body is too large to be read.
-        if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+        // The path is judged before the body, also when the body is too large to be read. What takes no body reads no
+        // form that could hold it back.
+        if (operation.body && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
           const judged = await run(request, refused('too_long', '')).catch((found: unknown) => found);
           if (judged instanceof CodedError && judged.code === 'not_found') throw judged;
         }
