@@ -5,7 +5,9 @@ import packageJson from '../package.json' with { type: 'json' };
 import { addressBookRoutes } from './cases/address-book/address-book.routes.ts';
 import { appointmentRoutes } from './cases/appointments/appointments.routes.ts';
 import { interactionRoutes } from './cases/interactions/interactions.routes.ts';
+import { invoiceLifeRoutes } from './cases/invoices/invoice-life.routes.ts';
 import { invoiceRoutes } from './cases/invoices/invoices.routes.ts';
+import { paymentRoutes } from './cases/invoices/payments.routes.ts';
 import { callerFinder } from './company/credentials.ts';
 import { apiPages } from './http/api-pages.ts';
 import { authentication } from './http/authentication.ts';
@@ -55,6 +57,8 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
     addressBookRoutes(cases, services);
     interactionRoutes(cases, services);
     invoiceRoutes(cases, services);
+    invoiceLifeRoutes(cases, services);
+    paymentRoutes(cases, services);
     appointmentRoutes(cases, services);
   });
   await app.register(apiPages);
