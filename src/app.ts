@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { addressBookRoutes } from './cases/address-book/address-book.routes.ts';
 import { appointmentRoutes } from './cases/appointments/appointments.routes.ts';
+import { interactionLifeRoutes } from './cases/interactions/interaction-life.routes.ts';
 import { interactionRoutes } from './cases/interactions/interactions.routes.ts';
 import { invoiceLifeRoutes } from './cases/invoices/invoice-life.routes.ts';
 import { invoiceRoutes } from './cases/invoices/invoices.routes.ts';
@@ -56,6 +57,7 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
   await app.register(async (cases) => {
     addressBookRoutes(cases, services);
     interactionRoutes(cases, services);
+    interactionLifeRoutes(cases, services);
     invoiceRoutes(cases, services);
     invoiceLifeRoutes(cases, services);
     paymentRoutes(cases, services);
