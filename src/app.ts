@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { addressBookRoutes } from './cases/address-book/address-book.routes.ts';
+import { entryLifeRoutes } from './cases/address-book/entry-life.routes.ts';
 import { appointmentRoutes } from './cases/appointments/appointments.routes.ts';
 import { interactionLifeRoutes } from './cases/interactions/interaction-life.routes.ts';
 import { interactionRoutes } from './cases/interactions/interactions.routes.ts';
@@ -56,6 +57,7 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
   const services = { db, clock };
   await app.register(async (cases) => {
     addressBookRoutes(cases, services);
+    entryLifeRoutes(cases, services);
     interactionRoutes(cases, services);
     interactionLifeRoutes(cases, services);
     invoiceRoutes(cases, services);
