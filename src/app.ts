@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { addressBookRoutes } from './cases/address-book/address-book.routes.ts';
 import { entryLifeRoutes } from './cases/address-book/entry-life.routes.ts';
+import { appointmentLifeRoutes } from './cases/appointments/appointment-life.routes.ts';
 import { appointmentRoutes } from './cases/appointments/appointments.routes.ts';
 import { interactionLifeRoutes } from './cases/interactions/interaction-life.routes.ts';
 import { interactionRoutes } from './cases/interactions/interactions.routes.ts';
@@ -64,6 +65,7 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
     invoiceLifeRoutes(cases, services);
     paymentRoutes(cases, services);
     appointmentRoutes(cases, services);
+    appointmentLifeRoutes(cases, services);
   });
   await app.register(apiPages);
   return app;

@@ -19,10 +19,15 @@ export type Appointment = {
   end: Instant;
   recipient: Record<Channel, string | null>;
   reminder: Record<Channel, boolean>;
+  /** Nobody is told of it: confirmations are skipped and reminders stand withdrawn until it takes place again. */
+  cancelled: boolean;
 };
 
-type Message = { channel: Channel; kind: 'confirmation' | 'reminder'; state: 'scheduled' | 'skipped'; due: Instant };
-type Withdrawal = { channel: Channel; kind: 'confirmation' | 'reminder'; state: 'cancelled' | 'skipped' };
+const KINDS = ['confirmation', 'reminder'] as const;
+type Kind = (typeof KINDS)[number];
+
+type Message = { channel: Channel; kind: Kind; state: 'scheduled' | 'cancelled' | 'skipped'; due: Instant };
+type Withdrawal = { channel: Channel; kind: Kind; state: 'cancelled' | 'skipped' };
 
 export type MessagePlan = { place: Message[]; withdraw: Withdrawal[] };
 
@@ -36,14 +41,15 @@ export function planMessages(
   const plan: MessagePlan = { place: [], withdraw: [] };
   const moved = !before || !after.start.equals(before.start);
   const due = reminderTime(after.start, now, company.timeZone, company.reminderLeadDays);
-  const over = Temporal.Instant.compare(after.end, now) <= 0;
+  const pointless = after.cancelled || Temporal.Instant.compare(after.end, now) <= 0;
   for (const channel of CHANNELS) {
     const { confirmation, reminder } = asked[channel];
     const recipient = after.recipient[channel];
     const unaddressed = recipient === null && before !== undefined && before.recipient[channel] !== null;
 
     if (confirmation) {
-      plan.place.push({ channel, kind: 'confirmation', state: recipient && !over ? 'scheduled' : 'skipped', due: now });
+      const state = recipient && !pointless ? 'scheduled' : 'skipped';
+      plan.place.push({ channel, kind: 'confirmation', state, due: now });
     } else if (confirmation === false) {
       plan.withdraw.push({ channel, kind: 'confirmation', state: 'cancelled' });
     } else if (unaddressed) {
@@ -52,12 +58,8 @@ export function planMessages(
 
     const addressed = before !== undefined && recipient !== null && before.recipient[channel] === null;
     if (after.reminder[channel] && (moved || reminder || addressed)) {
-      plan.place.push({
-        channel,
-        kind: 'reminder',
-        state: recipient && due ? 'scheduled' : 'skipped',
-        due: due ?? now,
-      });
+      const state = after.cancelled ? 'cancelled' : recipient && due ? 'scheduled' : 'skipped';
+      plan.place.push({ channel, kind: 'reminder', state, due: due ?? now });
     } else if (reminder === false) {
       plan.withdraw.push({ channel, kind: 'reminder', state: 'cancelled' });
     } else if (unaddressed) {
@@ -66,6 +68,17 @@ export function planMessages(
   }
   return plan;
 }
+
+/** The appointment takes place after all: the reminders that are wanted, and no confirmation. */
+export const planReminders = (appointment: Appointment, now: Instant, company: Company): MessagePlan =>
+  planMessages(appointment, undefined, { email: {}, sms: {} }, now, company);
+
+export const WITHDRAW_ALL: MessagePlan = {
+  place: [],
+  withdraw: CHANNELS.flatMap((channel) => KINDS.map((kind) => ({ channel, kind, state: 'cancelled' as const }))),
+};
+
+export const NO_MESSAGES: MessagePlan = { place: [], withdraw: [] };
 
 /** The plan in the order of the statements' parameters. */
 export const messageColumns = ({ place }: MessagePlan): unknown[] => [
