@@ -4,8 +4,8 @@ import { type Services, serve } from '../../http/operation.ts';
 import { PAGE_QUERY, pageHeaders, readPage } from '../../http/paging.ts';
 import { readForm } from '../../kernel/form.ts';
 import { AppointmentsQuery, DIARY_QUERY, OutcomeBody } from './appointment-life.schema.ts';
-import { listAppointments, listDiary, readAppointment } from './appointment-lists.ts';
 import { restoreAppointment, setOutcome } from './appointment-outcome.ts';
+import { listAppointments, listDiary, readAppointment } from './appointment-reading.ts';
 import { Appointment } from './appointments.schema.ts';
 
 const tag = 'Additions: appointments';
