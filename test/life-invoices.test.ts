@@ -418,6 +418,16 @@ test('a reversed payment counts no longer and says when it was reversed', async 
   assert.deepEqual(await shown(firm, path), paidAt(NOW));
 });
 
+test('a reversed payment does not count towards the time of the one that completed it', async () => {
+  const firm = await world.firm();
+  const path = await make(firm);
+  const { id } = await ok(pay(firm, path, 60, { paid_at: '2026-05-10 12:00:00' }));
+  await ok(firm.post(`${path}/payments/${id}/reverse`));
+  await ok(pay(firm, path, 60, { paid_at: '2026-05-20 12:00:00' }));
+  await ok(pay(firm, path, 60, { paid_at: '2026-05-21 12:00:00' }));
+  assert.deepEqual(await shown(firm, path), paidAt('2026-05-21T11:00:00.000000Z'));
+});
+
 test('a payment is reversed once, also when five ask at once', async () => {
   const firm = await world.firm();
   const path = await make(firm);
