@@ -32,6 +32,8 @@ type Operation<P extends string, B extends TSchema> = {
   body?: B;
   bodyOptional?: boolean;
   response: TSchema;
+  /** Throws where the path names nothing; for operations without a body, whose `handle` would act. */
+  locate?: (context: Context, params: Record<P, string>) => Promise<void>;
   /** Gives the JSON text of the answer. It must write nothing when the form has faults. */
   handle: (
     context: Context,
@@ -51,6 +53,10 @@ export function serve<P extends string, B extends TSchema>(
 ): void {
   const run = (request: FastifyRequest, form: Form<Static<B>>) =>
     operation.handle(contextOf(request, services), identifiers(request, operation), form, request);
+  const judge = async (request: FastifyRequest) =>
+    operation.body
+      ? run(request, refused('too_long', ''))
+      : operation.locate?.(contextOf(request, services), identifiers(request, operation));
   const read = (request: FastifyRequest) => formOf<B>((operation.body ?? NO_BODY) as B, request.body);
 
   for (const [i, [method, path]] of (
@@ -79,10 +85,9 @@ export function serve<P extends string, B extends TSchema>(
         return answer.json;
       },
       errorHandler: async (error, request) => {
-        // The path is judged before the body, also when the body is too large to be read. What takes no body reads no
-        // form that could hold it back.
-        if (operation.body && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-          const judged = await run(request, refused('too_long', '')).catch((found: unknown) => found);
+        // The path is judged before the body, also when the body is too large to be read.
+        if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+          const judged = await judge(request).catch((found: unknown) => found);
           if (judged instanceof CodedError && judged.code === 'not_found') throw judged;
         }
         throw error;

@@ -29,7 +29,7 @@ export async function createEntry(context: Context, caseId: string, form: Form<E
         draft.customers ?? [],
         draft.words ?? [],
         JSON.stringify(draft.person),
-        JSON.stringify(address ?? {}),
+        JSON.stringify(addressFields(address ?? {})),
         toSql(clock()),
         newId(),
       ]));
@@ -60,7 +60,7 @@ export async function updateEntry(
         draft.customers,
         draft.words,
         JSON.stringify(draft.person),
-        address === undefined ? null : JSON.stringify(address ?? EMPTY_ADDRESS),
+        address === undefined ? null : JSON.stringify(addressFields(address ?? EMPTY_ADDRESS)),
         toSql(clock()),
       ]));
     if (record) return record;
@@ -69,7 +69,15 @@ export async function updateEntry(
 }
 
 const EMPTY_ADDRESS = { address_1: '', address_2: '', address_3: '', postcode: '' };
-const EMAIL = /^[^\s@<>(),;:"[\]\\]+@[^\s@<>(),;:"[\]\\]+\.[^\s@<>(),;:"[\]\\.]+$/;
+const EMAIL = /^[^\s@<>(),;:"[\]\\]+@(?:[^\s@<>(),;:"[\]\\.]+\.)+[^\s@<>(),;:"[\]\\.]+$/;
+
+/** Nothing but the fields of an address: its table has columns that are no business of a caller. */
+const addressFields = ({ address_1, address_2, address_3, postcode }: NonNullable<EntryBody['address']>) => ({
+  address_1,
+  address_2,
+  address_3,
+  postcode,
+});
 
 type Draft = {
   person: Record<string, string | null>;
@@ -105,7 +113,7 @@ function readRelationship(form: Form<EntryBody>): Map<string, string> | null {
   const { relationship } = form.body;
   if (relationship === undefined) return null;
   const words = new Map<string, string>();
-  if (typeof relationship !== 'object') return words;
+  if (typeof relationship !== 'object' || Array.isArray(relationship)) return words;
   for (const [key, word] of Object.entries(relationship ?? {})) {
     const field = `relationship.${key}`;
     if (!isUuid(key)) form.fault(field, 'unknown', 'is not a customer of this case');
@@ -116,7 +124,9 @@ function readRelationship(form: Form<EntryBody>): Map<string, string> | null {
 }
 
 const readTags = (form: Form<EntryBody>, field: 'tags' | 'custom_tags'): string[] =>
-  form.faulty(field) ? [] : [...new Set(form.body[field])];
+  Array.isArray(form.body[field])
+    ? [...new Set(form.body[field].filter((_tag, i) => !form.faulty(`${field}[${i}]`)))]
+    : [];
 
 /** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
 async function judge(

@@ -47,23 +47,24 @@ export function planMessages(
     const recipient = after.recipient[channel];
     const unaddressed = recipient === null && before !== undefined && before.recipient[channel] !== null;
 
+    const sendable = recipient !== null && !pointless;
     if (confirmation) {
-      const state = recipient && !pointless ? 'scheduled' : 'skipped';
-      plan.place.push({ channel, kind: 'confirmation', state, due: now });
-    } else if (confirmation === false) {
+      plan.place.push({ channel, kind: 'confirmation', state: sendable ? 'scheduled' : 'skipped', due: now });
+    }
+    if (confirmation === false) {
       plan.withdraw.push({ channel, kind: 'confirmation', state: 'cancelled' });
-    } else if (unaddressed) {
+    } else if (unaddressed || (confirmation && !sendable)) {
       plan.withdraw.push({ channel, kind: 'confirmation', state: 'skipped' });
     }
 
     const addressed = before !== undefined && recipient !== null && before.recipient[channel] === null;
-    if (after.reminder[channel] && (moved || reminder || addressed)) {
+    if (reminder === false) {
+      plan.withdraw.push({ channel, kind: 'reminder', state: 'cancelled' });
+    } else if (unaddressed && before.reminder[channel] && !moved) {
+      plan.withdraw.push({ channel, kind: 'reminder', state: 'skipped' });
+    } else if (after.reminder[channel] && (moved || reminder || addressed)) {
       const state = after.cancelled ? 'cancelled' : recipient && due ? 'scheduled' : 'skipped';
       plan.place.push({ channel, kind: 'reminder', state, due: due ?? now });
-    } else if (reminder === false) {
-      plan.withdraw.push({ channel, kind: 'reminder', state: 'cancelled' });
-    } else if (unaddressed) {
-      plan.withdraw.push({ channel, kind: 'reminder', state: 'skipped' });
     }
   }
   return plan;

@@ -11,12 +11,20 @@ const choices = {
   email_confirmation: optional(flag({ description: 'Sends a booking confirmation to email_recipient.' })),
   email_notification: optional(flag({ description: 'Sends a reminder to email_recipient.' })),
   email_recipient: optional(
-    text({ maxLength: 254, description: 'Email of a customer of the case.', examples: ['john.smith@client.example'] }),
+    text({
+      maxLength: 254,
+      description: 'Email of a customer of the case. Empty text is no recipient.',
+      examples: ['john.smith@client.example'],
+    }),
   ),
   sms_confirmation: optional(flag({ description: 'Sends a booking confirmation to sms_recipient.' })),
   sms_notification: optional(flag({ description: 'Sends a reminder to sms_recipient.' })),
   sms_recipient: optional(
-    text({ maxLength: 100, description: 'A possible phone number.', examples: ['07400 123456'] }),
+    text({
+      maxLength: 100,
+      description: 'A possible phone number.',
+      examples: ['07400 123456'],
+    }),
   ),
   notes: optional(text({ maxLength: LONG })),
   location: optional(

@@ -53,13 +53,18 @@ export const updateAppointment = change('appointments.update', {
   answer: updated,
 });
 
-/** $1 company, $2 case, $3 id, $4 now */
+/**
+ * $1 company, $2 case, $3 id, $4 now. Nothing where an update came between: its messages would not be among those
+ * that are seen here, and would go out.
+ */
 export const deleteAppointment = statement(
   'appointments.delete',
-  `WITH a AS (
-     UPDATE appointments SET deleted_at = $4, updated_at = $4, version = version + 1
-      WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
-     RETURNING *
+  `WITH seen AS MATERIALIZED (
+     SELECT version FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
+   ), a AS (
+     UPDATE appointments a SET deleted_at = $4, updated_at = $4, version = a.version + 1 FROM seen
+      WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.version = seen.version
+     RETURNING a.*
    ), m AS (
      UPDATE messages m SET state = 'cancelled', updated_at = $4 FROM a
       WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id

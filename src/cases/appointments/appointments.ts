@@ -25,7 +25,7 @@ export async function createAppointment(
     const appointment: Appointment = {
       start,
       end,
-      recipient: { email: body.email_recipient ?? null, sms: body.sms_recipient ?? null },
+      recipient: { email: body.email_recipient || null, sms: body.sms_recipient ?? null },
       reminder: { email: asked.email.reminder ?? false, sms: asked.sms.reminder ?? false },
       cancelled: false,
     };
@@ -60,7 +60,7 @@ export async function updateAppointment(
   const times = readTimes(context, form);
   requirePhone(context, form);
   const asked = readAsked(form);
-  const newRecipient = form.faulty('email_recipient') ? null : (body.email_recipient ?? null);
+  const newRecipient = form.faulty('email_recipient') ? null : body.email_recipient || null;
   for (;;) {
     const row = await db.first<FoundRow>(sql.findAppointment, [company.id, caseId, id, newRecipient]);
     if (!row) throw notFound('appointment');
@@ -69,7 +69,7 @@ export async function updateAppointment(
       start: times.start ?? before.start,
       end: times.end ?? before.end,
       recipient: {
-        email: body.email_recipient === undefined ? before.recipient.email : body.email_recipient,
+        email: body.email_recipient === undefined ? before.recipient.email : body.email_recipient || null,
         sms: body.sms_recipient === undefined ? before.recipient.sms : body.sms_recipient,
       },
       reminder: {
@@ -93,10 +93,17 @@ export async function updateAppointment(
   }
 }
 
-export async function deleteAppointment({ db, company, clock }: Context, caseId: string, id: string): Promise<string> {
-  const record = await db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock())]);
-  if (record === undefined) throw notFound('appointment');
-  return record;
+export async function deleteAppointment(context: Context, caseId: string, id: string): Promise<string> {
+  const { db, company, clock } = context;
+  for (;;) {
+    const record = await db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock())]);
+    if (record) return record;
+    await requireAppointment(context, caseId, id);
+  }
+}
+
+export async function requireAppointment({ db, company }: Context, caseId: string, id: string): Promise<void> {
+  if (!(await db.first(sql.findAppointment, [company.id, caseId, id, null]))) throw notFound('appointment');
 }
 
 const appointmentColumns = ({ start, end, recipient, reminder }: Appointment): unknown[] => [
@@ -132,6 +139,7 @@ function readAsked(form: Form<Body>): Record<Channel, Asked> {
 
 /** The fault is that of the time which was sent; of the end where both were. */
 function requireOrder(form: Form<Body>, start: Instant | undefined, end: Instant | undefined): void {
+  if (form.faulty('start_time') || form.faulty('end_time')) return;
   if (!start || !end || Temporal.Instant.compare(end, start) > 0) return;
   form.fault(
     form.sent('end_time') ? 'end_time' : 'start_time',
@@ -155,7 +163,7 @@ async function refuse({ db, company }: Context, caseId: string, form: Form<Creat
     company.id,
     caseId,
     form.faulty('adviser_email') ? null : adviser_email,
-    form.faulty('email_recipient') ? null : email_recipient,
+    form.faulty('email_recipient') ? null : email_recipient || null,
   ]);
   if (!judged) throw notFound('case');
   if (!judged.adviser && !form.faulty('adviser_email')) {
