@@ -10,7 +10,7 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^http\//, /^(http|kernel)\//],
   // A resource: routes, then verbs, then statements and pure rules. Resources do not import one another.
   [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],
-  [/^cases\/([\w-]+)\/\S+\.sql\.ts$/, /^kernel\/sql\.ts$/],
+  [/^cases\/([\w-]+)\/\S+\.sql\.ts$/, /^(kernel\/sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/],
   [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^kernel\//],
   [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case\.ts$|kernel\/)/],
   [/^cases\//, /^kernel\//],

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import type { Answer, Caller } from './harness/http.ts';
-import { document } from './harness/openapi.ts';
+import { specified } from './harness/openapi.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
 const world = await openWorld();
@@ -41,7 +41,7 @@ const BODIES: Record<string, (firm: Firm) => object> = {
 
 const resourceOf = (template: string) => (template.split('/')[3] ?? '').replace('-', '_');
 
-const documented: Form[] = Object.entries(document.paths).flatMap(([template, methods]) =>
+const documented: Form[] = Object.entries(specified).flatMap(([template, methods]) =>
   Object.keys(methods).map((method) => {
     const body = BODIES[resourceOf(template)];
     return { method: method.toUpperCase(), template, ...(body && /^(post|patch)$/.test(method) && { body }) };
@@ -133,7 +133,7 @@ test('the document lists the forms that this file walks', () => {
 
 test('the document names the scope of every operation', () => {
   for (const form of documented) {
-    const operation = document.paths[form.template]?.[form.method.toLowerCase()];
+    const operation = specified[form.template]?.[form.method.toLowerCase()];
     const { security } = operation as unknown as { security: unknown };
     assert.deepEqual(security, [{ bearer: [scopeOf(form)] }], nameOf(form));
   }

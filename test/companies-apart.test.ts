@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Answer } from './harness/http.ts';
-import { document } from './harness/openapi.ts';
+import { specified } from './harness/openapi.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
 const world = await openWorld();
@@ -10,7 +10,7 @@ const world = await openWorld();
 type Ids = Record<string, string>;
 type Form = { method: string; template: string; empty?: true };
 
-const forms: Form[] = Object.entries(document.paths).flatMap(([template, methods]) =>
+const forms: Form[] = Object.entries(specified).flatMap(([template, methods]) =>
   Object.keys(methods).map((method) => ({ method: method.toUpperCase(), template })),
 );
 const postWithoutBody: Form = { method: 'POST', template: '/cases/{caseId}/appointments/{appointmentID}', empty: true };
@@ -66,11 +66,13 @@ async function recordsIn(firm: Firm, caseId = firm.caseId): Promise<Ids> {
     assert.equal(answer.status, 200, answer.text);
     return answer.body.id;
   };
+  const invoiceId = await make('invoices', 'invoices');
+  await firm.post(`/cases/${caseId}/invoices/${invoiceId}/payments`, { amount: 1 });
   return {
     caseId,
     entryID: await make('address-book/entry', 'address-book'),
     interactionId: await make('interactions', 'interactions'),
-    invoiceId: await make('invoices', 'invoices'),
+    invoiceId,
     appointmentID: await make('appointments', 'appointments'),
   };
 }
@@ -326,6 +328,7 @@ const REFERENCES: Record<string, string[]> = {
   interactions: ['company_id', 'case_id'],
   invoices: ['company_id', 'case_id'],
   invoice_items: ['company_id', 'case_id', 'invoice_id'],
+  payments: ['company_id', 'case_id', 'invoice_id'],
   appointments: ['company_id', 'case_id', 'adviser_id'],
   messages: ['company_id', 'case_id', 'appointment_id'],
 };

@@ -97,12 +97,16 @@ function assertNotFound(answer: Answer): void {
   assert.equal(answer.body.code, 'not_found', answer.text);
 }
 
-const setItemStatus = (firm: Firm, description: string, status: string) =>
-  world.sql('UPDATE invoice_items SET status = $3 WHERE company_id = $1 AND description = $2', [
+const cancelItem = (firm: Firm, description: string) =>
+  world.sql('UPDATE invoice_items SET cancelled_at = now() WHERE company_id = $1 AND description = $2', [
     firm.companyId,
     description,
-    status,
   ]);
+
+async function add(firm: Firm, id: string, what: string, body: Fields): Promise<void> {
+  const answer = await firm.post(`${firm.path}/invoices/${id}/${what}`, body);
+  assert.equal(answer.status, 200, answer.text);
+}
 
 /**
  * Sends requests while a transaction that has run `hold` stands in their way, and ends it once all of them wait for
@@ -238,17 +242,14 @@ test('a list shows every documented field of an invoice and of its items, and no
 test('in a list only date_created is wall time, every other date is ISO with six fractional digits and Z', async () => {
   const firm = await world.firm();
   const { id } = await create(firm, { date_created: '2026-07-01T12:00:00.250000Z', items: items('Advice') });
-  await world.sql(
-    "UPDATE invoices SET date_sent = '2026-07-02T08:00:00.5Z', date_paid = '2026-07-03T08:00Z' WHERE id = $1",
-    [id],
-  );
-  await world.sql("UPDATE invoice_items SET paid_at = '2026-07-04T08:00:00.123456Z' WHERE invoice_id = $1", [id]);
+  await add(firm, id, 'sent', { date_sent: '2026-07-02T08:00:00.5Z' });
+  await add(firm, id, 'payments', { amount: 120, paid_at: '2026-07-03T08:00:00.123456Z' });
   const listed = await only(firm);
   assert.equal(listed.date_created, '2026-07-01 13:00:00');
   assert.equal(listed.date_due, '2026-05-31T16:30:00.000000Z');
   assert.equal(listed.date_sent, '2026-07-02T08:00:00.500000Z');
-  assert.equal(listed.date_paid, '2026-07-03T08:00:00.000000Z');
-  assert.equal(listed.items[0]?.paid_at, '2026-07-04T08:00:00.123456Z');
+  assert.equal(listed.date_paid, '2026-07-03T08:00:00.123456Z');
+  assert.equal(listed.items[0]?.paid_at, '2026-07-03T08:00:00.123456Z');
 });
 
 test('invoices are listed by date_created, the newest first, whatever the order of their creation', async () => {
@@ -315,11 +316,11 @@ test('a list shows the invoices and items of its own case only', async () => {
 
 test('an invoice is listed whatever its status, and paid items are shown', async () => {
   const firm = await world.firm();
-  for (const status of ['Not Paid', 'Part Paid', 'Paid', 'Cancelled']) {
-    const { id } = await create(firm, { invoice_number: status, items: items(status) });
-    await world.sql('UPDATE invoices SET status = $2 WHERE id = $1', [id, status]);
-  }
-  await setItemStatus(firm, 'Paid', 'paid');
+  const make = async (status: string) => (await create(firm, { invoice_number: status, items: items(status) })).id;
+  await make('Not Paid');
+  await add(firm, await make('Part Paid'), 'payments', { amount: 1 });
+  await add(firm, await make('Paid'), 'payments', { amount: 120 });
+  await add(firm, await make('Cancelled'), 'cancel', {});
   const listed = await list(firm);
   assert.deepEqual(listed.map(({ status }) => status).sort(), ['Cancelled', 'Not Paid', 'Paid', 'Part Paid']);
   for (const { invoice_number, status, items } of listed) {
@@ -343,7 +344,7 @@ for (const [query, cancelledShown] of [
   test(`cancelled items are ${cancelledShown ? 'shown in their place' : 'left out'} with the query "${query}"`, async () => {
     const firm = await world.firm();
     await create(firm, { items: items('first', 'cancelled', 'last') });
-    await setItemStatus(firm, 'cancelled', 'cancelled');
+    await cancelItem(firm, 'cancelled');
     const { items: listed } = await only(firm, { query });
     assert.deepEqual(
       listed.map(({ description, status }) => [description, status]),
@@ -368,14 +369,14 @@ for (const garbage of ['', 'yes', 'TRUE', 'null', '2', '-1', 'true%20', 'truefal
 test('an invoice whose items are all cancelled is listed without items', async () => {
   const firm = await world.firm();
   await create(firm, { items: items('cancelled') });
-  await setItemStatus(firm, 'cancelled', 'cancelled');
+  await cancelItem(firm, 'cancelled');
   assert.deepEqual((await only(firm)).items, []);
 });
 
 test('hiding cancelled items does not change the sums of the invoice', async () => {
   const firm = await world.firm();
   await create(firm, { items: items('cancelled', 'other'), sub_total: 200, total: 240, vat_amount: 40 });
-  await setItemStatus(firm, 'cancelled', 'cancelled');
+  await cancelItem(firm, 'cancelled');
   const { subtotal, vat_amount, total } = await only(firm);
   assert.deepEqual({ subtotal, vat_amount, total }, { subtotal: 200, vat_amount: 40, total: 240 });
 });
@@ -977,12 +978,9 @@ test('an update that sends null for payment_terms gives those of the company', a
 test('an update changes no status, no payment and no sending date', async () => {
   const firm = await world.firm();
   const { id } = await create(firm, { items: items('paid') });
-  await world.sql(
-    "UPDATE invoices SET status = 'Paid', date_sent = '2026-05-02T10:00Z', date_paid = '2026-05-03T10:00Z' WHERE id = $1",
-    [id],
-  );
-  await setItemStatus(firm, 'paid', 'paid');
-  const updated = await update(firm, id, { total: 999 });
+  await add(firm, id, 'sent', { date_sent: '2026-05-02T10:00:00Z' });
+  await add(firm, id, 'payments', { amount: 120, paid_at: '2026-05-03T10:00:00Z' });
+  const updated = await update(firm, id, { total: 99 });
   assert.deepEqual(
     [updated.date_sent, updated.date_paid],
     ['2026-05-02T10:00:00.000000Z', '2026-05-03T10:00:00.000000Z'],
@@ -990,7 +988,7 @@ test('an update changes no status, no payment and no sending date', async () => 
   const listed = await only(firm);
   assert.deepEqual(
     [listed.status, listed.total, listed.date_sent, listed.date_paid, listed.items[0]?.status],
-    ['Paid', 999, '2026-05-02T10:00:00.000000Z', '2026-05-03T10:00:00.000000Z', 'paid'],
+    ['Paid', 99, '2026-05-02T10:00:00.000000Z', '2026-05-03T10:00:00.000000Z', 'paid'],
   );
 });
 
@@ -1073,7 +1071,7 @@ test('an item that was listed can be sent back in an update', async () => {
 test('kept items keep their status: a cancelled one stays hidden until it is asked for', async () => {
   const firm = await world.firm();
   const { id } = await create(firm, { items: items('A', 'cancelled') });
-  await setItemStatus(firm, 'cancelled', 'cancelled');
+  await cancelItem(firm, 'cancelled');
   await update(firm, id);
   await update(firm, id, { items: items('B'), keep_existing_items: true });
   assert.deepEqual(descriptions(await only(firm)), ['A', 'B']);
@@ -1091,7 +1089,7 @@ for (const sent of [{ items: items('B') }, { items: [] }, { keep_existing_items:
   test(`items removed by ${JSON.stringify(Object.keys(sent))} are gone from every list, cancelled ones too`, async () => {
     const firm = await world.firm();
     const { id } = await create(firm, { items: items('A', 'cancelled') });
-    await setItemStatus(firm, 'cancelled', 'cancelled');
+    await cancelItem(firm, 'cancelled');
     await update(firm, id, sent);
     const [listed] = await everything(firm);
     assert.ok(listed);

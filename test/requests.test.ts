@@ -5,7 +5,7 @@ import { beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { Answer, Caller, Headers } from './harness/http.ts';
-import { document } from './harness/openapi.ts';
+import { document, specified } from './harness/openapi.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
 const world = await openWorld();
@@ -20,13 +20,13 @@ const ERROR_CODES = [
 ];
 const FAULT_CODES = [
   ...['required', 'type', 'format', 'not_allowed', 'too_short', 'too_long', 'too_many', 'out_of_range'],
-  ...['invalid_character', 'unknown', 'taken', 'duplicate', 'not_after_start'],
+  ...['invalid_character', 'unknown', 'taken', 'duplicate', 'not_after_start', 'not_possible'],
 ];
 
 type Ids = Record<string, string>;
 type Form = { method: string; template: string; takesBody: boolean };
 
-const documented: Form[] = Object.entries(document.paths).flatMap(([template, methods]) =>
+const documented: Form[] = Object.entries(specified).flatMap(([template, methods]) =>
   Object.keys(methods).map((method) => ({
     method: method.toUpperCase(),
     template,
@@ -655,7 +655,7 @@ for (const [what, begin, end] of [
   });
 }
 
-const KNOWN_FIELDS = Object.values(document.paths).flatMap((methods) =>
+const KNOWN_FIELDS = Object.values(specified).flatMap((methods) =>
   Object.values(methods).flatMap((operation) =>
     Object.keys(
       (operation as { requestBody?: { content: Record<string, { schema: { properties: object } }> } }).requestBody
@@ -917,16 +917,9 @@ for (const [what, headers, body] of [
 
 for (const path of [
   ...['/', '/cases', '/cases/', '/nothing', '/favicon.ico', '/.env', '/__proto__', '/constructor', '/v1/healthz'],
-  ...[
-    '/cases/§',
-    '/cases/§/',
-    '/cases/§/nothing',
-    '/cases/§/interactions/',
-    '/cases/§/Interactions',
-    '/Cases/§/interactions',
-  ],
+  ...['/cases/§', '/cases/§/', '/cases/§/nothing', '/cases/§/Interactions', '/Cases/§/interactions'],
   ...['/cases/§/address-book/', '/cases/§/addressbook', '/cases/§/address-book/§', '/cases/§/invoices/§/items'],
-  ...['/cases/§/interactions/§/', '/cases/§/appointments/§/§', '/cases/§/interactions;v=1', '/cases//interactions/'],
+  ...['/cases/§/interactions/§/', '/cases/§/appointments/§/§', '/cases/§/interactions;v=1'],
 ]) {
   test(`there is nothing at ${path}, for nobody`, async () => {
     const firm = await world.firm();
@@ -938,7 +931,7 @@ for (const path of [
 }
 
 for (const [template, methods] of [
-  ...Object.entries(document.paths).map(([path, operations]) => [path, Object.keys(operations)] as const),
+  ...Object.keys(specified).map((path) => [path, Object.keys(document.paths[path] ?? {})] as const),
   ...['/healthz', '/readyz', '/metrics', '/openapi.json'].map((path) => [path, ['get']] as const),
 ]) {
   const served = methods.map((method) => method.toUpperCase());

@@ -37,6 +37,8 @@ Every answer carries \`X-Request-Id\`.
 
 **Errors** have one body (\`application/problem+json\`). A 400 lists every fault with its field.`;
 
+const ADDITION = 'Not part of the specification.';
+
 const STATUSES: Record<string, string> = {
   400: 'Something in the request is at fault; `errors` names every field.',
   401: 'The token is missing or not valid.',
@@ -59,6 +61,13 @@ export async function openapi(app: FastifyInstance, version: string): Promise<vo
         { name: 'Interactions', description: "The log of contacts with the case's client." },
         { name: 'Invoices', description: 'Invoices with their items.' },
         { name: 'Appointments', description: 'Appointments with confirmations, reminders and video meetings.' },
+        { name: 'Additions: address book', description: `${ADDITION} One entry; deleting, restoring, removing tags.` },
+        { name: 'Additions: interactions', description: `${ADDITION} One interaction; deleting and restoring.` },
+        { name: 'Additions: invoices', description: `${ADDITION} One invoice; sending, paying and cancelling.` },
+        {
+          name: 'Additions: appointments',
+          description: `${ADDITION} One appointment, lists, what became of it, restoring.`,
+        },
         { name: 'Alternative forms', description: 'Other methods and spellings of the same operations.' },
       ],
       components: {

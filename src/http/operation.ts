@@ -28,7 +28,7 @@ type Operation<P extends string, B extends TSchema> = {
   /** Parameter name and what an unknown one is called in the answer. */
   params: Record<P, string>;
   /** Parameters that are words and not identifiers. */
-  words?: readonly P[];
+  words?: readonly NoInfer<P>[];
   query?: TObject;
   body?: B;
   bodyOptional?: boolean;

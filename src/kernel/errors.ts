@@ -24,7 +24,8 @@ export type FaultCode =
   | 'unknown'
   | 'taken'
   | 'duplicate'
-  | 'not_after_start';
+  | 'not_after_start'
+  | 'not_possible';
 
 export type Fault = { field: string; code: FaultCode; message: string };
 
@@ -52,6 +53,10 @@ export class InvalidValue extends Error {
 export function notFound(what: string): CodedError {
   return new CodedError('not_found', `There is no such ${what}.`);
 }
+
+/** A change that makes no sense in the state the record is in; `field` names that state. */
+export const notPossible = (field: string, message: string): CodedError =>
+  invalidRequest([{ field, code: 'not_possible', message }]);
 
 export function invalidRequest(faults: readonly Fault[]): CodedError {
   const fields = [...new Set(faults.map((fault) => fault.field))];

@@ -25,6 +25,14 @@ export function parseDecimal(input: DecimalInput, scale: number): Decimal {
   return withinRange(rescale({ units: sign === '-' ? -digits : digits, scale: kept.length }, scale));
 }
 
+/** Refuses digits past the scale, where `parseDecimal` would round them away. */
+export function parseExact(input: DecimalInput, scale: number): Decimal {
+  if (/[1-9]/.test(digitsOf(input).fraction.slice(scale))) {
+    throw new InvalidValue('format', `must not have more than ${scale} decimals`);
+  }
+  return parseDecimal(input, scale);
+}
+
 export function parseInteger(input: DecimalInput): Decimal {
   if (/[1-9]/.test(digitsOf(input).fraction)) throw new InvalidValue('type', 'must be a whole number');
   return parseDecimal(input, 0);

@@ -56,3 +56,6 @@ export const wallOut = (options: Options = {}) =>
     examples: ['2026-03-29 14:30:00'],
     ...options,
   });
+
+/** The answer of a deletion. */
+export const Deleted = Type.Object({ id: Type.String(), deleted_at: instantOut() }, { additionalProperties: false });

@@ -4,9 +4,24 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Answer } from './http.ts';
 
 type Response = { $ref?: string; content?: Record<string, { schema: object }> };
-type Document = { paths: Record<string, Record<string, { responses: Record<string, Response> }>> };
+type Paths = Record<string, Record<string, { tags: string[]; responses: Record<string, Response> }>>;
+type Document = { paths: Paths };
 
 export const document: Document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+
+const SPECIFIED = ['Address book', 'Interactions', 'Invoices', 'Appointments', 'Alternative forms'];
+
+/** The twelve operations in all their forms, without our own additions. */
+export const specified: Paths = Object.fromEntries(
+  Object.entries(document.paths)
+    .map(([path, operations]): [string, Paths[string]] => [
+      path,
+      Object.fromEntries(
+        Object.entries(operations).filter(([, { tags }]) => tags.some((tag) => SPECIFIED.includes(tag))),
+      ),
+    ])
+    .filter(([, operations]) => Object.keys(operations).length > 0),
+);
 
 const patterns = Object.entries(document.paths).map(([path, operations]) => ({
   match: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),

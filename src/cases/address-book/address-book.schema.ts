@@ -105,27 +105,27 @@ export const EntryUpdated = Type.Object(
   closed,
 );
 
-const PersonItem = Type.Object(
-  {
-    id: string,
-    entity_id: Type.Unsafe<'person'>({ type: 'string', enum: ['person'] }),
-    data: Type.Object(
-      {
-        ...names,
-        gender: string,
-        marital_status: string,
-        ...details,
-        ...pronouns,
-        relationship,
-        address: Type.String({ description: "Identifier of the person's address item." }),
-        tags: Type.Array(string),
-        custom_tags: Type.Array(string),
-      },
-      closed,
-    ),
-  },
-  closed,
-);
+const person = {
+  id: string,
+  entity_id: Type.Unsafe<'person'>({ type: 'string', enum: ['person'] }),
+  data: Type.Object(
+    {
+      ...names,
+      gender: string,
+      marital_status: string,
+      ...details,
+      ...pronouns,
+      relationship,
+      address: Type.String({ description: "Identifier of the person's address item." }),
+      tags: Type.Array(string),
+      custom_tags: Type.Array(string),
+    },
+    closed,
+  ),
+};
+const PersonItem = Type.Object(person, closed);
+
+export const Entry = Type.Object({ ...person, created_at: instantOut(), updated_at: instantOut() }, closed);
 
 const AddressItem = Type.Object(
   {

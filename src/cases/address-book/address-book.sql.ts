@@ -1,4 +1,14 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
+import {
+  addressItem,
+  columns,
+  details,
+  names,
+  personItem,
+  pronouns,
+  relationshipOf,
+  storedRelationship,
+} from './entry-shapes.sql.ts';
 
 /** What a request can set on a person; the names are the columns' and the wire's. */
 export const PERSON_FIELDS = [
@@ -22,45 +32,6 @@ export const PERSON_FIELDS = [
 ] as const;
 
 const fields = PERSON_FIELDS.join(', ');
-const columns = (...names: string[]) => Object.fromEntries(names.map((name) => [name, `p.${name}`]));
-
-const names = columns('title', 'last_name', 'first_names');
-const pronouns = columns('their_pronoun', 'them_pronoun', 'they_pronoun');
-const details = {
-  ...columns('middle_names', 'known_as', 'tel_1', 'tel_2', 'email', 'occupation', 'preferred_name', 'alias'),
-  dob: `to_char(p.dob, 'DD/MM/YYYY')`,
-};
-const relationshipOf = (rows: string) =>
-  `(SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM ${rows})`;
-const storedRelationship = relationshipOf(
-  'relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id',
-);
-
-const personItem = json({
-  id: 'p.id',
-  entity_id: `'person'`,
-  data: json({
-    ...names,
-    gender: `coalesce(p.gender, '')`,
-    marital_status: `coalesce(p.marital_status, '')`,
-    ...details,
-    ...pronouns,
-    relationship: storedRelationship,
-    address: 'p.address_id',
-    tags: 'p.tags',
-    custom_tags: 'p.custom_tags',
-  }),
-});
-const addressItem = json({
-  id: 'a.id',
-  entity_id: `'address'`,
-  data: json({
-    postcode: 'a.postcode',
-    address_1: 'a.address_1',
-    address_2: 'a.address_2',
-    address_3: 'a.address_3',
-  }),
-});
 
 /** $1 company, $2 case. A person stands before its address. */
 export const listAddressBook = statement(
@@ -69,12 +40,12 @@ export const listAddressBook = statement(
      FROM cases c
      LEFT JOIN LATERAL (
        SELECT ${personItem} AS item, p.created_at, p.id AS person_id, 1 AS rank FROM people p
-        WHERE p.company_id = c.company_id AND p.case_id = c.id
+        WHERE p.company_id = c.company_id AND p.case_id = c.id AND p.deleted_at IS NULL
        UNION ALL
        SELECT ${addressItem}, a.created_at, p.id, 2
          FROM people p
          JOIN addresses a ON a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id
-        WHERE p.company_id = c.company_id AND p.case_id = c.id
+        WHERE p.company_id = c.company_id AND p.case_id = c.id AND p.deleted_at IS NULL
      ) i ON true
     WHERE c.company_id = $1 AND c.id = $2
     GROUP BY c.id`,
@@ -141,7 +112,7 @@ const updated = json({
   is_company_global: 'null',
   user_id: 'null',
   company_id: 'p.company_id',
-  deleted_at: 'null',
+  deleted_at: iso('p.deleted_at'),
   notes: 'null',
   copied_from_id: 'null',
   transferred_from_user_id: 'null',
@@ -164,7 +135,8 @@ const withAdded = (column: string, sent: string) =>
 export const updateEntry = statement(
   'address_book.update',
   `WITH seen AS MATERIALIZED (
-     SELECT version FROM people WHERE company_id = $1 AND case_id = $2 AND id = $3 AND ${allKnown}
+     SELECT version FROM people
+      WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL AND ${allKnown}
    ), p AS (
      UPDATE people p
         SET (${fields}) = (SELECT ${fields} FROM json_populate_record(p, $8)),
@@ -198,7 +170,8 @@ export const updateEntry = statement(
 export const judgeEntry = statement(
   'address_book.judge',
   `SELECT ($3::uuid IS NULL OR EXISTS (
-            SELECT 1 FROM people p WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3)) AS found,
+            SELECT 1 FROM people p
+             WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3 AND p.deleted_at IS NULL)) AS found,
           ARRAY(${unknownTags}) AS tags, ARRAY(${unknownCustomTags}) AS custom_tags, ARRAY(${unknownCustomers}) AS customers
      FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
 );

@@ -19,16 +19,21 @@ export type Appointment = {
   end: Instant;
   recipient: Record<Channel, string | null>;
   reminder: Record<Channel, boolean>;
+  /** Nobody is told of it: confirmations are skipped and reminders stand withdrawn until it takes place again. */
+  cancelled: boolean;
 };
+
+const KINDS = ['confirmation', 'reminder'] as const;
+type Kind = (typeof KINDS)[number];
 
 type Message = {
   channel: Channel;
-  kind: 'confirmation' | 'reminder';
-  state: 'scheduled' | 'skipped';
+  kind: Kind;
+  state: 'scheduled' | 'cancelled' | 'skipped';
   due: Instant;
   dayBefore: boolean;
 };
-type Withdrawal = { channel: Channel; kind: 'confirmation' | 'reminder'; state: 'cancelled' | 'skipped' };
+type Withdrawal = { channel: Channel; kind: Kind; state: 'cancelled' | 'skipped' };
 
 export type MessagePlan = { place: Message[]; withdraw: Withdrawal[] };
 
@@ -42,13 +47,13 @@ export function planMessages(
   const plan: MessagePlan = { place: [], withdraw: [] };
   const moved = !before || !after.start.equals(before.start);
   const due = reminderTime(after.start, now, company.timeZone, company.reminderLeadDays);
-  const over = Temporal.Instant.compare(after.end, now) <= 0;
+  const pointless = after.cancelled || Temporal.Instant.compare(after.end, now) <= 0;
   for (const channel of CHANNELS) {
     const { confirmation, reminder } = asked[channel];
     const recipient = after.recipient[channel];
     const unaddressed = recipient === null && before !== undefined && before.recipient[channel] !== null;
 
-    const sendable = recipient !== null && !over;
+    const sendable = recipient !== null && !pointless;
     if (confirmation) {
       plan.place.push({
         channel,
@@ -70,17 +75,24 @@ export function planMessages(
     } else if (unaddressed && before.reminder[channel] && !moved) {
       plan.withdraw.push({ channel, kind: 'reminder', state: 'skipped' });
     } else if (after.reminder[channel] && (moved || reminder || addressed)) {
-      plan.place.push({
-        channel,
-        kind: 'reminder',
-        state: recipient && due ? 'scheduled' : 'skipped',
-        due: due ?? now,
-        dayBefore: due !== undefined && isDayBefore(due, after.start, company.timeZone),
-      });
+      const state = after.cancelled ? 'cancelled' : recipient && due ? 'scheduled' : 'skipped';
+      const dayBefore = due !== undefined && isDayBefore(due, after.start, company.timeZone);
+      plan.place.push({ channel, kind: 'reminder', state, due: due ?? now, dayBefore });
     }
   }
   return plan;
 }
+
+/** The appointment takes place after all: the reminders that are wanted, and no confirmation. */
+export const planReminders = (appointment: Appointment, now: Instant, company: Company): MessagePlan =>
+  planMessages(appointment, undefined, { email: {}, sms: {} }, now, company);
+
+export const WITHDRAW_ALL: MessagePlan = {
+  place: [],
+  withdraw: CHANNELS.flatMap((channel) => KINDS.map((kind) => ({ channel, kind, state: 'cancelled' as const }))),
+};
+
+export const NO_MESSAGES: MessagePlan = { place: [], withdraw: [] };
 
 /** The plan in the order of the statements' parameters. */
 export const messageColumns = ({ place }: MessagePlan): unknown[] => [

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { type Services, serve } from '../../http/operation.ts';
+import { Deleted } from '../../kernel/shapes.ts';
 import {
   AppointmentCreated,
-  AppointmentDeleted,
   AppointmentUpdated,
   CreateAppointmentBody,
   UpdateAppointmentBody,
@@ -57,7 +57,7 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
     summary: 'Delete case appointment',
     description: 'Withdraws every message that has not gone out, and the meeting.',
     params,
-    response: AppointmentDeleted,
+    response: Deleted,
     locate: (context, { caseId, appointmentID }) => requireAppointment(context, caseId, appointmentID),
     handle: (context, { caseId, appointmentID }) => deleteAppointment(context, caseId, appointmentID),
   });
@@ -74,7 +74,7 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
     params,
     body: UpdateAppointmentBody,
     bodyOptional: true,
-    response: Type.Union([AppointmentUpdated, AppointmentDeleted]),
+    response: Type.Union([AppointmentUpdated, Deleted]),
     handle: (context, { caseId, appointmentID }, form) =>
       form.absent
         ? deleteAppointment(context, caseId, appointmentID)

@@ -86,21 +86,21 @@ export const AppointmentCreated = Type.Object(
   { additionalProperties: false },
 );
 
-export const AppointmentUpdated = Type.Object(
-  {
-    ...common,
-    type: nullable(Type.String()),
-    attended: zeroOrOne('1 when the client attended, else 0.'),
-    cancelled: zeroOrOne('1 when the appointment was cancelled, else 0.'),
-    deleted_at: nullable(instantOut()),
-    email_recipient: Type.String({ description: 'Empty when there is none.' }),
-    video_id: nullable(Type.String()),
-    join_url: nullable(Type.String()),
-  },
-  { additionalProperties: false },
-);
+const updated = {
+  ...common,
+  type: nullable(Type.String()),
+  attended: zeroOrOne('1 when the client attended, else 0.'),
+  cancelled: zeroOrOne('1 when the appointment was cancelled, else 0.'),
+  deleted_at: nullable(instantOut()),
+  email_recipient: Type.String({ description: 'Empty when there is none.' }),
+  video_id: nullable(Type.String()),
+  join_url: nullable(Type.String()),
+};
 
-export const AppointmentDeleted = Type.Object(
-  { id: Type.String(), deleted_at: instantOut() },
+export const AppointmentUpdated = Type.Object(updated, { additionalProperties: false });
+
+/** The record as the additional operations give it. */
+export const Appointment = Type.Object(
+  { ...updated, adviser_email: Type.String({ description: 'As it was at the booking.' }) },
   { additionalProperties: false },
 );

@@ -4,14 +4,8 @@ import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
-import {
-  type Appointment,
-  type Asked,
-  type Channel,
-  messageColumns,
-  planMessages,
-  withdrawalColumns,
-} from './appointment-messages.ts';
+import { type AppointmentRow, appointmentOf, changeColumns } from './appointment-changes.ts';
+import { type Appointment, type Asked, type Channel, messageColumns, planMessages } from './appointment-messages.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './appointments.schema.ts';
 import * as sql from './appointments.sql.ts';
 
@@ -33,6 +27,7 @@ export async function createAppointment(
       end,
       recipient: { email: body.email_recipient || null, sms: body.sms_recipient ?? null },
       reminder: { email: asked.email.reminder ?? false, sms: asked.sms.reminder ?? false },
+      cancelled: false,
     };
     const plan = planMessages(appointment, undefined, asked, now, company);
     const record = await db.json(sql.insertAppointment, [
@@ -67,7 +62,7 @@ export async function updateAppointment(
   const asked = readAsked(form);
   const newRecipient = form.faulty('email_recipient') ? null : body.email_recipient || null;
   for (;;) {
-    const row = await db.first<AppointmentRow>(sql.findAppointment, [company.id, caseId, id, newRecipient]);
+    const row = await db.first<FoundRow>(sql.findAppointment, [company.id, caseId, id, newRecipient]);
     if (!row) throw notFound('appointment');
     const before = appointmentOf(row);
     const after: Appointment = {
@@ -81,6 +76,7 @@ export async function updateAppointment(
         email: asked.email.reminder ?? before.reminder.email,
         sms: asked.sms.reminder ?? before.reminder.sms,
       },
+      cancelled: before.cancelled,
     };
     requireOrder(form, after.start, after.end);
     if (!row.recipient_known) form.fault('email_recipient', ...UNKNOWN_RECIPIENT);
@@ -88,17 +84,10 @@ export async function updateAppointment(
     const now = clock();
     const plan = planMessages(after, before, asked, now, company);
     const record = await db.json(sql.updateAppointment, [
-      company.id,
-      caseId,
-      id,
-      row.version,
+      ...changeColumns(context, caseId, id, row.version, now, plan),
       ...appointmentColumns(after),
       body.notes === undefined ? row.notes : body.notes,
       body.location === undefined ? row.location : body.location,
-      toSql(now),
-      company.timeZone,
-      ...messageColumns(plan),
-      ...withdrawalColumns(plan),
     ]);
     if (record) return record;
   }
@@ -117,26 +106,6 @@ export async function requireAppointment({ db, company }: Context, caseId: strin
   if (!(await db.first(sql.findAppointment, [company.id, caseId, id, null]))) throw notFound('appointment');
 }
 
-type AppointmentRow = {
-  start: string;
-  end: string;
-  email_recipient: string | null;
-  sms_recipient: string | null;
-  email_reminder: boolean;
-  sms_reminder: boolean;
-  notes: string | null;
-  location: string | null;
-  version: number;
-  recipient_known: boolean;
-};
-
-const appointmentOf = (row: AppointmentRow): Appointment => ({
-  start: Temporal.Instant.from(row.start),
-  end: Temporal.Instant.from(row.end),
-  recipient: { email: row.email_recipient, sms: row.sms_recipient },
-  reminder: { email: row.email_reminder, sms: row.sms_reminder },
-});
-
 const appointmentColumns = ({ start, end, recipient, reminder }: Appointment): unknown[] => [
   toSql(start),
   toSql(end),
@@ -145,6 +114,8 @@ const appointmentColumns = ({ start, end, recipient, reminder }: Appointment): u
   reminder.email,
   reminder.sms,
 ];
+
+type FoundRow = AppointmentRow & { notes: string | null; location: string | null; recipient_known: boolean };
 
 const UNKNOWN_RECIPIENT = ['unknown', 'is not the email of a customer of this case'] as const;
 

@@ -43,14 +43,14 @@ const common = {
 
 export const InteractionRecord = Type.Object({ ...common, when: instantOut() }, { additionalProperties: false });
 
-export const InteractionList = Type.Array(
-  Type.Object(
-    {
-      ...common,
-      when: wallOut({ description: 'Wall time of the company.' }),
-      icon: Type.String({ description: 'Display icon name.', examples: ['phone'] }),
-      formatted_type: Type.String({ description: 'Display form of type.', examples: ['Phone'] }),
-    },
-    { additionalProperties: false },
-  ),
+export const InteractionElement = Type.Object(
+  {
+    ...common,
+    when: wallOut({ description: 'Wall time of the company.' }),
+    icon: Type.String({ description: 'Display icon name.', examples: ['phone'] }),
+    formatted_type: Type.String({ description: 'Display form of type.', examples: ['Phone'] }),
+  },
+  { additionalProperties: false },
 );
+
+export const InteractionList = Type.Array(InteractionElement);

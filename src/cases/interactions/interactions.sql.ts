@@ -13,20 +13,17 @@ const record = json({ ...common, when: iso('i.happened_at') });
 const icons = `(VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'), ('SMS', 'comment', 'SMS'),
   ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
   ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other')) AS d (type, icon, formatted_type)`;
-const element = json({
-  ...common,
-  when: wall('i.happened_at', '$3'),
-  icon: 'd.icon',
-  formatted_type: 'd.formatted_type',
-});
+const element = (zone: string) =>
+  json({ ...common, when: wall('i.happened_at', zone), icon: 'd.icon', formatted_type: 'd.formatted_type' });
 
 /** $1 company, $2 case, $3 zone */
 export const listInteractions = statement(
   'interactions.list',
-  `SELECT coalesce(json_agg(${element} ORDER BY i.happened_at DESC, i.created_at DESC, i.id DESC)
+  `SELECT coalesce(json_agg(${element('$3')} ORDER BY i.happened_at DESC, i.created_at DESC, i.id DESC)
             FILTER (WHERE i.id IS NOT NULL), '[]')::text
      FROM cases c
-     LEFT JOIN (interactions i JOIN ${icons} ON d.type = i.type) ON i.company_id = c.company_id AND i.case_id = c.id
+     LEFT JOIN (interactions i JOIN ${icons} ON d.type = i.type)
+       ON i.company_id = c.company_id AND i.case_id = c.id AND i.deleted_at IS NULL
     WHERE c.company_id = $1 AND c.id = $2
     GROUP BY c.id`,
 );
@@ -47,12 +44,38 @@ export const updateInteraction = statement(
       SET type = $4, notes = coalesce($5, notes), happened_at = coalesce($6, happened_at),
           sender = CASE WHEN $10 THEN $7 ELSE sender END, recipient = coalesce($8, recipient), updated_at = $9,
           version = version + 1
-    WHERE company_id = $1 AND case_id = $2 AND id = $3
+    WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
    RETURNING ${record}::text`,
 );
 
-/** $1 company, $2 case, $3 id */
-export const interactionExists = statement(
-  'interactions.exists',
-  'SELECT 1 FROM interactions WHERE company_id = $1 AND case_id = $2 AND id = $3',
+/** $1 company, $2 case, $3 id. A deleted one is found too. */
+export const findInteraction = statement(
+  'interactions.find',
+  `SELECT deleted_at IS NOT NULL AS deleted FROM interactions WHERE company_id = $1 AND case_id = $2 AND id = $3`,
+);
+
+/** $1 company, $2 case, $3 id, $4 zone */
+export const readInteraction = statement(
+  'interactions.read',
+  `SELECT ${element('$4')}::text FROM interactions i JOIN ${icons} ON d.type = i.type
+    WHERE i.company_id = $1 AND i.case_id = $2 AND i.id = $3 AND i.deleted_at IS NULL`,
+);
+
+/** $1 company, $2 case, $3 id, $4 now */
+export const deleteInteraction = statement(
+  'interactions.delete',
+  `UPDATE interactions AS i SET deleted_at = $4, updated_at = $4, version = version + 1
+    WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
+   RETURNING ${json({ id: 'i.id', deleted_at: iso('i.deleted_at') })}::text`,
+);
+
+/** $1 company, $2 case, $3 id, $4 zone, $5 now. Nothing where it is not deleted. */
+export const restoreInteraction = statement(
+  'interactions.restore',
+  `WITH i AS (
+     UPDATE interactions SET deleted_at = NULL, updated_at = $5, version = version + 1
+      WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NOT NULL
+     RETURNING *
+   )
+   SELECT ${element('$4')}::text FROM i JOIN ${icons} ON d.type = i.type`,
 );

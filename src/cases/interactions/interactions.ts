@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
@@ -54,7 +54,8 @@ export async function updateInteraction(
   const now = toSql(clock());
   const moved = readWhen(context, form);
   if (!form.ok) {
-    if (!(await db.first(sql.interactionExists, [company.id, caseId, id]))) throw notFound('interaction');
+    const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
+    if (!found || found.deleted) throw notFound('interaction');
     form.check();
   }
   const record = await db.json(sql.updateInteraction, [
@@ -71,6 +72,29 @@ export async function updateInteraction(
   ]);
   if (record === undefined) throw notFound('interaction');
   return record;
+}
+
+export async function readInteraction({ db, company }: Context, caseId: string, id: string): Promise<string> {
+  const record = await db.json(sql.readInteraction, [company.id, caseId, id, company.timeZone]);
+  if (record === undefined) throw notFound('interaction');
+  return record;
+}
+
+export async function deleteInteraction({ db, company, clock }: Context, caseId: string, id: string): Promise<string> {
+  const record = await db.json(sql.deleteInteraction, [company.id, caseId, id, toSql(clock())]);
+  if (record === undefined) throw notFound('interaction');
+  return record;
+}
+
+export async function restoreInteraction({ db, company, clock }: Context, caseId: string, id: string): Promise<string> {
+  for (;;) {
+    const values = [company.id, caseId, id, company.timeZone, toSql(clock())];
+    const record = await db.json(sql.restoreInteraction, values);
+    if (record) return record;
+    const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
+    if (!found) throw notFound('interaction');
+    if (!found.deleted) throw notPossible('deleted_at', 'the interaction is not deleted');
+  }
 }
 
 const readWhen = ({ company }: Context, form: Form<InteractionBody>) =>

@@ -51,6 +51,14 @@ export const InvoiceQuery = Type.Object({
 
 export type InvoiceQuery = Static<typeof InvoiceQuery>;
 
+export const showsCancelled = ({ body }: { body: InvoiceQuery }): boolean =>
+  ['true', '1'].includes(body.show_cancelled_items ?? '');
+
+export const SentBody = Type.Object({
+  date_sent: optional(time({ description: 'Now, where it is not sent.', examples: ['2026-03-02 09:00:00'] })),
+});
+export type SentBody = Static<typeof SentBody>;
+
 const common = {
   id: uuid(),
   ref: nullable(Type.String()),
@@ -76,7 +84,7 @@ export const InvoiceRecord = Type.Object(
   { additionalProperties: false },
 );
 
-const ItemRecord = Type.Object(
+export const InvoiceItem = Type.Object(
   {
     id: uuid(),
     description: Type.String(),
@@ -94,19 +102,19 @@ const ItemRecord = Type.Object(
   { additionalProperties: false },
 );
 
-export const InvoiceList = Type.Array(
-  Type.Object(
-    {
-      ...common,
-      terms: Type.String(),
-      date_created: wallOut({ description: 'Wall time of the company.' }),
-      recipients_name: Type.String(),
-      status: Type.Unsafe<string>({ type: 'string', enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] }),
-      mail_sent: Type.Boolean(),
-      payable_online: Type.Boolean(),
-      formatted_recurring_interval: nullable(Type.String()),
-      items: Type.Array(ItemRecord),
-    },
-    { additionalProperties: false },
-  ),
+export const InvoiceElement = Type.Object(
+  {
+    ...common,
+    terms: Type.String(),
+    date_created: wallOut({ description: 'Wall time of the company.' }),
+    recipients_name: Type.String(),
+    status: Type.Unsafe<string>({ type: 'string', enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] }),
+    mail_sent: Type.Boolean(),
+    payable_online: Type.Boolean(),
+    formatted_recurring_interval: nullable(Type.String()),
+    items: Type.Array(InvoiceItem),
+  },
+  { additionalProperties: false },
 );
+
+export const InvoiceList = Type.Array(InvoiceElement);

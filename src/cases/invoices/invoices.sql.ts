@@ -1,61 +1,15 @@
-import { iso, json, statement, wall } from '../../kernel/sql.ts';
-
-const common = {
-  id: 'v.id',
-  ref: 'null',
-  notes: 'null',
-  terms: 'v.terms',
-  date_due: iso('v.date_due'),
-  date_sent: iso('v.date_sent'),
-  date_paid: iso('v.date_paid'),
-  payment_terms: 'v.payment_terms',
-  subtotal: 'v.sub_total',
-  total: 'v.total',
-  invoice_number: 'v.invoice_number',
-  recipients_name: 'v.recipients_name',
-  vat_amount: 'v.vat_amount',
-  customer_case_id: 'v.case_id',
-};
-const record = json({ ...common, date_created: iso('v.date_created') });
-
-const item = json({
-  id: 't.id',
-  description: 't.description',
-  amount: 't.amount',
-  quantity: 't.quantity',
-  rate: 't.rate',
-  subtotal: 't.subtotal',
-  vat_amount: 't.vat_amount',
-  status: 't.status',
-  paid_at: iso('t.paid_at'),
-  case_invoice_id: 't.invoice_id',
-  customer_case_id: 't.case_id',
-  has_vat: 't.vat_amount <> 0',
-});
-
-const element = json({
-  ...common,
-  date_created: wall('v.date_created', '$3'),
-  status: 'v.status',
-  mail_sent: 'v.date_sent IS NOT NULL',
-  payable_online: 'false',
-  formatted_recurring_interval: 'null',
-  items: 'i.items',
-});
+import { statement } from '../../kernel/sql.ts';
+import { element, items, record, standing } from './invoice-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 zone, $4 whether cancelled items are shown */
 export const listInvoices = statement(
   'invoices.list',
-  `SELECT coalesce(json_agg(${element} ORDER BY v.date_created DESC, v.created_at DESC, v.id DESC)
+  `SELECT coalesce(json_agg(${element('$3')} ORDER BY v.date_created DESC, v.created_at DESC, v.id DESC)
             FILTER (WHERE v.id IS NOT NULL), '[]')::text
      FROM cases c
      LEFT JOIN invoices v ON v.company_id = c.company_id AND v.case_id = c.id
-     LEFT JOIN LATERAL (
-       SELECT coalesce(json_agg(${item} ORDER BY t.position), '[]') AS items
-         FROM invoice_items t
-        WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
-          AND ($4 OR t.status IS DISTINCT FROM 'cancelled')
-     ) i ON true
+     LEFT JOIN ${standing} ON true
+     LEFT JOIN ${items('$4')} ON true
     WHERE c.company_id = $1 AND c.id = $2
     GROUP BY c.id`,
 );
@@ -95,7 +49,7 @@ export const insertInvoice = statement(
      INSERT INTO invoice_items (${ITEM_COLUMNS})
      SELECT v.company_id, v.case_id, v.id, l.* FROM v, ${lines(15)}
    )
-   SELECT ${record}::text FROM v`,
+   SELECT ${record}::text FROM v, ${standing}`,
 );
 
 /**
@@ -126,7 +80,7 @@ export const updateInvoice = statement(
             l.vat_amount, last.position + l.position
        FROM v, last, ${lines(15)}
    )
-   SELECT ${record}::text FROM v`,
+   SELECT ${record}::text FROM v, ${standing}`,
 );
 
 /** $1 company, $2 case, $3 the invoice that is being changed or null, $4 number or null: what stands in the way. */

@@ -6,7 +6,7 @@ import { newId } from '../../kernel/ids.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
 import { requireCase } from '../case.ts';
 import { type InvoiceLine, readLines, readTotals } from './invoice-totals.ts';
-import type { InvoiceBody, InvoiceQuery } from './invoices.schema.ts';
+import { type InvoiceBody, type InvoiceQuery, showsCancelled } from './invoices.schema.ts';
 import * as sql from './invoices.sql.ts';
 
 export async function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<string> {
@@ -15,8 +15,7 @@ export async function listInvoices(context: Context, caseId: string, query: Form
     await requireCase(context, caseId);
     query.check();
   }
-  const showCancelled = ['true', '1'].includes(query.body.show_cancelled_items ?? '');
-  const list = await db.json(sql.listInvoices, [company.id, caseId, company.timeZone, showCancelled]);
+  const list = await db.json(sql.listInvoices, [company.id, caseId, company.timeZone, showsCancelled(query)]);
   if (list === undefined) throw notFound('case');
   return list;
 }

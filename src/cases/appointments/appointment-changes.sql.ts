@@ -1,0 +1,67 @@
+import { iso, type Statement, statement } from '../../kernel/sql.ts';
+import { words } from './appointment-shapes.sql.ts';
+
+/** What the messages of an appointment depend on, and the version that was read. */
+export const APPOINTMENT_ROW = `${iso('start_at')} AS start, ${iso('end_at')} AS end, email_recipient, sms_recipient,
+  email_reminder, sms_reminder, cancelled, version`;
+
+/** The message arrays, one element per message, from parameter `first` on. */
+export const placed = (first: number) =>
+  `unnest(${['uuid', 'text', 'text', 'text', 'timestamptz', 'boolean'].map((type, i) => `$${first + i}::${type}[]`).join(', ')})
+     AS n (id, channel, kind, state, due_at, day_before)`;
+
+export const MESSAGE_COLUMNS =
+  'company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at';
+
+/**
+ * A change of an appointment together with that of its messages: $1 company, $2 case, $3 id, $4 the version that was
+ * read, $5 now, $6 zone, $7… messages placed, $13… messages withdrawn, from $16 on what `set` takes. What has gone out
+ * stays as it is. Nothing where another change came between.
+ */
+export const change = (
+  name: string,
+  { set, where, answer }: { set: string; where: string; answer: (zone: string) => string },
+): Statement =>
+  statement(
+    name,
+    `WITH a AS (
+       UPDATE appointments SET ${set}, updated_at = $5, version = version + 1
+        WHERE company_id = $1 AND case_id = $2 AND id = $3 AND version = $4 AND ${where}
+       RETURNING *
+     ), old AS (
+       SELECT m.* FROM messages m
+         JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+     ), withdrawn AS (
+       UPDATE messages m SET state = x.state, updated_at = $5
+         FROM a, unnest($13::text[], $14::text[], $15::text[]) AS x (channel, kind, state)
+        WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+          AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'skipped')
+       RETURNING m.*
+     ), superseded AS (
+       UPDATE messages m SET state = 'cancelled', updated_at = $5
+         FROM a, ${placed(7)}
+        WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+          AND n.kind = 'reminder' AND m.kind = 'reminder' AND m.channel = n.channel
+          AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+       RETURNING m.*
+     ), reminders AS (
+       INSERT INTO messages AS m (${MESSAGE_COLUMNS})
+       SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $5, $5 FROM a, ${placed(7)} WHERE n.kind = 'reminder'
+       ON CONFLICT (company_id, case_id, appointment_id, channel, start_at) WHERE kind = 'reminder'
+       DO UPDATE SET state = excluded.state, due_at = excluded.due_at, day_before = excluded.day_before,
+                     updated_at = excluded.updated_at
+        WHERE m.state NOT IN ('sent', 'scheduled')
+       RETURNING m.*
+     ), confirmations AS (
+       INSERT INTO messages (${MESSAGE_COLUMNS})
+       SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $5, $5 FROM a, ${placed(7)} WHERE n.kind = 'confirmation'
+       ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'confirmation' AND state = 'scheduled'
+       DO NOTHING
+       RETURNING *
+     ), changed AS (
+       SELECT * FROM withdrawn UNION ALL SELECT * FROM superseded
+       UNION ALL SELECT * FROM reminders UNION ALL SELECT * FROM confirmations
+     )
+     SELECT ${answer('$6')}::text
+       FROM a, ${words('SELECT * FROM changed UNION ALL SELECT * FROM old WHERE id NOT IN (SELECT id FROM changed)')}`,
+  );

@@ -1,0 +1,43 @@
+import type { Context } from '../../kernel/context.ts';
+import { type Instant, toSql } from '../../kernel/time.ts';
+import { type Appointment, type MessagePlan, messageColumns, withdrawalColumns } from './appointment-messages.ts';
+
+/** A change is decided on the row that was read and written onto that version of it. */
+
+export type AppointmentRow = {
+  start: string;
+  end: string;
+  email_recipient: string | null;
+  sms_recipient: string | null;
+  email_reminder: boolean;
+  sms_reminder: boolean;
+  cancelled: 0 | 1;
+  version: number;
+};
+
+export const appointmentOf = (row: AppointmentRow): Appointment => ({
+  start: Temporal.Instant.from(row.start),
+  end: Temporal.Instant.from(row.end),
+  recipient: { email: row.email_recipient, sms: row.sms_recipient },
+  reminder: { email: row.email_reminder, sms: row.sms_reminder },
+  cancelled: row.cancelled === 1,
+});
+
+/** What every change has in common, in the order of the statements' parameters. */
+export const changeColumns = (
+  { company }: Context,
+  caseId: string,
+  id: string,
+  version: number,
+  now: Instant,
+  plan: MessagePlan,
+): unknown[] => [
+  company.id,
+  caseId,
+  id,
+  version,
+  toSql(now),
+  company.timeZone,
+  ...messageColumns(plan),
+  ...withdrawalColumns(plan),
+];

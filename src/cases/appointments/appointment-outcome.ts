@@ -1,0 +1,68 @@
+import type { Context } from '../../kernel/context.ts';
+import { notFound, notPossible } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import { type AppointmentRow, appointmentOf, changeColumns } from './appointment-changes.ts';
+import type { OutcomeBody } from './appointment-life.schema.ts';
+import * as sql from './appointment-life.sql.ts';
+import { NO_MESSAGES, planReminders, WITHDRAW_ALL } from './appointment-messages.ts';
+
+/** Read, decide, and write onto the version that was read, as an update does. */
+
+export async function restoreAppointment(context: Context, caseId: string, id: string): Promise<string> {
+  const { db, company, clock } = context;
+  for (;;) {
+    const row = await findAppointment(context, caseId, id);
+    if (!row) throw notFound('appointment');
+    if (!row.deleted) throw notPossible('deleted_at', 'the appointment is not deleted');
+    const now = clock();
+    const plan = planReminders(appointmentOf(row), now, company);
+    const values = changeColumns(context, caseId, id, row.version, now, plan);
+    const record = await db.json(sql.restoreAppointment, values);
+    if (record) return record;
+  }
+}
+
+export async function setOutcome(
+  context: Context,
+  caseId: string,
+  id: string,
+  form: Form<OutcomeBody>,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const { type } = form.body;
+  for (;;) {
+    const row = await findAppointment(context, caseId, id);
+    if (!row || row.deleted) throw notFound('appointment');
+    const before = appointmentOf(row);
+    const attended = form.body.attended === undefined ? row.attended === 1 : form.body.attended === true;
+    const cancelled = form.body.cancelled === undefined ? before.cancelled : form.body.cancelled === true;
+    requireOne(form, attended, cancelled);
+    form.check();
+    const now = clock();
+    const plan =
+      cancelled === before.cancelled
+        ? NO_MESSAGES
+        : cancelled
+          ? WITHDRAW_ALL
+          : planReminders({ ...before, cancelled }, now, company);
+    const record = await db.json(sql.setOutcome, [
+      ...changeColumns(context, caseId, id, row.version, now, plan),
+      Number(attended),
+      Number(cancelled),
+      type === undefined ? row.type : type,
+    ]);
+    if (record) return record;
+  }
+}
+
+/** The fault is that of the word which was sent; of the cancellation where both were. */
+function requireOne(form: Form<OutcomeBody>, attended: boolean, cancelled: boolean): void {
+  if (!attended || !cancelled) return;
+  const field = form.body.cancelled === true ? 'cancelled' : 'attended';
+  form.fault(field, 'not_possible', 'an appointment cannot be both attended and cancelled');
+}
+
+type FoundRow = AppointmentRow & { attended: 0 | 1; type: string | null; deleted: boolean };
+
+const findAppointment = ({ db, company }: Context, caseId: string, id: string) =>
+  db.first<FoundRow>(sql.findAppointment, [company.id, caseId, id]);

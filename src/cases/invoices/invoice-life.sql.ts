@@ -1,0 +1,67 @@
+import { type Statement, statement } from '../../kernel/sql.ts';
+import { element, item, items, standing } from './invoice-shapes.sql.ts';
+
+/** $1 company, $2 case, $3 id, $4 zone, $5 whether cancelled items are shown */
+export const readInvoice = statement(
+  'invoices.read',
+  `SELECT ${element('$4')}::text FROM invoices v, ${standing}, ${items('$5')}
+    WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3`,
+);
+
+/** $1 company, $2 case, $3 id, $4 zone, $5 now. Nothing where `possible` does not hold. */
+const change = (name: string, set: string, possible: string): Statement =>
+  statement(
+    name,
+    `WITH v AS (
+       UPDATE invoices SET ${set}, updated_at = $5, version = version + 1
+        WHERE company_id = $1 AND case_id = $2 AND id = $3 AND ${possible}
+       RETURNING *
+     )
+     SELECT ${element('$4')}::text FROM v, ${standing}, ${items('false')}`,
+  );
+
+/** $6 when it was sent */
+export const sendInvoice = change('invoices.send', 'date_sent = $6', 'cancelled_at IS NULL');
+export const cancelInvoice = change('invoices.cancel', 'cancelled_at = $5', 'cancelled_at IS NULL AND paid = 0');
+export const reinstateInvoice = change('invoices.reinstate', 'cancelled_at = NULL', 'cancelled_at IS NOT NULL');
+
+/** $1 company, $2 case, $3 id, $4 the amount of a payment or null: what stands in the way of a change. */
+export const judgeChange = statement(
+  'invoices.judge_change',
+  `SELECT v.cancelled_at IS NOT NULL AS cancelled, v.paid > 0 AS has_payments,
+          greatest(v.total - v.paid, 0)::text AS outstanding, coalesce(v.paid + $4 > v.total, false) AS beyond
+     FROM invoices v WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3`,
+);
+
+/**
+ * $1 company, $2 case, $3 invoice, $4 item, $5 now. Written onto the version that was seen, as an update is: nothing
+ * where the item is not in the state that it is to leave, or where another change came between.
+ */
+const changeItem = (name: string, cancelledAt: string, possible: string): Statement =>
+  statement(
+    name,
+    `WITH seen AS MATERIALIZED (
+       SELECT v.version FROM invoices v
+         JOIN invoice_items t ON t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
+        WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND t.id = $4 AND t.cancelled_at ${possible}
+     ), v AS (
+       UPDATE invoices v SET updated_at = $5, version = v.version + 1 FROM seen
+        WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.version = seen.version
+       RETURNING v.*
+     ), t AS (
+       UPDATE invoice_items t SET cancelled_at = ${cancelledAt} FROM v
+        WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND t.id = $4
+       RETURNING t.*
+     )
+     SELECT ${item}::text FROM v, t, ${standing}`,
+  );
+
+export const cancelItem = changeItem('invoices.cancel_item', '$5', 'IS NULL');
+export const reinstateItem = changeItem('invoices.reinstate_item', 'NULL', 'IS NOT NULL');
+
+/** $1 company, $2 case, $3 invoice, $4 item */
+export const findItem = statement(
+  'invoices.find_item',
+  `SELECT cancelled_at IS NOT NULL AS cancelled FROM invoice_items
+    WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3 AND id = $4`,
+);

@@ -1,0 +1,104 @@
+import type { Context } from '../../kernel/context.ts';
+import { notFound, notPossible } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import type { Statement } from '../../kernel/sql.ts';
+import { parseTime, toSql } from '../../kernel/time.ts';
+import * as sql from './invoice-life.sql.ts';
+import { type InvoiceQuery, type SentBody, showsCancelled } from './invoices.schema.ts';
+
+export async function readInvoice(
+  context: Context,
+  caseId: string,
+  id: string,
+  query: Form<InvoiceQuery>,
+): Promise<string> {
+  const { db, company } = context;
+  const record = await db.json(sql.readInvoice, [company.id, caseId, id, company.timeZone, showsCancelled(query)]);
+  if (record === undefined) throw notFound('invoice');
+  query.check();
+  return record;
+}
+
+/** Sending again moves the date. */
+export async function sendInvoice(context: Context, caseId: string, id: string, form: Form<SentBody>): Promise<string> {
+  const { db, company, clock } = context;
+  const now = clock();
+  const sent = form.read('date_sent', form.body.date_sent, (text) => parseTime(text, company.timeZone)) ?? now;
+  for (;;) {
+    const values = [company.id, caseId, id, company.timeZone, toSql(now), toSql(sent)];
+    const record = form.ok && (await db.json(sql.sendInvoice, values));
+    if (record) return record;
+    const { cancelled } = await judgeChange(context, caseId, id, null);
+    if (cancelled) form.fault('status', 'not_possible', 'a cancelled invoice cannot be sent');
+    form.check();
+  }
+}
+
+export const cancelInvoice = (context: Context, caseId: string, id: string): Promise<string> =>
+  change(context, caseId, id, sql.cancelInvoice, ({ cancelled, has_payments }) => {
+    if (cancelled) return 'the invoice is already cancelled';
+    return has_payments ? 'the invoice has payments that are not reversed' : undefined;
+  });
+
+export const reinstateInvoice = (context: Context, caseId: string, id: string): Promise<string> =>
+  change(context, caseId, id, sql.reinstateInvoice, ({ cancelled }) =>
+    cancelled ? undefined : 'the invoice is not cancelled',
+  );
+
+type Standing = { cancelled: boolean; has_payments: boolean; outstanding: string; beyond: boolean };
+
+async function change(
+  context: Context,
+  caseId: string,
+  id: string,
+  statement: Statement,
+  refusal: (standing: Standing) => string | undefined,
+): Promise<string> {
+  const { db, company, clock } = context;
+  for (;;) {
+    const record = await db.json(statement, [company.id, caseId, id, company.timeZone, toSql(clock())]);
+    if (record) return record;
+    const reason = refusal(await judgeChange(context, caseId, id, null));
+    if (reason) throw notPossible('status', reason);
+  }
+}
+
+/** Where an invoice stands, and whether a payment of `amount` goes beyond what is outstanding. */
+export async function judgeChange(
+  { db, company }: Context,
+  caseId: string,
+  id: string,
+  amount: string | null,
+): Promise<Standing> {
+  const standing = await db.first<Standing>(sql.judgeChange, [company.id, caseId, id, amount]);
+  if (!standing) throw notFound('invoice');
+  return standing;
+}
+
+export const cancelItem = (context: Context, caseId: string, invoiceId: string, id: string): Promise<string> =>
+  changeItem(context, caseId, invoiceId, id, sql.cancelItem, (cancelled) =>
+    cancelled ? 'the item is already cancelled' : undefined,
+  );
+
+export const reinstateItem = (context: Context, caseId: string, invoiceId: string, id: string): Promise<string> =>
+  changeItem(context, caseId, invoiceId, id, sql.reinstateItem, (cancelled) =>
+    cancelled ? undefined : 'the item is not cancelled',
+  );
+
+async function changeItem(
+  { db, company, clock }: Context,
+  caseId: string,
+  invoiceId: string,
+  id: string,
+  statement: Statement,
+  refusal: (cancelled: boolean) => string | undefined,
+): Promise<string> {
+  for (;;) {
+    const record = await db.json(statement, [company.id, caseId, invoiceId, id, toSql(clock())]);
+    if (record) return record;
+    const found = await db.first<{ cancelled: boolean }>(sql.findItem, [company.id, caseId, invoiceId, id]);
+    if (!found) throw notFound('invoice item');
+    const reason = refusal(found.cancelled);
+    if (reason) throw notPossible('status', reason);
+  }
+}

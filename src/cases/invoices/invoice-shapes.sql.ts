@@ -1,0 +1,68 @@
+import { iso, json, wall } from '../../kernel/sql.ts';
+
+/** The parts of an invoice `v` with its items `t` that the answers are made of, and where the two stand. */
+
+const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END`;
+
+/** The time of the payment with which the total was reached, in the order in which they were made. */
+const datePaid = `CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+  SELECT min(y.paid_at)
+    FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS reached FROM payments y
+           WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id
+             AND y.reversed_at IS NULL) y
+   WHERE y.reached >= v.total) END`;
+
+/** `s`, which the shapes below need beside `v`. OFFSET 0 keeps it from being worked out again for every item. */
+export const standing = `LATERAL (SELECT ${status} AS status, ${iso(`(${datePaid})`)} AS date_paid OFFSET 0) s`;
+
+const common = {
+  id: 'v.id',
+  ref: 'null',
+  notes: 'null',
+  terms: 'v.terms',
+  date_due: iso('v.date_due'),
+  date_sent: iso('v.date_sent'),
+  date_paid: 's.date_paid',
+  payment_terms: 'v.payment_terms',
+  subtotal: 'v.sub_total',
+  total: 'v.total',
+  invoice_number: 'v.invoice_number',
+  recipients_name: 'v.recipients_name',
+  vat_amount: 'v.vat_amount',
+  customer_case_id: 'v.case_id',
+};
+export const record = json({ ...common, date_created: iso('v.date_created') });
+
+export const item = json({
+  id: 't.id',
+  description: 't.description',
+  amount: 't.amount',
+  quantity: 't.quantity',
+  rate: 't.rate',
+  subtotal: 't.subtotal',
+  vat_amount: 't.vat_amount',
+  status: `CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END`,
+  paid_at: 'CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END',
+  case_invoice_id: 't.invoice_id',
+  customer_case_id: 't.case_id',
+  has_vat: 't.vat_amount <> 0',
+});
+
+/** `i`, which an element needs beside `v` and `s`. */
+export const items = (showCancelled: string) => `LATERAL (
+  SELECT coalesce(json_agg(${item} ORDER BY t.position), '[]') AS items
+    FROM invoice_items t
+   WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
+     AND (${showCancelled} OR t.cancelled_at IS NULL)) i`;
+
+export const element = (zone: string) =>
+  json({
+    ...common,
+    date_created: wall('v.date_created', zone),
+    status: 's.status',
+    mail_sent: 'v.date_sent IS NOT NULL',
+    payable_online: 'false',
+    formatted_recurring_interval: 'null',
+    items: 'i.items',
+  });

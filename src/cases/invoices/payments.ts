@@ -1,0 +1,65 @@
+import type { Context } from '../../kernel/context.ts';
+import { InvalidValue, notFound, notPossible } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import { newId } from '../../kernel/ids.ts';
+import { type DecimalInput, parseExact, toText } from '../../kernel/money.ts';
+import { parseTime, toSql } from '../../kernel/time.ts';
+import { judgeChange } from './invoice-life.ts';
+import type { PaymentBody } from './payments.schema.ts';
+import * as sql from './payments.sql.ts';
+
+export async function listPayments({ db, company }: Context, caseId: string, invoiceId: string): Promise<string> {
+  const list = await db.json(sql.listPayments, [company.id, caseId, invoiceId]);
+  if (list === undefined) throw notFound('invoice');
+  return list;
+}
+
+export async function recordPayment(
+  context: Context,
+  caseId: string,
+  invoiceId: string,
+  form: Form<PaymentBody>,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const { body } = form;
+  const now = clock();
+  const amount = form.read('amount', body.amount, readAmount) ?? null;
+  const paidAt = form.read('paid_at', body.paid_at, (text) => parseTime(text, company.timeZone)) ?? now;
+  for (;;) {
+    const record =
+      form.ok &&
+      (await db.json(sql.insertPayment, [
+        company.id,
+        caseId,
+        invoiceId,
+        newId(),
+        amount,
+        toSql(paidAt),
+        body.reference ?? null,
+        toSql(now),
+      ]));
+    if (record) return record;
+    const { cancelled, beyond, outstanding } = await judgeChange(context, caseId, invoiceId, amount);
+    if (cancelled) form.fault('status', 'not_possible', 'a cancelled invoice takes no payment');
+    else if (beyond) form.fault('amount', 'out_of_range', `must not be more than what is outstanding: ${outstanding}`);
+    form.check();
+  }
+}
+
+export async function reversePayment(
+  { db, company, clock }: Context,
+  caseId: string,
+  invoiceId: string,
+  id: string,
+): Promise<string> {
+  const record = await db.json(sql.reversePayment, [company.id, caseId, invoiceId, id, toSql(clock())]);
+  if (record) return record;
+  const found = await db.first(sql.findPayment, [company.id, caseId, invoiceId, id]);
+  throw found ? notPossible('reversed_at', 'the payment is already reversed') : notFound('payment');
+}
+
+function readAmount(value: DecimalInput): string {
+  const amount = parseExact(value, 2);
+  if (amount.units <= 0n) throw new InvalidValue('out_of_range', 'must be more than 0');
+  return toText(amount);
+}
