@@ -29,7 +29,7 @@ export function formOf<S extends TSchema>(schema: S, bytes: unknown): Form<Stati
   const form = readForm(schema, body, exact);
   // Only an escape can bring these in: raw ones are no valid JSON and no valid UTF-8.
   if (UNSAFE_ESCAPE.test(text)) {
-    for (const { field, code, message } of unsafeText(body, '', 0)) form.fault(field, code, message);
+    for (const { field, code, message } of unsafeText(body)) form.fault(field, code, message);
   }
   return form;
 }
@@ -51,17 +51,20 @@ function parseExact(text: string): unknown {
 
 const UNSAFE_ESCAPE = /\\u(0000|d[89a-f])/i;
 
-// Deeper than any field that is read; the walk must not run out of stack on a body made for that.
-const DEEPEST = 20;
-
-function unsafeText(value: unknown, field: string, depth: number): Fault[] {
-  if (typeof value === 'string') return isSafe(value) ? [] : [unsafe(field)];
-  if (typeof value !== 'object' || value === null) return [];
-  if (depth > DEEPEST) return [unsafe('body')];
-  if (Array.isArray(value)) return value.flatMap((item, i) => unsafeText(item, `${field}[${i}]`, depth + 1));
-  return Object.entries(value).flatMap(([key, item]) =>
-    isSafe(key) ? unsafeText(item, field ? `${field}.${key}` : key, depth + 1) : [unsafe(field || 'body')],
-  );
+/** Not recursive: a body may be nested deeper than the stack. */
+function unsafeText(body: unknown): Fault[] {
+  const faults: Fault[] = [];
+  const open: [value: unknown, field: string][] = [[body, '']];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, field] = next;
+    if (typeof value === 'string' && !isSafe(value)) faults.push(unsafe(field));
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, part] of Object.entries(value)) {
+      if (!isSafe(key)) faults.push(unsafe(field || 'body'));
+      else open.push([part, Array.isArray(value) ? `${field}[${key}]` : field ? `${field}.${key}` : key]);
+    }
+  }
+  return faults;
 }
 
 // PostgreSQL stores neither NUL nor half a surrogate pair; changing them silently would not give back what was sent.
