@@ -1443,3 +1443,17 @@ test('reading needs the scope address_book:read, writing address_book:write', as
   accepted(await writer.post(entries(firm), PERSON));
   accepted(await writer.patch(entry(firm, id), PERSON));
 });
+
+test('a relationship key as long as the body is refused at once, and named in short', async () => {
+  const firm = await world.firm();
+  const key = '.'.repeat(1_000_000);
+  const answer = await firm.post(`${firm.path}/address-book/entry`, {
+    entity_id: 'person',
+    title: '',
+    first_names: '',
+    last_name: '',
+    relationship: { [key]: 'son' },
+  });
+  assert.equal(answer.status, 400, answer.text.slice(0, 500));
+  assert.ok(answer.body.errors[0].field.length < 300);
+});

@@ -51,21 +51,27 @@ function parseExact(text: string): unknown {
 
 const UNSAFE_ESCAPE = /\\u(0000|d[89a-f])/i;
 
+// Deeper than any field that is read: what lies below is named by the field down to here.
+const DEEPEST_NAME = 10;
+
 /** Not recursive: a body may be nested deeper than the stack. */
 function unsafeText(body: unknown): Fault[] {
   const faults: Fault[] = [];
-  const open: [value: unknown, field: string][] = [[body, '']];
+  const open: [value: unknown, field: string, depth: number][] = [[body, '', 0]];
   for (let next = open.pop(); next; next = open.pop()) {
-    const [value, field] = next;
+    const [value, field, depth] = next;
     if (typeof value === 'string' && !isSafe(value)) faults.push(unsafe(field));
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, part] of Object.entries(value)) {
       if (!isSafe(key)) faults.push(unsafe(field || 'body'));
-      else open.push([part, Array.isArray(value) ? `${field}[${key}]` : field ? `${field}.${key}` : key]);
+      else open.push([part, depth < DEEPEST_NAME ? nameOf(field, key, value) : field, depth + 1]);
     }
   }
   return faults;
 }
+
+const nameOf = (field: string, key: string, whole: object) =>
+  Array.isArray(whole) ? `${field}[${key}]` : field ? `${field}.${key}` : key;
 
 // PostgreSQL stores neither NUL nor half a surrogate pair; changing them silently would not give back what was sent.
 const isSafe = (text: string) => !text.includes('\0') && text.isWellFormed();

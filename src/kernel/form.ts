@@ -43,7 +43,9 @@ export class Form<T> {
     }
   }
 
-  fault(field: string, code: FaultCode, message: string): void {
+  fault(path: string, code: FaultCode, message: string): void {
+    // A caller's own keys are part of some paths, and may be as long as the body.
+    const field = path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
     this.#faults.push({ field, code, message });
     for (
       let part = field;
@@ -66,6 +68,7 @@ export class Form<T> {
 }
 
 const MOST_FAULTS = 100;
+const LONGEST_PATH = 200;
 
 // strict is for authors of schemas; the union types here ("string" or "null") are meant.
 const ajv = new Ajv({
