@@ -41,7 +41,8 @@ const BODIES: Record<string, (firm: Firm) => object> = {
 
 const resourceOf = (template: string) => (template.split('/')[3] ?? '').replace('-', '_');
 
-const documented: Form[] = Object.entries(document.paths).flatMap(([template, methods]) =>
+const specified = Object.entries(document.paths).filter(([template]) => template.startsWith('/cases/'));
+const documented: Form[] = specified.flatMap(([template, methods]) =>
   Object.keys(methods).map((method) => {
     const body = BODIES[resourceOf(template)];
     return { method: method.toUpperCase(), template, ...(body && /^(post|patch)$/.test(method) && { body }) };
@@ -126,7 +127,7 @@ async function failedAttempts(firm: Firm, count: number): Promise<void> {
   for (let i = 0; i < count; i++) assert.equal((await list(firm, `Bearer wrong-${i}`)).status, 401, `attempt ${i + 1}`);
 }
 
-test('the document lists the forms that this file walks', () => {
+test('the document lists the forms of the twelve operations that this file walks', () => {
   assert.equal(documented.length, 20);
   assert.equal(forms.length, 21);
 });

@@ -506,8 +506,10 @@ test('the document is OpenAPI 3.1 with a title, a version and a description', ()
   for (const member of ['title', 'version', 'description']) assert.ok(committed.info[member], member);
 });
 
+const specified = operations.filter(([name]) => / \/cases\//.test(name));
+
 test('the document lists the twelve operations and their alternative forms, and nothing else of the cases', () => {
-  const listed = operations.map(([name]) => name).filter((name) => name.includes('/cases/'));
+  const listed = specified.map(([name]) => name);
   assert.deepEqual(listed.toSorted(), [...THE_TWELVE, ...ALTERNATIVE_FORMS].sort());
 });
 
@@ -517,7 +519,7 @@ test('every operation has an operationId of its own', () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-for (const [name, operation] of operations) {
+for (const [name, operation] of specified) {
   test(`${name} is described in full`, () => {
     for (const member of ['summary', 'description', 'operationId']) assert.ok(operation[member]?.length > 3, member);
     assert.ok(operation.tags.length > 0);
@@ -579,7 +581,7 @@ test('the filter of operation 7 is documented as an optional query parameter', (
 });
 
 test('the body of the POST that may delete is optional, every other body required', () => {
-  for (const [name, { requestBody }] of operations) {
+  for (const [name, { requestBody }] of specified) {
     if (!requestBody) continue;
     assert.equal(requestBody.required ?? false, name !== 'post /cases/{caseId}/appointments/{appointmentID}', name);
   }

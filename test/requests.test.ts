@@ -26,7 +26,8 @@ const FAULT_CODES = [
 type Ids = Record<string, string>;
 type Form = { method: string; template: string; takesBody: boolean };
 
-const documented: Form[] = Object.entries(document.paths).flatMap(([template, methods]) =>
+const specified = Object.entries(document.paths).filter(([template]) => template.startsWith('/cases/'));
+const documented: Form[] = specified.flatMap(([template, methods]) =>
   Object.keys(methods).map((method) => ({
     method: method.toUpperCase(),
     template,
@@ -655,7 +656,7 @@ for (const [what, begin, end] of [
   });
 }
 
-const KNOWN_FIELDS = Object.values(document.paths).flatMap((methods) =>
+const KNOWN_FIELDS = specified.flatMap(([, methods]) =>
   Object.values(methods).flatMap((operation) =>
     Object.keys(
       (operation as { requestBody?: { content: Record<string, { schema: { properties: object } }> } }).requestBody
@@ -938,7 +939,7 @@ for (const path of [
 }
 
 for (const [template, methods] of [
-  ...Object.entries(document.paths).map(([path, operations]) => [path, Object.keys(operations)] as const),
+  ...specified.map(([path, operations]) => [path, Object.keys(operations)] as const),
   ...['/healthz', '/readyz', '/metrics', '/openapi.json'].map((path) => [path, ['get']] as const),
 ]) {
   const served = methods.map((method) => method.toUpperCase());
