@@ -14,6 +14,12 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^kernel\//],
   [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case\.ts$|kernel\/)/],
   [/^cases\//, /^kernel\//],
+  // The same for the company's own: a folder each, with what they share beside the folders.
+  [/^company\/([\w-]+)\/\S+\.routes\.ts$/, /^(company\/($1\/|\w+\.ts$)|http\/|kernel\/)/],
+  [/^company\/([\w-]+)\/\S+\.sql\.ts$/, /^(company\/($1\/\S+|\w+)\.sql\.ts|kernel\/sql\.ts)$/],
+  [/^company\/([\w-]+)\/\S+\.schema\.ts$/, /^(company\/$1\/|kernel\/)/],
+  [/^company\/([\w-]+)\//, /^(company\/($1\/(?!\S+\.routes\.ts)|(company|listing|office)\.ts$)|kernel\/)/],
+  [/^company\/\w+\.routes\.ts$/, /^(company|http)\//],
   [/^company\/\S+\.sql\.ts$/, /^kernel\/sql\.ts$/],
   [/^company\//, /^(company|kernel)\//],
   [/^app\.ts$/, /^(cases|company|http|kernel)\//],

@@ -11,11 +11,15 @@ import { interactionRoutes } from './cases/interactions/interactions.routes.ts';
 import { invoiceLifeRoutes } from './cases/invoices/invoice-life.routes.ts';
 import { invoiceRoutes } from './cases/invoices/invoices.routes.ts';
 import { paymentRoutes } from './cases/invoices/payments.routes.ts';
-import { callerFinder } from './company/credentials.ts';
+import { callerFinder } from './company/credentials/callers.ts';
+import { KeyUses } from './company/credentials/key-uses.ts';
+import { oauthRoutes } from './company/credentials/oauth.routes.ts';
+import { manageRoutes } from './company/manage.routes.ts';
 import { apiPages } from './http/api-pages.ts';
 import { authentication } from './http/authentication.ts';
 import { rawBodies } from './http/body.ts';
 import { draining } from './http/draining.ts';
+import { FailedAttempts } from './http/failed-attempts.ts';
 import { health } from './http/health.ts';
 import { metrics } from './http/metrics.ts';
 import { openapi } from './http/openapi.ts';
@@ -53,7 +57,10 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
   problems(app);
   rawBodies(app);
   draining(app);
-  authentication(app, { findCaller: callerFinder(db, clock), clock });
+  const attempts = new FailedAttempts(clock);
+  const uses = new KeyUses(db, clock);
+  app.addHook('onClose', () => uses.flush());
+  authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
   metrics(app, db, clock);
   health(app, db, migrations ?? (await readMigrations()));
   await openapi(app, packageJson.version);
@@ -70,6 +77,8 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
     appointmentRoutes(cases, services);
     appointmentLifeRoutes(cases, services);
   });
+  await app.register(manageRoutes, services);
+  await app.register(oauthRoutes, { ...services, attempts });
   await app.register(apiPages);
   return app;
 }

@@ -126,7 +126,7 @@ async function failedAttempts(firm: Firm, count: number): Promise<void> {
   for (let i = 0; i < count; i++) assert.equal((await list(firm, `Bearer wrong-${i}`)).status, 401, `attempt ${i + 1}`);
 }
 
-test('the document lists the forms that this file walks', () => {
+test('the document lists the forms of the twelve operations that this file walks', () => {
   assert.equal(documented.length, 20);
   assert.equal(forms.length, 21);
 });

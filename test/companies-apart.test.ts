@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Answer } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
@@ -138,7 +138,7 @@ async function assertUnknown(caller: Firm, form: Form, ids: Ids, invented: Ids):
   }
 }
 
-test('the document lists the forms that this file walks', () => {
+test('the document lists the forms of the twelve operations that this file walks', () => {
   assert.equal(allForms.length, 21);
   assert.equal(formsOfOneRecord.length, 12);
 });
@@ -311,7 +311,9 @@ test('the email address of a customer of another case is as unknown as one that 
 
 test('a custom tag of another firm is as unknown as one that never was', async () => {
   const [firm, stranger] = [await world.firm(), await world.firm()];
-  await world.sql(`INSERT INTO custom_tags VALUES ($1, 'theirs-alone', now())`, [stranger.companyId]);
+  await world.sql(`INSERT INTO custom_tags (company_id, tag, created_at) VALUES ($1, 'theirs-alone', now())`, [
+    stranger.companyId,
+  ]);
   await assertRefusedAlike(firm, namingOf('custom tag'), 'theirs-alone', 'of-nobody-else');
 });
 
@@ -320,7 +322,8 @@ const REFERENCES: Record<string, string[]> = {
   advisers: ['company_id'],
   cases: ['company_id'],
   custom_tags: ['company_id'],
-  tokens: ['company_id'],
+  clients: ['company_id'],
+  tokens: ['company_id', 'client_id'],
   customers: ['company_id', 'case_id'],
   addresses: ['company_id', 'case_id'],
   people: ['company_id', 'case_id', 'address_id'],
@@ -346,13 +349,35 @@ async function rowOf(table: string, { companyId, caseId }: { companyId: string; 
 }
 
 async function insert(table: string, row: Row): Promise<string> {
-  const fresh = 'id' in row ? { ...row, id: randomUUID() } : row;
+  const fresh = { ...row };
+  if ('id' in row) fresh.id = randomUUID();
+  if ('secret_sha256' in row) fresh.secret_sha256 = `\\x${randomBytes(32).toString('hex')}`;
+  const [{ columns } = { columns: '' }] = await world.sql<{ columns: string }>(
+    `SELECT string_agg(column_name, ', ') AS columns FROM information_schema.columns
+     WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER'`,
+    [table],
+  );
   try {
-    await world.sql(`INSERT INTO ${table} SELECT * FROM jsonb_populate_record(NULL::${table}, $1)`, [fresh]);
+    await world.sql(
+      `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, $1)`,
+      [fresh],
+    );
     return 'stored';
   } catch (error) {
     return (error as { code: string }).code;
   }
+}
+
+/** Something in every table that belongs to a company. */
+async function fillTables(firm: Firm, caseId = firm.caseId): Promise<void> {
+  await recordsIn(firm, caseId);
+  const clientId = randomUUID();
+  await world.sql(
+    `INSERT INTO clients (company_id, id, name, scopes, secret_sha256, created_at, updated_at)
+     VALUES ($1, $2, 'test', '{}', sha256('test'), now(), now())`,
+    [firm.companyId, clientId],
+  );
+  await world.sql('UPDATE tokens SET client_id = $2 WHERE company_id = $1', [firm.companyId, clientId]);
 }
 
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -361,8 +386,8 @@ for (const [table, columns] of Object.entries(REFERENCES).filter(([, references]
   for (const column of columns) {
     test(`the database refuses a row of ${table} whose ${column} is of another firm`, async () => {
       const [firm, stranger] = [await world.firm(), await world.firm()];
-      await recordsIn(firm);
-      await recordsIn(stranger);
+      await fillTables(firm);
+      await fillTables(stranger);
       const row = await rowOf(table, firm);
       const foreign = await rowOf(table, stranger);
       assert.notEqual(row[column], foreign[column]);
@@ -372,13 +397,13 @@ for (const [table, columns] of Object.entries(REFERENCES).filter(([, references]
 }
 
 for (const [table, columns] of Object.entries(REFERENCES)) {
-  const inTheCase = columns.filter((column) => !['company_id', 'case_id', 'adviser_id'].includes(column));
+  const inTheCase = columns.filter((column) => !['company_id', 'case_id', 'adviser_id', 'client_id'].includes(column));
   for (const column of inTheCase.length > 0 ? ['case_id', ...inTheCase] : []) {
     test(`the database refuses a row of ${table} whose ${column} is of another case of the same firm`, async () => {
       const firm = await world.firm();
-      await recordsIn(firm);
+      await fillTables(firm);
       const other = await firm.openCase();
-      await recordsIn(firm, other);
+      await fillTables(firm, other);
       const row = await rowOf(table, firm);
       const elsewhere = await rowOf(table, { companyId: firm.companyId, caseId: other });
       assert.notEqual(row[column], elsewhere[column]);
@@ -391,9 +416,8 @@ for (const [table, columns] of Object.entries(REFERENCES)) {
   for (const column of columns) {
     test(`the database refuses a row of ${table} whose ${column} never was`, async () => {
       const firm = await world.firm();
-      await recordsIn(firm);
+      await fillTables(firm);
       const row = { ...(await rowOf(table, firm)), [column]: randomUUID() };
-      if (table === 'tokens') row.secret_sha256 = `\\x${'ab'.repeat(32)}`;
       assert.equal(await insert(table, row), FOREIGN_KEY_VIOLATION);
     });
   }
@@ -402,7 +426,7 @@ for (const [table, columns] of Object.entries(REFERENCES)) {
 for (const table of ['customers', 'addresses', 'interactions']) {
   test(`the database stores a row of ${table} whose keys belong together`, async () => {
     const firm = await world.firm();
-    await recordsIn(firm);
+    await fillTables(firm);
     assert.equal(await insert(table, await rowOf(table, firm)), 'stored');
   });
 }

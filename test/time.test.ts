@@ -368,6 +368,26 @@ test('the list shapes and end_time of a company in another zone are times of tha
   }
 });
 
+test('a time at the very second of a change is shown right, and so are the times before and after it', async () => {
+  const firm = await world.firm({ timeZone: 'America/Halifax' });
+  const shown = [
+    ['2026-11-01T05:00:00Z', '2026-11-01 01:00:00'],
+    ['2026-03-08T06:00:00Z', '2026-03-08 03:00:00'],
+    ['2026-11-01T04:59:59Z', '2026-11-01 01:59:59'],
+    ['2026-03-08T05:59:59Z', '2026-03-08 01:59:59'],
+    ['2026-07-01T12:00:00Z', '2026-07-01 09:00:00'],
+    ['2026-01-15T12:00:00Z', '2026-01-15 08:00:00'],
+    ['2026-12-15T12:00:00Z', '2026-12-15 08:00:00'],
+  ] as const;
+  for (const [sent, wall] of shown) {
+    const { id } = await created(firm, TIMES[0], { when: sent });
+    const record = (await listed(firm, 'interactions')).find((record) => record.id === id);
+    assert.equal(record?.when, wall);
+  }
+  const walls = (await listed(firm, 'interactions')).map(({ when }) => when);
+  assert.deepEqual(walls.sort(), shown.map(([, wall]) => wall).sort());
+});
+
 /** Zones whose rules have changed of late, and some that have not; none of these times is skipped or repeated. */
 for (const timeZone of ['America/Edmonton', 'Africa/Casablanca', 'Asia/Gaza', 'Asia/Hebron', 'Europe/London']) {
   test(`wall times of ${timeZone} in years to come are shown as they were sent`, async () => {

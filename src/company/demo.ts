@@ -1,17 +1,18 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Database } from '../kernel/database.ts';
+import { readForm } from '../kernel/form.ts';
 import type { Clock } from '../kernel/time.ts';
-import {
-  addAdviser,
-  addCustomer,
-  addCustomTag,
-  createCompany,
-  defaultTags,
-  hasCompanies,
-  type Office,
-  openCase,
-} from './company.ts';
-import { createToken } from './credentials.ts';
+import { CreateAdviserBody } from './advisers/advisers.schema.ts';
+import { createAdviser } from './advisers/advisers.ts';
+import { CreateCaseBody } from './cases/cases.schema.ts';
+import { openCase } from './cases/cases.ts';
+import { CreateCompanyBody } from './companies/companies.schema.ts';
+import { createCompany, hasCompanies } from './companies/companies.ts';
+import { findCompany } from './company.ts';
+import { storeKey } from './credentials/keys.ts';
+import type { Office } from './office.ts';
+import { CustomTagBody } from './tags/tags.schema.ts';
+import { addCustomTag, listDefaultTags } from './tags/tags.ts';
 
 export type Demo = {
   base_url: string;
@@ -26,8 +27,8 @@ export type Demo = {
 
 const TIME_ZONE = 'Europe/London';
 const ADVISERS = [
-  { email: 'vera.video@demo.example', name: 'Vera Video', videoProvider: 'jitsi' },
-  { email: 'paul.phone@demo.example', name: 'Paul Phone', videoProvider: null },
+  { email: 'vera.video@demo.example', name: 'Vera Video', video_provider: 'jitsi' },
+  { email: 'paul.phone@demo.example', name: 'Paul Phone', video_provider: null },
 ];
 const CUSTOMERS = [
   { title: 'Mr', first_names: 'John', last_name: 'Smith', email: 'john.smith@client.example', phone: '+447400123456' },
@@ -60,23 +61,23 @@ export async function refreshDemo(file: string, baseUrl: string): Promise<void> 
 }
 
 async function fillDemo(office: Office, scopes: readonly string[]): Promise<Omit<Demo, 'base_url'>> {
-  const companyId = await createCompany(office, { name: 'Demonstration & Partners', timeZone: TIME_ZONE });
-  for (const adviser of ADVISERS) await addAdviser(office, companyId, adviser);
-  for (const tag of CUSTOM_TAGS) await addCustomTag(office, companyId, tag);
-  const caseId = await openCase(office, companyId, 'Smith, wills');
-  const customers = [];
-  for (const customer of CUSTOMERS) {
-    const { title, first_names: firstNames, last_name: lastName, email, phone } = customer;
-    const id = await addCustomer(office, companyId, caseId, { title, firstNames, lastName, email, phone });
-    customers.push({ id, ...customer });
-  }
+  const settings = { name: 'Demonstration & Partners', time_zone: TIME_ZONE };
+  const { id } = JSON.parse(await createCompany(office, readForm(CreateCompanyBody, settings)));
+  const desk = { ...office, company: await findCompany(office, id) };
+  for (const adviser of ADVISERS) await createAdviser(desk, readForm(CreateAdviserBody, adviser));
+  for (const tag of CUSTOM_TAGS) await addCustomTag(desk, readForm(CustomTagBody, { tag }));
+  const smith = { reference: 'Smith, wills', customers: CUSTOMERS };
+  const opened = JSON.parse(await openCase(desk, readForm(CreateCaseBody, smith)));
+  const defaultTags: { tag: string }[] = JSON.parse(
+    (await listDefaultTags(office, { limit: 200, offset: 0, search: null })).json,
+  );
   return {
-    token: await createToken(office, { companyId, name: 'demonstration', scopes }),
-    case_id: caseId,
+    token: JSON.parse(await storeKey(desk, { name: 'demonstration', scopes })).key,
+    case_id: opened.id,
     time_zone: TIME_ZONE,
-    customers,
-    advisers: ADVISERS.map(({ email, videoProvider }) => ({ email, video: videoProvider !== null })),
-    tags: await defaultTags(office),
+    customers: CUSTOMERS.map((customer, i) => ({ id: opened.customers[i].id, ...customer })),
+    advisers: ADVISERS.map(({ email, video_provider }) => ({ email, video: video_provider !== null })),
+    tags: defaultTags.map(({ tag }) => tag),
     custom_tags: CUSTOM_TAGS,
   };
 }

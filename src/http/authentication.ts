@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { Company } from '../kernel/context.ts';
 import { CodedError, invalidRequest } from '../kernel/errors.ts';
 import type { Scope } from '../kernel/scopes.ts';
-import type { Clock } from '../kernel/time.ts';
-import { FailedAttempts } from './failed-attempts.ts';
+import { countFailure, type FailedAttempts } from './failed-attempts.ts';
 
 export type Caller = { company: Company; tokenId: string; scopes: ReadonlySet<string> };
 
@@ -19,13 +18,15 @@ declare module 'fastify' {
   }
 }
 
-export type AuthenticationOptions = { findCaller: (token: string) => Promise<Caller | undefined>; clock: Clock };
+export type AuthenticationOptions = {
+  findCaller: (token: string) => Promise<Caller | undefined>;
+  attempts: FailedAttempts;
+};
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
 /** Judges in this order: credentials, scope, Content-Type. The route came first, the path and the body follow. */
-export function authentication(app: FastifyInstance, { findCaller, clock }: AuthenticationOptions): void {
-  const attempts = new FailedAttempts(clock);
+export function authentication(app: FastifyInstance, { findCaller, attempts }: AuthenticationOptions): void {
   app.decorateRequest('caller', null);
 
   const routes: RouteOptions[] = [];
@@ -54,11 +55,7 @@ export function authentication(app: FastifyInstance, { findCaller, clock }: Auth
 }
 
 function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: FailedAttempts): never {
-  const wait = attempts.add(request.ip);
-  if (wait > 0) {
-    reply.header('retry-after', String(wait));
-    throw new CodedError('too_many_attempts', 'Too many requests without valid credentials came from this address.');
-  }
+  countFailure(attempts, request, reply);
   const sent = /^Bearer +\S/i.test(request.headers.authorization ?? '');
   reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');
   throw new CodedError('invalid_token', sent ? 'The access token is not valid.' : 'An access token is required.');

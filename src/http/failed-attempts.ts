@@ -1,3 +1,5 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CodedError } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/time.ts';
 
 const WINDOW_SECONDS = 60;
@@ -29,4 +31,12 @@ export class FailedAttempts {
     this.#counts.set(key, count);
     return count > MOST_PER_WINDOW ? Math.ceil((window + 1) * WINDOW_SECONDS - now) : 0;
   }
+}
+
+/** Counts a refusal against the address that it came from; throws where that has had too many. */
+export function countFailure(attempts: FailedAttempts, { ip }: FastifyRequest, reply: FastifyReply): void {
+  const wait = attempts.add(ip);
+  if (wait === 0) return;
+  reply.header('retry-after', String(wait));
+  throw new CodedError('too_many_attempts', 'Too many requests without valid credentials came from this address.');
 }

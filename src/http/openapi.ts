@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { type TSchema, Type } from 'typebox';
+import { type TObject, type TSchema, Type } from 'typebox';
 import { PROBLEMS } from './problems.ts';
 
 const FAULT = Type.Object({
@@ -68,17 +68,26 @@ export async function openapi(app: FastifyInstance, version: string): Promise<vo
           name: 'Additions: appointments',
           description: `${ADDITION} One appointment, lists, what became of it, restoring.`,
         },
+        { name: 'Management', description: 'The company behind the records. Not part of the specification.' },
+        { name: 'Operator', description: 'All companies of the installation. Not part of the specification.' },
+        { name: 'OAuth', description: 'Access tokens for API clients. Not part of the specification.' },
         { name: 'Alternative forms', description: 'Other methods and spellings of the same operations.' },
       ],
       components: {
-        securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer' },
+          client: { type: 'http', scheme: 'basic', description: 'client_id and client_secret.' },
+        },
         schemas: { Problem: Problem as never },
         responses: Object.fromEntries(Object.entries(STATUSES).map(([status, text]) => [status, problem(text)])),
       },
     },
     transform: ({ schema, url, route }) => {
-      if (route.config?.access === 'public') return { schema: { ...schema, hide: true }, url };
-      return { schema: { ...schema, response: described(schema.response as Record<string, TSchema>) }, url };
+      // Public routes are for machines, unless they are described.
+      if (route.config?.access === 'public' && !schema?.operationId) return { schema: { ...schema, hide: true }, url };
+      const paged = 'per_page' in ((schema.querystring as TObject | undefined)?.properties ?? {});
+      const response = described(schema.response as Record<string, TSchema>, paged ? PAGE_HEADERS : HEADERS);
+      return { schema: { ...schema, response }, url };
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('An OpenAPI document was expected.');
@@ -86,22 +95,32 @@ export async function openapi(app: FastifyInstance, version: string): Promise<vo
       for (const operation of Object.values(paths ?? {}).flatMap((path) => Object.values(path ?? {})) as Operation[]) {
         if (operation['x-body-optional'] && operation.requestBody) operation.requestBody.required = false;
         delete operation['x-body-optional'];
-        for (const status in STATUSES) operation.responses[status] = { $ref: `#/components/responses/${status}` };
+        const open = !operation.security?.some((scheme) => 'bearer' in scheme);
+        for (const status in STATUSES) {
+          // Without a bearer token there is no scope and no company.
+          if (open && ['403', '404'].includes(status)) continue;
+          operation.responses[status] ??= { $ref: `#/components/responses/${status}` };
+        }
       }
       return document.openapiObject;
     },
   });
 }
 
-const described = (responses: Record<string, TSchema>) =>
+const described = (responses: Record<string, TSchema>, headers: object) =>
   Object.fromEntries(
     Object.entries(responses).map(([status, schema]) => [
       status,
-      { description: 'OK', content: { 'application/json': { schema } }, headers: HEADERS },
+      { description: status === '200' ? 'OK' : 'Refused', content: { 'application/json': { schema } }, headers },
     ]),
   );
 
 const HEADERS = { 'x-request-id': { type: 'string', description: 'Under which the request was logged.' } };
+const PAGE_HEADERS = {
+  ...HEADERS,
+  'x-total-count': { type: 'integer', description: 'How many entries the whole list has.' },
+  link: { type: 'string', description: 'Where the first, last, previous and next page are (RFC 8288).' },
+};
 
 const problem = (description: string) => ({
   description,
@@ -114,5 +133,6 @@ const problem = (description: string) => ({
 type Operation = {
   'x-body-optional'?: true;
   requestBody?: { required: boolean };
+  security?: Record<string, string[]>[];
   responses: Record<string, { $ref: string }>;
 };

@@ -3,9 +3,20 @@ import { after } from 'node:test';
 import pg from 'pg';
 import pino from 'pino';
 import { buildApp } from '../../src/app.ts';
-import { addAdviser, addCustomer, addCustomTag, createCompany, openCase } from '../../src/company/company.ts';
-import { createToken } from '../../src/company/credentials.ts';
+import { CreateAdviserBody } from '../../src/company/advisers/advisers.schema.ts';
+import { createAdviser } from '../../src/company/advisers/advisers.ts';
+import { CreateCaseBody } from '../../src/company/cases/cases.schema.ts';
+import { openCase } from '../../src/company/cases/cases.ts';
+import { CreateCustomerBody } from '../../src/company/cases/customers.schema.ts';
+import { addCustomer } from '../../src/company/cases/customers.ts';
+import { CreateCompanyBody } from '../../src/company/companies/companies.schema.ts';
+import { createCompany } from '../../src/company/companies/companies.ts';
+import { findCompany } from '../../src/company/company.ts';
+import { storeKey } from '../../src/company/credentials/keys.ts';
+import { CustomTagBody } from '../../src/company/tags/tags.schema.ts';
+import { addCustomTag } from '../../src/company/tags/tags.ts';
 import { Database } from '../../src/kernel/database.ts';
+import { readForm } from '../../src/kernel/form.ts';
 import { COMPANY_SCOPES } from '../../src/kernel/scopes.ts';
 import { type Caller, caller } from './http.ts';
 
@@ -90,24 +101,26 @@ export async function openWorld(): Promise<World> {
     anonymous: caller(baseUrl),
     sql: async (text, values = []) => (await db.pool.query(text, values)).rows,
     firm: async ({ timeZone = 'Europe/London' } = {}) => {
-      const companyId = await createCompany(office, { name: 'Smith & Partners', timeZone });
-      const tokenFor = (scopes: readonly string[]) => createToken(office, { companyId, name: 'test', scopes });
+      const settings = { name: 'Smith & Partners', time_zone: timeZone };
+      const companyId = idOf(await createCompany(office, readForm(CreateCompanyBody, settings)));
+      const desk = { ...office, company: await findCompany(office, companyId) };
+      const tokenFor = async (scopes: readonly string[]): Promise<string> =>
+        JSON.parse(await storeKey(desk, { name: 'test', scopes })).key;
       const mark = randomBytes(3).toString('hex');
       const adviser = `adviser-${mark}@firm.example`;
       const adviserWithVideo = `video-${mark}@firm.example`;
-      await addAdviser(office, companyId, { email: adviser, name: 'Alex Adviser', videoProvider: null });
-      await addAdviser(office, companyId, { email: adviserWithVideo, name: 'Vic Video', videoProvider: 'jitsi' });
+      for (const body of [
+        { email: adviser, name: 'Alex Adviser' },
+        { email: adviserWithVideo, name: 'Vic Video', video_provider: 'jitsi' },
+      ]) {
+        await createAdviser(desk, readForm(CreateAdviserBody, body));
+      }
       const customTags = ['vip-client', 'newsletter'];
-      for (const tag of customTags) await addCustomTag(office, companyId, tag);
-      const addTo = (caseId: string, customer: Omit<Customer, 'id'>) =>
-        addCustomer(office, companyId, caseId, {
-          title: customer.title,
-          firstNames: customer.first_names,
-          lastName: customer.last_name,
-          email: customer.email,
-          phone: customer.phone,
-        });
-      const caseId = await openCase(office, companyId, 'Smith');
+      for (const tag of customTags) await addCustomTag(desk, readForm(CustomTagBody, { tag }));
+      const addTo = async (caseId: string, customer: Omit<Customer, 'id'>) =>
+        idOf(await addCustomer(desk, caseId, readForm(CreateCustomerBody, customer)));
+      const open = async (reference: string) => idOf(await openCase(desk, readForm(CreateCaseBody, { reference })));
+      const caseId = await open('Smith');
       const john = {
         title: 'Mr',
         first_names: 'John',
@@ -137,13 +150,15 @@ export async function openWorld(): Promise<World> {
         adviser,
         adviserWithVideo,
         customTags,
-        openCase: () => openCase(office, companyId, 'another'),
+        openCase: () => open('another'),
         addCustomer: (id, customer) => addTo(id, { ...john, ...customer }),
         withScopes: async (...scopes) => caller(baseUrl, await tokenFor(scopes)),
       };
     },
   };
 }
+
+const idOf = (record: string): string => JSON.parse(record).id;
 
 async function administer(server: pg.ClientConfig, text: string): Promise<void> {
   const client = new pg.Client(server);

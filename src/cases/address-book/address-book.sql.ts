@@ -56,7 +56,7 @@ const unknownTags = `SELECT tag FROM unnest($4::text[]) AS sent (tag) WHERE tag 
 const unknownCustomTags = `SELECT tag FROM unnest($5::text[]) AS sent (tag)
   WHERE tag NOT IN (SELECT tag FROM custom_tags WHERE company_id = $1)`;
 const unknownCustomers = `SELECT id FROM unnest($6::uuid[]) AS sent (id)
-  WHERE id NOT IN (SELECT id FROM customers WHERE company_id = $1 AND case_id = $2)`;
+  WHERE id NOT IN (SELECT id FROM customers WHERE company_id = $1 AND case_id = $2 AND removed_at IS NULL)`;
 const allKnown = `NOT EXISTS (${unknownTags}) AND NOT EXISTS (${unknownCustomTags}) AND NOT EXISTS (${unknownCustomers})`;
 
 const sentRelationships = `unnest($6::uuid[], $7::text[]) WITH ORDINALITY AS r (customer_id, word, position)`;

@@ -2,9 +2,11 @@ import { iso, json, statement } from '../../kernel/sql.ts';
 import { APPOINTMENT_ROW, change, MESSAGE_COLUMNS, placed } from './appointment-changes.sql.ts';
 import { created, updated, words } from './appointment-shapes.sql.ts';
 
-const adviserId = `(SELECT d.id FROM advisers d WHERE d.company_id = $1 AND lower(d.email) = lower($4) AND d.active)`;
+const adviserId = `(SELECT d.id FROM advisers d
+  WHERE d.company_id = $1 AND lower(d.email) = lower($4) AND d.active AND d.removed_at IS NULL)`;
 const isCustomer = (email: string) => `(${email}::text IS NULL OR EXISTS (
-  SELECT 1 FROM customers u WHERE u.company_id = $1 AND u.case_id = $2 AND lower(u.email) = lower(${email})))`;
+  SELECT 1 FROM customers u
+   WHERE u.company_id = $1 AND u.case_id = $2 AND lower(u.email) = lower(${email}) AND u.removed_at IS NULL))`;
 
 /**
  * $1 company, $2 case, $3 id, $4 adviser, $5 start, $6 end, $7 and $8 recipients (email, SMS), $9 and $10 reminders

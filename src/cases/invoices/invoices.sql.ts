@@ -20,7 +20,8 @@ const recipients = `(
     ELSE array_to_string(names[:cardinality(names) - 1], ', ') || ' and ' || names[cardinality(names)] END, '')
   FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, ''), nullif(last_name, ''))
                  ORDER BY created_at, id) AS names
-          FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id) n)`;
+          FROM customers u
+         WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL) n)`;
 
 /** The item arrays, one element per line, from parameter `first` on. */
 const lines = (first: number) =>

@@ -1,0 +1,65 @@
+import { iso, json, statement } from '../../kernel/sql.ts';
+import { contains, lists } from '../listing.sql.ts';
+
+/** What a request can set; the names are the columns' and the wire's. */
+export const ADVISER_FIELDS = ['email', 'name', 'active', 'video_provider'] as const;
+
+const fields = ADVISER_FIELDS.join(', ');
+
+const record = json({
+  id: 'a.id',
+  ...Object.fromEntries(ADVISER_FIELDS.map((name) => [name, `a.${name}`])),
+  created_at: iso('a.created_at'),
+  updated_at: iso('a.updated_at'),
+});
+
+const here = 'a.company_id = $1 AND a.removed_at IS NULL';
+
+export const listAdvisers = lists('advisers', {
+  scope: 1,
+  from: `advisers a WHERE ${here}`,
+  as: 'a',
+  element: record,
+  order: 'lower(a.name), a.id',
+  matches: contains('lower(a.name)', 'lower(a.email)'),
+});
+
+/** $1 company, $2 id */
+export const showAdviser = statement(
+  'advisers.show',
+  `SELECT ${record}::text FROM advisers a WHERE ${here} AND a.id = $2`,
+);
+
+/** $1 company, $2 id, $3 the fields as JSON, all of them, $4 now. Nothing where the email is taken. */
+export const insertAdviser = statement(
+  'advisers.insert',
+  `INSERT INTO advisers AS a (company_id, id, ${fields}, created_at, updated_at)
+   SELECT $1, $2, ${ADVISER_FIELDS.map((name) => `d.${name}`).join(', ')}, $4, $4
+     FROM json_populate_record(NULL::advisers, $3) d
+   ON CONFLICT (company_id, lower(email)) WHERE removed_at IS NULL DO NOTHING
+   RETURNING ${record}::text`,
+);
+
+/** As above; the JSON holds only what was sent. */
+export const updateAdviser = statement(
+  'advisers.update',
+  `UPDATE advisers a SET (${fields}) = (SELECT ${fields} FROM json_populate_record(a, $3)), updated_at = $4
+    WHERE ${here} AND a.id = $2
+   RETURNING ${record}::text`,
+);
+
+/** $1 company, $2 id, $3 now. Appointments keep the adviser's id and what they have written down. */
+export const removeAdviser = statement(
+  'advisers.remove',
+  `UPDATE advisers a SET removed_at = $3, updated_at = $3
+    WHERE ${here} AND a.id = $2
+   RETURNING ${json({ id: 'a.id', removed_at: iso('a.removed_at') })}::text`,
+);
+
+/** $1 company, $2 the adviser that is being changed or null, $3 email or null: what stands in the way. */
+export const judgeAdviser = statement(
+  'advisers.judge',
+  `SELECT ($2::uuid IS NULL OR EXISTS (SELECT 1 FROM advisers a WHERE ${here} AND a.id = $2)) AS found,
+          EXISTS (SELECT 1 FROM advisers a WHERE ${here} AND lower(a.email) = lower($3)
+                     AND a.id IS DISTINCT FROM $2) AS taken`,
+);

@@ -1,0 +1,70 @@
+import { requireEmail } from '../../kernel/contact.ts';
+import { brokenConstraint } from '../../kernel/database.ts';
+import { notFound } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { toSql } from '../../kernel/time.ts';
+import { readPage } from '../listing.ts';
+import type { Desk } from '../office.ts';
+import type { AdviserBody } from './advisers.schema.ts';
+import * as sql from './advisers.sql.ts';
+
+const DEFAULTS = { active: true, video_provider: null };
+
+export async function listAdvisers({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
+  return readPage(db, sql.listAdvisers, [company.id], listing);
+}
+
+export async function showAdviser({ db, company }: Desk, id: string): Promise<string> {
+  const record = await db.json(sql.showAdviser, [company.id, id]);
+  if (record === undefined) throw notFound('adviser');
+  return record;
+}
+
+export async function createAdviser(desk: Desk, form: Form<AdviserBody>): Promise<string> {
+  const { db, company, clock } = desk;
+  const adviser = JSON.stringify({ ...DEFAULTS, ...readAdviser(form) });
+  for (;;) {
+    const record = form.ok && (await db.json(sql.insertAdviser, [company.id, newId(), adviser, toSql(clock())]));
+    if (record) return record;
+    await judge(desk, null, form);
+  }
+}
+
+export async function changeAdviser(desk: Desk, id: string, form: Form<AdviserBody>): Promise<string> {
+  const { db, company, clock } = desk;
+  const adviser = JSON.stringify(readAdviser(form));
+  for (;;) {
+    const record =
+      form.ok &&
+      (await db.json(sql.updateAdviser, [company.id, id, adviser, toSql(clock())]).catch((error: unknown) => {
+        if (brokenConstraint(error) !== 'advisers_email') throw error;
+      }));
+    if (record) return record;
+    await judge(desk, id, form);
+  }
+}
+
+export async function removeAdviser({ db, company, clock }: Desk, id: string): Promise<string> {
+  const record = await db.json(sql.removeAdviser, [company.id, id, toSql(clock())]);
+  if (record === undefined) throw notFound('adviser');
+  return record;
+}
+
+function readAdviser(form: Form<AdviserBody>): Record<string, unknown> {
+  const { body } = form;
+  form.read('email', body.email, requireEmail);
+  return Object.fromEntries(
+    sql.ADVISER_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]),
+  );
+}
+
+/** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
+async function judge({ db, company }: Desk, id: string | null, form: Form<AdviserBody>): Promise<void> {
+  const email = form.faulty('email') ? null : (form.body.email ?? null);
+  const judged = await db.first<{ found: boolean; taken: boolean }>(sql.judgeAdviser, [company.id, id, email]);
+  if (!judged?.found) throw notFound('adviser');
+  if (judged.taken) form.fault('email', 'taken', 'is already used by another adviser of the company');
+  form.check();
+}

@@ -1,0 +1,62 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation.ts';
+import { answerList, ListQuery } from '../../http/paging.ts';
+import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from './cases.schema.ts';
+import { changeCase, listCases, openCase, showCase } from './cases.ts';
+
+const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const list = '/manage/cases';
+const one = `${list}/{caseId}`;
+
+export function caseRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    ...common,
+    id: 'listCases',
+    method: 'GET',
+    path: list,
+    summary: 'List cases',
+    description: 'Newest first. `search` looks at the reference and at names, emails and phones of the customers.',
+    params: {},
+    query: ListQuery,
+    response: CaseList,
+    handle: (context, _params, _form, request) => answerList(request, (listing) => listCases(context, listing)),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'createCase',
+    method: 'POST',
+    path: list,
+    summary: 'Open a case',
+    description: 'With its customers, all of them or nothing.',
+    params: {},
+    body: CreateCaseBody,
+    response: CaseRecord,
+    handle: (context, _params, form) => openCase(context, form),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'getCase',
+    method: 'GET',
+    path: one,
+    summary: 'Get a case',
+    description: 'With its customers.',
+    params: { caseId: 'case' },
+    response: CaseRecord,
+    handle: (context, { caseId }) => showCase(context, caseId),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'updateCase',
+    method: 'PATCH',
+    path: one,
+    summary: 'Update a case',
+    description: 'Changes the reference.',
+    params: { caseId: 'case' },
+    body: CaseBody,
+    response: CaseRecord,
+    handle: (context, { caseId }, form) => changeCase(context, caseId, form),
+  });
+}

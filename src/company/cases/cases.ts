@@ -1,0 +1,48 @@
+import { notFound } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { toSql } from '../../kernel/time.ts';
+import { readPage } from '../listing.ts';
+import type { Desk } from '../office.ts';
+import type { CaseBody, CreateCaseBody } from './cases.schema.ts';
+import * as sql from './cases.sql.ts';
+import { newCustomer } from './customers.ts';
+
+export async function listCases({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
+  return readPage(db, sql.listCases, [company.id], listing);
+}
+
+export async function showCase({ db, company }: Desk, id: string): Promise<string> {
+  const record = await db.json(sql.showCase, [company.id, id]);
+  if (record === undefined) throw notFound('case');
+  return record;
+}
+
+export async function openCase(desk: Desk, form: Form<CreateCaseBody>): Promise<string> {
+  const { db, company, clock } = desk;
+  const { reference, customers } = form.body;
+  const sent = Array.isArray(customers) ? customers : [];
+  const people = sent.map((customer, i) => newCustomer(desk, form, customer ?? {}, `customers[${i}].`));
+  form.check();
+  const record = await db.json(sql.insertCase, [
+    company.id,
+    newId(),
+    reference,
+    JSON.stringify(people),
+    toSql(clock()),
+  ]);
+  if (record === undefined) throw new Error('A case was refused without a reason.');
+  return record;
+}
+
+export async function changeCase(desk: Desk, id: string, form: Form<CaseBody>): Promise<string> {
+  const { db, company, clock } = desk;
+  if (!form.ok) {
+    await showCase(desk, id);
+    form.check();
+  }
+  const record = await db.json(sql.updateCase, [company.id, id, form.body.reference ?? null, toSql(clock())]);
+  if (record === undefined) throw notFound('case');
+  return record;
+}

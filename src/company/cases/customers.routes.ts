@@ -1,0 +1,102 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation.ts';
+import { answerList, ListQuery } from '../../http/paging.ts';
+import { CreateCustomerBody, CustomerBody, CustomerList, CustomerRecord, CustomerRemoved } from './customers.schema.ts';
+import {
+  addCustomer,
+  changeCustomer,
+  listCaseCustomers,
+  listCustomers,
+  removeCustomer,
+  showCustomer,
+} from './customers.ts';
+
+const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const list = '/manage/cases/{caseId}/customers';
+const one = `${list}/{customerId}`;
+const params = { caseId: 'case', customerId: 'customer' };
+
+export function customerRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    ...common,
+    id: 'listCustomers',
+    method: 'GET',
+    path: '/manage/customers',
+    summary: 'List customers',
+    description:
+      'Of all cases, by last name. `search` looks at names, email and phone; a phone number is found however it is ' +
+      'written.',
+    params: {},
+    query: ListQuery,
+    response: CustomerList,
+    handle: (context, _params, _form, request) => answerList(request, (listing) => listCustomers(context, listing)),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'listCaseCustomers',
+    method: 'GET',
+    path: list,
+    summary: 'List customers of a case',
+    description: 'In the order in which they came. `search` looks at names, email and phone.',
+    params: { caseId: 'case' },
+    query: ListQuery,
+    response: CustomerList,
+    handle: (context, { caseId }, _form, request) =>
+      answerList(request, (listing) => listCaseCustomers(context, caseId, listing)),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'createCustomer',
+    method: 'POST',
+    path: list,
+    summary: 'Add a customer',
+    description: 'The customer can be named in relationships and as a recipient at once.',
+    params: { caseId: 'case' },
+    body: CreateCustomerBody,
+    response: CustomerRecord,
+    handle: (context, { caseId }, form) => addCustomer(context, caseId, form),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'getCustomer',
+    method: 'GET',
+    path: one,
+    summary: 'Get a customer',
+    description: 'One customer of the case.',
+    params,
+    response: CustomerRecord,
+    handle: (context, { caseId, customerId }) => showCustomer(context, caseId, customerId),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'updateCustomer',
+    method: 'PATCH',
+    path: one,
+    summary: 'Update a customer',
+    description:
+      'Fields that are not sent stay as they are, null clears an optional field. Appointments keep the email that was ' +
+      'written down, invoices the names.',
+    params,
+    body: CustomerBody,
+    response: CustomerRecord,
+    handle: (context, { caseId, customerId }, form) => changeCustomer(context, caseId, customerId, form),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'removeCustomer',
+    method: 'DELETE',
+    path: one,
+    summary: 'Remove a customer',
+    description:
+      'The customer leaves the lists and can no longer be named in a relationship, as a recipient or on an invoice. ' +
+      'Records that name the customer stay as they are.',
+    params,
+    response: CustomerRemoved,
+    handle: (context, { caseId, customerId }) => removeCustomer(context, caseId, customerId),
+  });
+}

@@ -1,0 +1,89 @@
+import { iso, json, statement } from '../../kernel/sql.ts';
+import { lists } from '../listing.sql.ts';
+
+/** What is stored of a customer; but for `phone_e164` the names are also the wire's. */
+export const CUSTOMER_FIELDS = ['title', 'first_names', 'last_name', 'email', 'phone', 'phone_e164'] as const;
+
+const fields = CUSTOMER_FIELDS.join(', ');
+
+export const customerRecord = json({
+  id: 'u.id',
+  case_id: 'u.case_id',
+  title: 'u.title',
+  first_names: 'u.first_names',
+  last_name: 'u.last_name',
+  email: 'u.email',
+  phone: 'u.phone',
+  created_at: iso('u.created_at'),
+  updated_at: iso('u.updated_at'),
+});
+
+/** In the order in which they came. */
+export const CUSTOMER_ORDER = 'u.created_at, u.id';
+
+const here = 'u.company_id = $1 AND u.case_id = $2 AND u.removed_at IS NULL';
+
+/** `number`: the search as E.164, where it can be read as a phone number. */
+const matches = (pattern: string, number: string) => `u.search LIKE lower(${pattern}) OR u.phone_e164 = ${number}`;
+
+export const listCustomers = lists('customers', {
+  scope: 1,
+  from: 'customers u WHERE u.company_id = $1 AND u.removed_at IS NULL',
+  as: 'u',
+  element: customerRecord,
+  order: 'lower(u.last_name), lower(u.first_names), u.id',
+  matches,
+});
+
+export const listCaseCustomers = lists('case_customers', {
+  scope: 2,
+  from: `customers u WHERE ${here}`,
+  as: 'u',
+  element: customerRecord,
+  order: CUSTOMER_ORDER,
+  matches,
+  within: 'cases c WHERE c.company_id = $1 AND c.id = $2',
+});
+
+/** $1 company, $2 case, $3 id */
+export const showCustomer = statement(
+  'customers.show',
+  `SELECT ${customerRecord}::text FROM customers u WHERE ${here} AND u.id = $3`,
+);
+
+/** Customers of the case in `scope`, from a JSON array in which each has its id; `now` is a parameter. */
+export const insertInto = (scope: string, customers: string, now: string): string =>
+  `INSERT INTO customers AS u (company_id, case_id, id, ${fields}, created_at, updated_at)
+   SELECT c.company_id, c.id, d.id, ${CUSTOMER_FIELDS.map((name) => `d.${name}`).join(', ')}, ${now}, ${now}
+     FROM ${scope} c, json_populate_recordset(NULL::customers, ${customers}) d`;
+
+/** $1 company, $2 case, $3 the customer as JSON, $4 now */
+export const insertCustomer = statement(
+  'customers.insert',
+  `WITH scope AS (SELECT company_id, id FROM cases WHERE company_id = $1 AND id = $2)
+   ${insertInto('scope', '$3', '$4')}
+   RETURNING ${customerRecord}::text`,
+);
+
+/** $1 company, $2 case, $3 id, $4 what was sent as JSON, $5 now */
+export const updateCustomer = statement(
+  'customers.update',
+  `UPDATE customers u SET (${fields}) = (SELECT ${fields} FROM json_populate_record(u, $4)), updated_at = $5
+    WHERE ${here} AND u.id = $3
+   RETURNING ${customerRecord}::text`,
+);
+
+/** $1 company, $2 case, $3 id, $4 now. Relationships keep the customer, appointments and invoices what they wrote down. */
+export const removeCustomer = statement(
+  'customers.remove',
+  `UPDATE customers u SET removed_at = $4, updated_at = $4
+    WHERE ${here} AND u.id = $3
+   RETURNING ${json({ id: 'u.id', removed_at: iso('u.removed_at') })}::text`,
+);
+
+/** $1 company, $2 case, $3 the customer that is being changed or null */
+export const judgeCustomer = statement(
+  'customers.judge',
+  `SELECT ($3::uuid IS NULL OR EXISTS (SELECT 1 FROM customers u WHERE ${here} AND u.id = $3)) AS found
+     FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
+);

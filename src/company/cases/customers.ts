@@ -1,0 +1,90 @@
+import { phoneNumber, requireEmail, requirePhone } from '../../kernel/contact.ts';
+import { notFound } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { toSql } from '../../kernel/time.ts';
+import { readPage } from '../listing.ts';
+import type { Desk } from '../office.ts';
+import type { CustomerBody } from './customers.schema.ts';
+import * as sql from './customers.sql.ts';
+
+export async function listCustomers(desk: Desk, listing: Listing): Promise<PageOfJson> {
+  return readPage(desk.db, sql.listCustomers, [desk.company.id], listing, numberOf(desk, listing));
+}
+
+export async function listCaseCustomers(desk: Desk, caseId: string, listing: Listing): Promise<PageOfJson> {
+  return readPage(desk.db, sql.listCaseCustomers, [desk.company.id, caseId], listing, numberOf(desk, listing));
+}
+
+const numberOf = ({ company }: Desk, { search }: Listing) =>
+  (search && phoneNumber(search, company.phoneRegion)) || null;
+
+export async function showCustomer({ db, company }: Desk, caseId: string, id: string): Promise<string> {
+  const record = await db.json(sql.showCustomer, [company.id, caseId, id]);
+  if (record === undefined) throw notFound('customer');
+  return record;
+}
+
+export async function addCustomer(desk: Desk, caseId: string, form: Form<CustomerBody>): Promise<string> {
+  const { db, company, clock } = desk;
+  const customer = newCustomer(desk, form, form.body, '');
+  const record =
+    form.ok && (await db.json(sql.insertCustomer, [company.id, caseId, JSON.stringify([customer]), toSql(clock())]));
+  return record || refuse(desk, caseId, null, form);
+}
+
+export async function changeCustomer(
+  desk: Desk,
+  caseId: string,
+  id: string,
+  form: Form<CustomerBody>,
+): Promise<string> {
+  const { db, company, clock } = desk;
+  const customer = JSON.stringify(readCustomer(desk, form, form.body, ''));
+  const record = form.ok && (await db.json(sql.updateCustomer, [company.id, caseId, id, customer, toSql(clock())]));
+  return record || refuse(desk, caseId, id, form);
+}
+
+export async function removeCustomer({ db, company, clock }: Desk, caseId: string, id: string): Promise<string> {
+  const record = await db.json(sql.removeCustomer, [company.id, caseId, id, toSql(clock())]);
+  if (record === undefined) throw notFound('customer');
+  return record;
+}
+
+type Columns = Partial<Record<(typeof sql.CUSTOMER_FIELDS)[number], string | null>>;
+
+export const newCustomer = (desk: Desk, form: Form<unknown>, body: CustomerBody, prefix: string) => ({
+  id: newId(),
+  title: '',
+  first_names: '',
+  ...readCustomer(desk, form, body, prefix),
+});
+
+/** What was sent, as the columns hold it; `prefix` is where in the form it stands. */
+function readCustomer({ company }: Desk, form: Form<unknown>, body: CustomerBody, prefix: string): Columns {
+  const { title, first_names, last_name, email, phone } = body;
+  const columns: Columns = {};
+  if (title !== undefined) columns.title = title ?? '';
+  if (first_names !== undefined) columns.first_names = first_names ?? '';
+  if (last_name !== undefined) columns.last_name = last_name;
+  if (email !== undefined) columns.email = email;
+  if (phone !== undefined) columns.phone = phone;
+  form.read(`${prefix}email`, email, requireEmail);
+  const number = form.read(`${prefix}phone`, phone, (text) => requirePhone(text, company.phoneRegion));
+  if (phone !== undefined) columns.phone_e164 = number ?? null;
+  return columns;
+}
+
+/** Nothing was written: says why, first the path and then everything that is wrong with the body. */
+async function refuse(
+  { db, company }: Desk,
+  caseId: string,
+  id: string | null,
+  form: Form<CustomerBody>,
+): Promise<never> {
+  const judged = await db.first<{ found: boolean }>(sql.judgeCustomer, [company.id, caseId, id]);
+  if (!judged?.found) throw notFound(id === null ? 'case' : 'customer');
+  form.check();
+  throw new Error('A customer was refused without a reason.');
+}

@@ -1,0 +1,48 @@
+import type { Company } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/database.ts';
+import { type Clock, toSql } from '../../kernel/time.ts';
+import { type CompanyRow, companyOf } from '../company.ts';
+import { findToken } from './callers.sql.ts';
+import type { KeyUses } from './key-uses.ts';
+import { digest } from './secrets.ts';
+
+export type Caller = { company: Company; tokenId: string; scopes: ReadonlySet<string> };
+
+const CACHE_MS = 2_000;
+const MOST_CACHED = 10_000;
+
+/**
+ * Who a token speaks for. An answer is kept for two seconds: a revoked token and a changed setting are noticed
+ * within that time on every process, and a busy caller costs one look-up in it.
+ */
+export function callerFinder(
+  db: Executor,
+  clock: Clock,
+  uses: KeyUses,
+): (token: string) => Promise<Caller | undefined> {
+  const cache = new Map<string, { until: number; caller: Promise<Caller | undefined> }>();
+  return (token) => {
+    const now = clock().epochMilliseconds;
+    const known = cache.get(token);
+    if (known && known.until > now && known.until <= now + CACHE_MS) return known.caller;
+    const caller = findCaller(db, clock, uses, token);
+    if (cache.size >= MOST_CACHED) cache.clear();
+    cache.set(token, { until: now + CACHE_MS, caller });
+    // A look-up that failed says nothing about the token, and strangers' guesses are not worth the memory.
+    caller.then(
+      (found) => found ?? cache.delete(token),
+      () => cache.delete(token),
+    );
+    return caller;
+  };
+}
+
+type TokenRow = CompanyRow & { token_id: string; is_key: boolean; scopes: string[] };
+
+async function findCaller(db: Executor, clock: Clock, uses: KeyUses, token: string): Promise<Caller | undefined> {
+  const row = await db.first<TokenRow>(findToken, [digest(token), toSql(clock())]);
+  if (!row) return undefined;
+  // Noted where the look-up is made and not on every request: two seconds do not matter to "last used".
+  if (row.is_key) uses.note(row.id, row.token_id);
+  return { tokenId: row.token_id, scopes: new Set(row.scopes), company: companyOf(row) };
+}

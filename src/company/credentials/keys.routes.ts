@@ -1,0 +1,81 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation.ts';
+import { answerList, ListQuery } from '../../http/paging.ts';
+import { findCompany } from '../company.ts';
+import { KeyBody, KeyCreated, KeyList, KeyRecord } from './keys.schema.ts';
+import { createKey, listKeys, revokeKey, showKey } from './keys.ts';
+import { NOT_STORED } from './secrets.ts';
+
+const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const list = '/manage/keys';
+const one = `${list}/{keyId}`;
+
+export function keyRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    ...common,
+    id: 'listKeys',
+    method: 'GET',
+    path: list,
+    summary: 'List API keys',
+    description: 'Newest first, revoked and expired ones as well. `search` looks at the name.',
+    params: {},
+    query: ListQuery,
+    response: KeyList,
+    handle: (context, _params, _form, request) => answerList(request, (listing) => listKeys(context, listing)),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'createKey',
+    method: 'POST',
+    path: list,
+    summary: 'Create an API key',
+    description: 'A bearer token for a script. It is shown this once and stored nowhere.',
+    params: {},
+    body: KeyBody,
+    response: KeyCreated,
+    handle: async (context, _params, form) => ({ json: await createKey(context, form), headers: NOT_STORED }),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'getKey',
+    method: 'GET',
+    path: one,
+    summary: 'Get an API key',
+    description: 'Everything but the key itself.',
+    params: { keyId: 'key' },
+    response: KeyRecord,
+    handle: (context, { keyId }) => showKey(context, keyId),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'revokeKey',
+    method: 'DELETE',
+    path: one,
+    summary: 'Revoke an API key',
+    description: 'It stops working within two seconds and stays in the list.',
+    params: { keyId: 'key' },
+    response: KeyRecord,
+    handle: (context, { keyId }) => revokeKey(context, keyId),
+  });
+
+  serve(app, services, {
+    ...common,
+    access: 'operator',
+    tag: 'Operator',
+    id: 'createCompanyKey',
+    method: 'POST',
+    path: '/manage/companies/{companyId}/keys',
+    summary: 'Create an API key for a company',
+    description: 'The first key of a new company, with which it makes the others.',
+    params: { companyId: 'company' },
+    body: KeyBody,
+    response: KeyCreated,
+    handle: async (context, { companyId }, form) => {
+      const company = await findCompany(context, companyId);
+      return { json: await createKey({ ...context, company }, form), headers: NOT_STORED };
+    },
+  });
+}

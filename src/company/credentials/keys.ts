@@ -1,0 +1,54 @@
+import { InvalidValue, notFound } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
+import { readPage } from '../listing.ts';
+import type { Desk } from '../office.ts';
+import { readScopes } from './granted-scopes.ts';
+import type { KeyBody } from './keys.schema.ts';
+import * as sql from './keys.sql.ts';
+import { digest, newToken, withSecret } from './secrets.ts';
+
+export async function listKeys({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
+  return readPage(db, sql.listKeys, [company.id], listing);
+}
+
+export async function showKey({ db, company }: Desk, id: string): Promise<string> {
+  const record = await db.json(sql.showKey, [company.id, id]);
+  if (record === undefined) throw notFound('key');
+  return record;
+}
+
+/** Which scopes can be granted is in the schema with which the form was read. */
+export async function createKey(desk: Desk, form: Form<KeyBody>): Promise<string> {
+  const { body } = form;
+  const scopes = readScopes(form) ?? [];
+  const expiry = form.read('expires_at', body.expires_at, (text) => parseExpiry(text, desk));
+  form.check();
+  return storeKey(desk, { name: body.name, scopes, expiry });
+}
+
+export async function storeKey(
+  { db, company, clock }: Desk,
+  { name, scopes, expiry }: { name: string; scopes: readonly string[]; expiry?: Instant | undefined },
+): Promise<string> {
+  const key = newToken();
+  const expires = expiry ? toSql(expiry) : null;
+  const values = [company.id, newId(), digest(key), name, scopes, expires, toSql(clock())];
+  const record = await db.json(sql.insertKey, values);
+  if (record === undefined) throw new Error('A key was refused without a reason.');
+  return withSecret(record, 'key', key);
+}
+
+export async function revokeKey({ db, company, clock }: Desk, id: string): Promise<string> {
+  const record = await db.json(sql.revokeKey, [company.id, id, toSql(clock())]);
+  if (record === undefined) throw notFound('key');
+  return record;
+}
+
+function parseExpiry(text: string, { company, clock }: Desk): Instant {
+  const expiry = parseTime(text, company.timeZone);
+  if (Temporal.Instant.compare(expiry, clock()) <= 0) throw new InvalidValue('out_of_range', 'must be in the future');
+  return expiry;
+}

@@ -1,0 +1,108 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
+import { countFailure, type FailedAttempts } from '../../http/failed-attempts.ts';
+import type { Services } from '../../http/operation.ts';
+import { Granted, Refused, RevokeBody, Revoked, TokenBody } from './oauth.schema.ts';
+import { authenticateClient, type Client, issueToken, Refusal, revokeToken } from './oauth.ts';
+import { credentialsOf, FORM, type Parameters, parametersOf } from './oauth-request.ts';
+
+type Endpoint = {
+  id: string;
+  url: string;
+  summary: string;
+  description: string;
+  body: TSchema;
+  response: TSchema;
+  handle: (client: Client, parameters: Parameters) => Promise<object>;
+};
+
+/** The two routes whose errors are RFC 6749's and not the service's own. */
+export async function oauthRoutes(
+  app: FastifyInstance,
+  services: Services & { attempts: FailedAttempts },
+): Promise<void> {
+  app.addContentTypeParser(FORM, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
+  });
+
+  app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
+    if (error instanceof Refusal) return refuse(error, services.attempts, request, reply);
+    if (error.code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') throw error;
+    const kind = new Refusal('invalid_request', `The Content-Type must be application/json or ${FORM}.`);
+    return refuse(kind, services.attempts, request, reply);
+  });
+
+  const serve = ({ id, url, summary, description, body, response, handle }: Endpoint) =>
+    app.route({
+      method: 'POST',
+      url,
+      config: { access: 'public' },
+      schema: {
+        operationId: id,
+        tags: ['OAuth'],
+        summary,
+        description,
+        security: [{ client: [] }, {}],
+        consumes: ['application/json', FORM],
+        body,
+        response: { 200: response, 400: Refused, 401: Refused },
+      },
+      handler: async (request) => {
+        const parameters = parametersOf(request);
+        const credentials = credentialsOf(request, parameters);
+        if (!credentials) throw new Refusal('invalid_client', 'The client must send its id and its secret.');
+        return handle(await authenticateClient(services, credentials), parameters);
+      },
+    });
+
+  serve({
+    id: 'createAccessToken',
+    url: '/oauth/token',
+    summary: 'Get an access token',
+    description:
+      'OAuth 2.0 client credentials (RFC 6749). The client authenticates by HTTP Basic or in the body. The token works ' +
+      'for one hour.',
+    body: TokenBody,
+    response: Granted,
+    handle: async (client, parameters) => {
+      const grant = parameters.get('grant_type');
+      if (grant === undefined) throw new Refusal('invalid_request', 'The parameter grant_type is missing.');
+      if (grant !== 'client_credentials') {
+        throw new Refusal('unsupported_grant_type', 'The grant_type must be client_credentials.');
+      }
+      return issueToken(services, client, parameters.get('scope'));
+    },
+  });
+
+  serve({
+    id: 'revokeAccessToken',
+    url: '/oauth/revoke',
+    summary: 'Revoke an access token',
+    description:
+      'OAuth 2.0 token revocation (RFC 7009): it stops working within two seconds. A token that this client does not ' +
+      'have is left as it is, and the answer is the same.',
+    body: RevokeBody,
+    response: Revoked,
+    handle: async (client, parameters) => {
+      const token = parameters.get('token');
+      if (token === undefined) throw new Refusal('invalid_request', 'The parameter token is missing.');
+      await revokeToken(services, client, token);
+      return {};
+    },
+  });
+}
+
+function refuse(
+  { code, message }: Refusal,
+  attempts: FailedAttempts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (code === 'invalid_client') {
+    countFailure(attempts, request, reply);
+    reply.header('www-authenticate', 'Basic realm="case-records"');
+  }
+  return reply.status(code === 'invalid_client' ? 401 : 400).send({ error: code, error_description: message });
+}

@@ -1,0 +1,49 @@
+import { Type } from 'typebox';
+
+const client = {
+  client_id: Type.Optional(Type.String({ description: 'Unless HTTP Basic is used.' })),
+  client_secret: Type.Optional(Type.String({ description: 'Unless HTTP Basic is used.' })),
+};
+
+export const TokenBody = Type.Object({
+  grant_type: Type.Unsafe<'client_credentials'>({ type: 'string', enum: ['client_credentials'] }),
+  ...client,
+  scope: Type.Optional(
+    Type.String({
+      description: "Words with blanks between them; all of the client's scopes where it is not sent.",
+      examples: ['invoices:read invoices:write'],
+    }),
+  ),
+});
+
+export const RevokeBody = Type.Object({
+  token: Type.String({ description: 'An access token of this client.' }),
+  token_type_hint: Type.Optional(Type.String({ description: 'Not looked at.' })),
+  ...client,
+});
+
+const closed = { additionalProperties: false };
+
+export const Granted = Type.Object(
+  {
+    access_token: Type.String({ examples: ['cr_…'] }),
+    token_type: Type.Unsafe<'Bearer'>({ type: 'string', enum: ['Bearer'] }),
+    expires_in: Type.Integer({ description: 'Seconds.', examples: [3600] }),
+    scope: Type.String({ examples: ['invoices:read invoices:write'] }),
+  },
+  closed,
+);
+
+export const Revoked = Type.Object({}, closed);
+
+/** RFC 6749, section 5.2. */
+export const Refused = Type.Object(
+  {
+    error: Type.Unsafe<string>({
+      type: 'string',
+      enum: ['invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_scope'],
+    }),
+    error_description: Type.String(),
+  },
+  closed,
+);

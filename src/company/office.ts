@@ -1,0 +1,9 @@
+import type { Company } from '../kernel/context.ts';
+import type { Executor } from '../kernel/database.ts';
+import type { Clock } from '../kernel/time.ts';
+
+/** Where firms are set up: the database, or one transaction on it, and the time. */
+export type Office = { db: Executor; clock: Clock };
+
+/** The same for one firm. Every `Context` is one. */
+export type Desk = Office & { company: Company };

@@ -1,0 +1,40 @@
+import { InvalidValue, notFound } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/form.ts';
+import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { toSql } from '../../kernel/time.ts';
+import { readPage } from '../listing.ts';
+import type { Desk, Office } from '../office.ts';
+import type { CustomTagBody } from './tags.schema.ts';
+import * as sql from './tags.sql.ts';
+
+const TAG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+export async function listDefaultTags({ db }: Pick<Office, 'db'>, listing: Listing): Promise<PageOfJson> {
+  return readPage(db, sql.listDefaultTags, [], listing);
+}
+
+export async function listCustomTags({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
+  return readPage(db, sql.listCustomTags, [company.id], listing);
+}
+
+export async function addCustomTag({ db, company, clock }: Desk, form: Form<CustomTagBody>): Promise<string> {
+  const { tag } = form.body;
+  form.read('tag', tag, requireTag);
+  form.check();
+  const record = await db.json(sql.insertCustomTag, [company.id, tag, toSql(clock())]);
+  if (record) return record;
+  form.fault('tag', 'taken', 'is already a custom tag of the company');
+  form.check();
+  throw new Error('A tag was refused without a reason.');
+}
+
+export async function removeCustomTag({ db, company, clock }: Desk, tag: string): Promise<string> {
+  // What is no tag is not shown to the database: it could hold characters that have no place in text.
+  const record = TAG.test(tag) && (await db.json(sql.removeCustomTag, [company.id, tag, toSql(clock())]));
+  if (!record) throw notFound('custom tag');
+  return record;
+}
+
+function requireTag(text: string): void {
+  if (!TAG.test(text)) throw new InvalidValue('format', 'must be lower case words joined by dashes');
+}

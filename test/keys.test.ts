@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import pino from 'pino';
+import { buildApp } from '../src/app.ts';
+import { forgetTokens } from '../src/company/credentials/oauth.ts';
+import { type Answer, type Caller, caller } from './harness/http.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+beforeEach(() => world.clock.advance({ minutes: 2 }));
+
+const KEYS = '/manage/keys';
+const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
+  const { status, body, text } = await answer;
+  assert.equal(status, 400, text);
+  assert.deepEqual(
+    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
+    faults,
+  );
+}
+
+const body = { name: 'export', scopes: ['interactions:read'] };
+const now = () => world.clock.read().toString({ fractionalSecondDigits: 6 });
+const iso = (seconds: number) => world.clock.read().add({ seconds }).toString();
+
+async function make(firm: Firm, change = {}): Promise<{ id: string; key: string; caller: Caller }> {
+  const { id, key } = await ok(firm.post(KEYS, { ...body, ...change }));
+  return { id, key, caller: caller(world.baseUrl, key) };
+}
+
+/** A second process on the same database, as far as tokens can tell. */
+async function secondApp(): Promise<{ url: string; close: () => Promise<void> }> {
+  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
+  return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
+}
+
+const lastUse = async (firm: Firm, id: string) => (await ok(firm.get(`${KEYS}/${id}`))).last_used_at;
+
+/** Uses are written beside the request; another statement on the same pool follows them soon. */
+async function eventually(check: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 500; i++) if (await check()) return;
+  assert.fail('it did not come true');
+}
+
+test('a key is made, and its text is in that answer alone', async () => {
+  const firm = await world.firm();
+  const answer = await firm.post(KEYS, body);
+  const made = await ok(Promise.resolve(answer));
+  assert.match(made.key, /^cr_[A-Za-z0-9_-]{43}$/);
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  const { key, ...record } = made;
+  assert.deepEqual(record, {
+    id: made.id,
+    ...body,
+    created_at: now(),
+    expires_at: null,
+    last_used_at: null,
+    revoked_at: null,
+  });
+  assert.deepEqual(await ok(firm.get(`${KEYS}/${made.id}`)), record);
+  const list: { id: string }[] = await ok(firm.get(KEYS));
+  assert.deepEqual(
+    list.find(({ id }) => id === made.id),
+    record,
+  );
+  assert.equal((await caller(world.baseUrl, key).get(`${firm.path}/interactions`)).status, 200);
+  assert.equal((await caller(world.baseUrl, key).get(`${firm.path}/invoices`)).status, 403);
+});
+
+for (const [what, change, faults] of [
+  ['without a name', { name: undefined }, { name: 'required' }],
+  ['with an empty name', { name: '' }, { name: 'too_short' }],
+  ['with a name of 101 characters', { name: '🙂'.repeat(101) }, { name: 'too_long' }],
+  ['without scopes', { scopes: undefined }, { scopes: 'required' }],
+  ['with no scope in the list', { scopes: [] }, { scopes: 'too_short' }],
+  ['with the scope operator', { scopes: ['manage', 'operator'] }, { 'scopes[1]': 'not_allowed' }],
+  ['with an unknown scope', { scopes: ['everything'] }, { 'scopes[0]': 'not_allowed' }],
+  ['with scopes that are text', { scopes: 'manage' }, { scopes: 'type' }],
+  ['that expires at this moment', { expires_at: '2026-09-01T09:00:00Z' }, { expires_at: 'out_of_range' }],
+  ['that expired', { expires_at: '2020-01-01 00:00:00' }, { expires_at: 'out_of_range' }],
+  ['that expires at no time', { expires_at: 'soon' }, { expires_at: 'format' }],
+  ['that expires on no day', { expires_at: '2027-02-30 00:00:00' }, { expires_at: 'format' }],
+] as const) {
+  test(`a key ${what} is refused`, async () => {
+    world.clock.set('2026-09-01T09:00:00Z');
+    const firm = await world.firm();
+    await refused(firm.post(KEYS, { ...body, ...change }), faults);
+    assert.equal((await ok(firm.get(KEYS))).length, 1);
+  });
+}
+
+test('more than fifty scopes are refused', async () => {
+  const { status, body: problem } = await (await world.firm()).post(KEYS, {
+    ...body,
+    scopes: Array(51).fill('manage'),
+  });
+  assert.equal(status, 400);
+  assert.deepEqual([problem.errors[0].field, problem.errors[0].code], ['scopes', 'too_many']);
+});
+
+test('scopes are kept once each, whatever the order in which they came', async () => {
+  const firm = await world.firm();
+  const { scopes } = await ok(
+    firm.post(KEYS, { name: 'x', scopes: ['manage', 'invoices:read', 'manage', 'address_book:read'] }),
+  );
+  assert.deepEqual(scopes, ['address_book:read', 'invoices:read', 'manage']);
+});
+
+test('a key works until it expires, and expires_at without a zone is wall time', async () => {
+  world.clock.set('2026-07-01T09:00:00Z');
+  const firm = await world.firm();
+  const made = await ok(firm.post(KEYS, { ...body, expires_at: '2026-07-01 10:30' }));
+  assert.equal(made.expires_at, '2026-07-01T09:30:00.000000Z');
+  const user = caller(world.baseUrl, made.key);
+  world.clock.set('2026-07-01T09:29:57Z');
+  assert.equal((await user.get(`${firm.path}/interactions`)).status, 200);
+  world.clock.set('2026-07-01T09:30:00Z');
+  assert.equal((await user.get(`${firm.path}/interactions`)).status, 401);
+});
+
+test('a revoked key stops within two seconds on every process and stays in the list', async () => {
+  const firm = await world.firm();
+  const second = await secondApp();
+  const { id, key } = await make(firm);
+  const users = [world.baseUrl, second.url].map((url) => caller(url, key));
+  const statuses = () => Promise.all(users.map(async (user) => (await user.get(`${firm.path}/interactions`)).status));
+  assert.deepEqual(await statuses(), [200, 200]);
+  const revoked = await ok(firm.delete(`${KEYS}/${id}`));
+  assert.equal(revoked.revoked_at, now());
+  world.clock.advance({ seconds: 2 });
+  assert.deepEqual(await statuses(), [401, 401]);
+  assert.ok((await ok(firm.get(KEYS))).some((one: { id: string }) => one.id === id));
+  assert.equal((await ok(firm.delete(`${KEYS}/${id}`))).revoked_at, revoked.revoked_at);
+  await second.close();
+});
+
+test('a key can revoke itself, and the others go on', async () => {
+  const firm = await world.firm();
+  const { id, caller: own } = await make(firm, { scopes: ['manage'] });
+  await ok(own.delete(`${KEYS}/${id}`));
+  world.clock.advance({ seconds: 2 });
+  assert.equal((await own.get(KEYS)).status, 401);
+  await ok(firm.get(KEYS));
+});
+
+test('another company and an invented id are 404', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const theirs = await make(other);
+  for (const id of [theirs.id, UNKNOWN, 'nothing']) {
+    assert.equal((await firm.get(`${KEYS}/${id}`)).status, 404);
+    assert.equal((await firm.delete(`${KEYS}/${id}`)).status, 404);
+  }
+  assert.equal((await theirs.caller.get(`${other.path}/interactions`)).status, 200);
+  const list: { id: string }[] = await ok(firm.get(KEYS));
+  assert.ok(!list.some(({ id }) => id === theirs.id));
+});
+
+test('access tokens of clients are not keys', async () => {
+  const firm = await world.firm();
+  const client = await ok(firm.post('/manage/clients', { name: 'site', scopes: ['manage'] }));
+  await ok(
+    world.anonymous.post('/oauth/token', {
+      grant_type: 'client_credentials',
+      client_id: client.id,
+      client_secret: client.client_secret,
+    }),
+  );
+  assert.equal((await ok(firm.get(KEYS))).length, 1);
+  const [token] = await world.sql<{ id: string }>('SELECT id FROM tokens WHERE client_id = $1', [client.id]);
+  assert.equal((await firm.get(`${KEYS}/${token?.id}`)).status, 404);
+  assert.equal((await firm.delete(`${KEYS}/${token?.id}`)).status, 404);
+});
+
+test('the last use of a key is shown, and a key that was never used has none', async () => {
+  const firm = await world.firm();
+  const [used, unused] = [await make(firm), await make(firm)];
+  world.clock.advance({ minutes: 5 });
+  const at = now();
+  await used.caller.get(`${firm.path}/interactions`);
+  await eventually(async () => (await lastUse(firm, used.id)) === at);
+  assert.equal(await lastUse(firm, unused.id), null);
+});
+
+test('a refused scope is a use as well, a key that is not known is none', async () => {
+  const firm = await world.firm();
+  const { id, caller: user } = await make(firm);
+  world.clock.advance({ minutes: 5 });
+  assert.equal((await user.get(`${firm.path}/invoices`)).status, 403);
+  await eventually(async () => (await lastUse(firm, id)) !== null);
+});
+
+test('uses are written at most once a minute, for all keys with one statement, and at the end', async () => {
+  const firm = await world.firm();
+  const keys = await Promise.all(Array.from({ length: 5 }, () => make(firm)));
+  const statements: string[] = [];
+  const second = await secondApp();
+  // The metrics of the second app listen to the shared database from here on.
+  const observe = world.db.onStatement;
+  world.db.onStatement = (name, seconds) => {
+    statements.push(name);
+    observe(name, seconds);
+  };
+  const writes = () => statements.filter((name) => name === 'tokens.note_uses').length;
+  const use = () =>
+    Promise.all(keys.map(async ({ key }) => (await caller(second.url, key).get(`${firm.path}/interactions`)).status));
+
+  await use();
+  await eventually(async () => (await ok(firm.get(KEYS))) && writes() === 1);
+  for (let i = 0; i < 10; i++) {
+    world.clock.advance({ seconds: 5 });
+    await use();
+  }
+  assert.equal(writes(), 1);
+  const at = now();
+  await second.close();
+  world.db.onStatement = observe;
+  assert.equal(writes(), 2);
+  for (const { id } of keys) assert.equal(await lastUse(firm, id), at);
+});
+
+test('an older use never replaces a newer one', async () => {
+  const firm = await world.firm();
+  const { id, key } = await make(firm);
+  const second = await secondApp();
+  await caller(second.url, key).get(`${firm.path}/interactions`);
+  world.clock.advance({ seconds: 10 });
+  await caller(second.url, key).get(`${firm.path}/interactions`);
+  await world.sql('UPDATE tokens SET last_used_at = $2 WHERE id = $1', [id, iso(3600)]);
+  await second.close();
+  assert.equal(
+    await lastUse(firm, id),
+    world.clock.read().add({ seconds: 3600 }).toString({ fractionalSecondDigits: 6 }),
+  );
+});
+
+test('tokens and keys that ended long ago can be forgotten, and only those', async () => {
+  const firm = await world.firm();
+  const [old, recent, lasting] = [await make(firm), await make(firm), await make(firm)];
+  const expired = await make(firm, { expires_at: iso(60) });
+  await ok(firm.delete(`${KEYS}/${old.id}`));
+  world.clock.advance({ hours: 48 });
+  await ok(firm.delete(`${KEYS}/${recent.id}`));
+  await forgetTokens(world, world.clock.read().subtract({ hours: 24 }));
+  const ids = (await ok(firm.get(KEYS))).map(({ id }: { id: string }) => id);
+  assert.ok(ids.includes(recent.id) && ids.includes(lasting.id));
+  assert.ok(!ids.includes(old.id) && !ids.includes(expired.id));
+});

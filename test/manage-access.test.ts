@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { ALL_SCOPES } from '../src/kernel/scopes.ts';
+import type { Caller } from './harness/http.ts';
+import { document } from './harness/openapi.ts';
+import { openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+beforeEach(() => world.clock.advance({ minutes: 1 }));
+
+type Operation = { security?: Record<string, string[]>[] };
+
+const operations = Object.entries(document.paths).flatMap(([template, methods]) =>
+  Object.entries(methods as Record<string, Operation>).map(([method, { security }]) => ({
+    method: method.toUpperCase(),
+    template,
+    security,
+  })),
+);
+const open = operations.filter(({ template }) => template.startsWith('/oauth/'));
+const guarded = operations.filter((operation) => !open.includes(operation));
+
+// Nothing is found at these paths, so that nothing is changed by a caller who is let in.
+const pathOf = (template: string) => template.replaceAll(/\{\w+\}/g, '0198c0de-0000-7000-8000-000000000000');
+
+const callers = new Map<string, Caller>();
+const firm = await world.firm();
+for (const scope of ALL_SCOPES) callers.set(scope, await firm.withScopes(scope));
+callers.set('none', await firm.withScopes());
+
+test('every documented route asks for exactly one scope, apart from the two of OAuth', () => {
+  for (const { method, template, security } of guarded) {
+    const [scheme, ...others] = security ?? [];
+    assert.deepEqual(others, [], `${method} ${template}`);
+    assert.deepEqual(Object.keys(scheme ?? {}), ['bearer'], `${method} ${template}`);
+    const scopes = scheme?.bearer ?? [];
+    assert.equal(scopes.length, 1, `${method} ${template}`);
+    assert.ok((ALL_SCOPES as readonly string[]).includes(scopes[0] ?? ''), `${method} ${template}: ${scopes}`);
+  }
+  assert.deepEqual(
+    open.map(({ method, template, security }) => [method, template, security]),
+    [
+      ['POST', '/oauth/token', [{ client: [] }, {}]],
+      ['POST', '/oauth/revoke', [{ client: [] }, {}]],
+    ],
+  );
+});
+
+test('the management routes ask for manage, those of all companies for operator', () => {
+  for (const { template, security } of guarded) {
+    if (!template.startsWith('/manage')) continue;
+    const wanted = template.startsWith('/manage/companies') ? 'operator' : 'manage';
+    assert.deepEqual(security, [{ bearer: [wanted] }], template);
+  }
+});
+
+for (const { method, template, security } of guarded) {
+  const needed = security?.[0]?.bearer?.[0] ?? '';
+  test(`${method} ${template} lets in ${needed} and no other scope`, async () => {
+    const path = pathOf(template);
+    for (const [scope, caller] of callers) {
+      const answer = await caller.send(method, path, method === 'GET' ? undefined : {});
+      if (scope === needed) {
+        assert.ok([200, 400, 404].includes(answer.status), `${scope}: ${answer.status} ${answer.text}`);
+      } else {
+        assert.equal(answer.status, 403, `${scope}: ${answer.text}`);
+        assert.equal(answer.body.code, 'insufficient_scope');
+        assert.equal(answer.headers['www-authenticate'], `Bearer error="insufficient_scope", scope="${needed}"`);
+      }
+    }
+    assert.equal((await world.anonymous.send(method, path, {})).status, 401);
+  });
+}
+
+test('an operator token is no key to the records of any company, not even its own', async () => {
+  const operator = await firm.withScopes('operator');
+  assert.equal((await operator.get('/manage/company')).status, 403);
+  assert.equal((await operator.get(`${firm.path}/interactions`)).status, 403);
+});
+
+test('the additions ask for a Content-Type only where a body is sent', async () => {
+  const none = { 'content-type': undefined };
+  const client = await firm.post('/manage/clients', { name: 'x', scopes: ['manage'] });
+  assert.equal((await firm.get('/manage/company', none)).status, 200);
+  assert.equal((await firm.post(`/manage/clients/${client.body.id}/disable`, undefined, none)).status, 200);
+  const refused = await firm.patch('/manage/company', '{}', { 'content-type': 'text/plain' });
+  assert.equal(refused.status, 400);
+  assert.equal(refused.body.errors[0].field, 'Content-Type');
+  const absent = await firm.patch('/manage/company', undefined, none);
+  assert.deepEqual([absent.status, absent.body.errors[0].field], [400, 'body']);
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer } from './harness/http.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+const ADVISERS = '/manage/advisers';
+const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
+  const { status, body, text } = await answer;
+  assert.equal(status, 400, text);
+  assert.equal(body.code, 'invalid_request');
+  assert.deepEqual(
+    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
+    faults,
+  );
+}
+
+async function missing(answer: Promise<Answer>): Promise<void> {
+  const { status, body, text } = await answer;
+  assert.equal(status, 404, text);
+  assert.equal(body.code, 'not_found');
+}
+
+const eve = { email: 'eve@firm.example', name: 'Eve Example' };
+const emailsOf = async (firm: Firm) =>
+  (await ok(firm.get(ADVISERS))).map(({ email }: { email: string }) => email) as string[];
+
+const book = (firm: Firm, adviser_email: string) =>
+  firm.post(`${firm.path}/appointments`, {
+    adviser_email,
+    start_time: '2026-08-01 09:00:00',
+    end_time: '2026-08-01 10:00:00',
+  });
+
+test('an adviser is created, active and without a video account unless it is said', async () => {
+  const firm = await world.firm();
+  const created = await ok(firm.post(ADVISERS, eve));
+  assert.deepEqual(Object.keys(created).sort(), [
+    'active',
+    'created_at',
+    'email',
+    'id',
+    'name',
+    'updated_at',
+    'video_provider',
+  ]);
+  assert.deepEqual(
+    { ...created, id: '' },
+    {
+      id: '',
+      ...eve,
+      active: true,
+      video_provider: null,
+      created_at: '2026-06-01T09:00:00.000000Z',
+      updated_at: '2026-06-01T09:00:00.000000Z',
+    },
+  );
+  assert.deepEqual(await ok(firm.get(`${ADVISERS}/${created.id}`)), created);
+  assert.equal((await book(firm, eve.email)).status, 200);
+});
+
+test('active and video_provider can be set on create, null is no video account', async () => {
+  const firm = await world.firm();
+  const off = await ok(firm.post(ADVISERS, { ...eve, active: false, video_provider: 'jitsi' }));
+  assert.deepEqual([off.active, off.video_provider], [false, 'jitsi']);
+  const on = await ok(firm.post(ADVISERS, { email: 'b@firm.example', name: 'B', video_provider: null }));
+  assert.equal(on.video_provider, null);
+});
+
+for (const [what, body, faults] of [
+  ['nothing', {}, { email: 'required', name: 'required' }],
+  ['null for what is required', { email: null, name: null }, { email: 'required', name: 'required' }],
+  ['an empty name', { ...eve, name: '' }, { name: 'too_short' }],
+  ['a name of 201 characters', { ...eve, name: '🙂'.repeat(201) }, { name: 'too_long' }],
+  ['no email address', { ...eve, email: 'eve' }, { email: 'format' }],
+  ['an email of 255 characters', { ...eve, email: `${'a'.repeat(242)}@firm.example` }, { email: 'too_long' }],
+  ['another video provider', { ...eve, video_provider: 'phone' }, { video_provider: 'not_allowed' }],
+  ['active that is no boolean', { ...eve, active: 1 }, { active: 'type' }],
+  ['active null', { ...eve, active: null }, { active: 'required' }],
+  ['a NUL character', { ...eve, name: 'a\0b' }, { name: 'invalid_character' }],
+  ['several faults', { email: 'x', name: 5, active: 'yes' }, { email: 'format', name: 'type', active: 'type' }],
+] as const) {
+  test(`${what} makes no adviser`, async () => {
+    const firm = await world.firm();
+    const before = await emailsOf(firm);
+    await refused(firm.post(ADVISERS, body), faults);
+    assert.deepEqual(await emailsOf(firm), before);
+  });
+}
+
+test('a name of 200 characters is taken, counted in code points', async () => {
+  const firm = await world.firm();
+  const name = '🙂'.repeat(200);
+  assert.equal((await ok(firm.post(ADVISERS, { ...eve, name }))).name, name);
+});
+
+test('an email is taken within the company, whatever its case, and free in another', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const { id } = await ok(firm.post(ADVISERS, eve));
+  await refused(firm.post(ADVISERS, { ...eve, email: 'EVE@Firm.Example' }), { email: 'taken' });
+  await refused(firm.post(ADVISERS, { email: 'EVE@Firm.Example' }), { email: 'taken', name: 'required' });
+  await ok(other.post(ADVISERS, eve));
+  const second = await ok(firm.post(ADVISERS, { ...eve, email: 'second@firm.example' }));
+  await refused(firm.patch(`${ADVISERS}/${second.id}`, { email: 'Eve@firm.example' }), { email: 'taken' });
+  await refused(firm.patch(`${ADVISERS}/${second.id}`, { email: eve.email, name: '' }), {
+    email: 'taken',
+    name: 'too_short',
+  });
+  assert.equal((await ok(firm.patch(`${ADVISERS}/${id}`, { email: 'EVE@firm.example' }))).email, 'EVE@firm.example');
+});
+
+test('of ten at once with the same email one becomes an adviser', async () => {
+  const firm = await world.firm();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => firm.post(ADVISERS, eve)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
+  assert.equal((await emailsOf(firm)).filter((email) => email === eve.email).length, 1);
+});
+
+test('of ten that change to the same email at once one gets it', async () => {
+  const firm = await world.firm();
+  const ids: string[] = [];
+  for (let i = 0; i < 10; i++) ids.push((await ok(firm.post(ADVISERS, { ...eve, email: `e${i}@firm.example` }))).id);
+  const answers = await Promise.all(ids.map((id) => firm.patch(`${ADVISERS}/${id}`, { email: 'one@firm.example' })));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
+});
+
+test('an update changes what was sent and leaves the rest', async () => {
+  const firm = await world.firm();
+  const { id, ...created } = await ok(firm.post(ADVISERS, { ...eve, video_provider: 'jitsi' }));
+  world.clock.advance({ seconds: 5 });
+  const renamed = await ok(firm.patch(`${ADVISERS}/${id}`, { name: 'Eve Married' }));
+  assert.deepEqual(renamed, { ...created, id, name: 'Eve Married', updated_at: renamed.updated_at });
+  assert.ok(renamed.updated_at > created.updated_at);
+  assert.equal((await ok(firm.patch(`${ADVISERS}/${id}`, { video_provider: null }))).video_provider, null);
+  assert.equal((await ok(firm.patch(`${ADVISERS}/${id}`, {}))).name, 'Eve Married');
+});
+
+test('an adviser who is not active stays in the list and cannot be booked until active again', async () => {
+  const firm = await world.firm();
+  const { id } = await ok(firm.post(ADVISERS, eve));
+  await ok(firm.patch(`${ADVISERS}/${id}`, { active: false }));
+  assert.ok((await emailsOf(firm)).includes(eve.email));
+  await refused(book(firm, eve.email), { adviser_email: 'unknown' });
+  await ok(firm.patch(`${ADVISERS}/${id}`, { active: true }));
+  await ok(book(firm, eve.email));
+});
+
+test('a changed email books from then on, and appointments keep the one they were booked with', async () => {
+  const firm = await world.firm();
+  const { id } = await ok(firm.post(ADVISERS, eve));
+  const appointment = await ok(book(firm, eve.email));
+  await ok(firm.patch(`${ADVISERS}/${id}`, { email: 'new@firm.example' }));
+  await refused(book(firm, eve.email), { adviser_email: 'unknown' });
+  await ok(book(firm, 'new@firm.example'));
+  await ok(firm.patch(`${firm.path}/appointments/${appointment.id}`, { notes: 'later' }));
+  const [kept] = await world.sql('SELECT adviser_id, adviser_email FROM appointments WHERE id = $1', [appointment.id]);
+  assert.deepEqual(kept, { adviser_id: id, adviser_email: eve.email });
+});
+
+test('a removed adviser leaves the lists and is as unknown as one that never was', async () => {
+  const firm = await world.firm();
+  const { id } = await ok(firm.post(ADVISERS, eve));
+  const removed = await ok(firm.delete(`${ADVISERS}/${id}`));
+  assert.deepEqual(Object.keys(removed), ['id', 'removed_at']);
+  assert.equal(removed.id, id);
+  assert.ok(!(await emailsOf(firm)).includes(eve.email));
+  await missing(firm.get(`${ADVISERS}/${id}`));
+  await missing(firm.patch(`${ADVISERS}/${id}`, { name: 'Again' }));
+  await missing(firm.delete(`${ADVISERS}/${id}`));
+});
+
+test('a removed adviser can no longer be booked, and appointments stay as they are', async () => {
+  const firm = await world.firm();
+  const { id } = await ok(firm.post(ADVISERS, eve));
+  const appointment = await ok(book(firm, eve.email));
+  await ok(firm.delete(`${ADVISERS}/${id}`));
+  await refused(book(firm, eve.email), { adviser_email: 'unknown' });
+  const moved = await ok(
+    firm.patch(`${firm.path}/appointments/${appointment.id}`, { end_time: '2026-08-01 11:00:00' }),
+  );
+  assert.equal(moved.id, appointment.id);
+  const [kept] = await world.sql('SELECT adviser_id, adviser_email FROM appointments WHERE id = $1', [appointment.id]);
+  assert.deepEqual(kept, { adviser_id: id, adviser_email: eve.email });
+});
+
+test('the email of a removed adviser is free, and books the one who has it now', async () => {
+  const firm = await world.firm();
+  const first = await ok(firm.post(ADVISERS, eve));
+  await ok(firm.delete(`${ADVISERS}/${first.id}`));
+  const second = await ok(firm.post(ADVISERS, eve));
+  assert.notEqual(second.id, first.id);
+  const appointment = await ok(book(firm, eve.email));
+  const [booked] = await world.sql('SELECT adviser_id FROM appointments WHERE id = $1', [appointment.id]);
+  assert.deepEqual(booked, { adviser_id: second.id });
+});
+
+test('another company and an invented id are both 404, whatever the body holds', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const { id } = await ok(other.post(ADVISERS, eve));
+  for (const path of [`${ADVISERS}/${id}`, `${ADVISERS}/${UNKNOWN}`, `${ADVISERS}/nothing`]) {
+    await missing(firm.get(path));
+    await missing(firm.patch(path, { name: 'Mine' }));
+    await missing(firm.patch(path, { name: 7 }));
+    await missing(firm.patch(path, 'no JSON'));
+    await missing(firm.delete(path));
+  }
+  assert.equal((await ok(other.get(`${ADVISERS}/${id}`))).name, eve.name);
+});

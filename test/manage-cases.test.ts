@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import type { Answer } from './harness/http.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+
+const CASES = '/manage/cases';
+const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
+const NOW = '2026-06-01T09:00:00.000000Z';
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
+  const { status, body, text } = await answer;
+  assert.equal(status, 400, text);
+  assert.deepEqual(
+    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
+    faults,
+  );
+}
+
+async function missing(answer: Promise<Answer>): Promise<void> {
+  const { status, text } = await answer;
+  assert.equal(status, 404, text);
+}
+
+const jane = {
+  title: 'Ms',
+  first_names: 'Jane',
+  last_name: 'Doe',
+  email: 'jane@client.example',
+  phone: '07400 111222',
+};
+
+const customersOf = (firm: Firm) => `${CASES}/${firm.caseId}/customers`;
+const addJane = async (firm: Firm, change = {}) => ok(firm.post(customersOf(firm), { ...jane, ...change }));
+const idsOf = (list: { id: string }[]) => list.map(({ id }) => id);
+
+const entry = (relationship: object) => ({
+  entity_id: 'person',
+  title: 'Mr',
+  first_names: 'Rob',
+  last_name: 'Roe',
+  relationship,
+});
+const book = (firm: Firm, email_recipient: string) =>
+  firm.post(`${firm.path}/appointments`, {
+    adviser_email: firm.adviser,
+    start_time: '2026-08-01 09:00:00',
+    end_time: '2026-08-01 10:00:00',
+    email_recipient,
+    email_notification: true,
+  });
+const bill = (firm: Firm, invoice_number: string) =>
+  firm.post(`${firm.path}/invoices`, {
+    invoice_number,
+    sender_id: firm.companyId,
+    date_created: '2026-06-01 09:00:00',
+    date_due: '2026-07-01 09:00:00',
+    vat: 20,
+    total: 120,
+    sub_total: 100,
+  });
+
+test('a case is opened with a reference alone', async () => {
+  const firm = await world.firm();
+  const opened = await ok(firm.post(CASES, { reference: 'Doe, probate' }));
+  assert.deepEqual(opened, {
+    id: opened.id,
+    reference: 'Doe, probate',
+    customers: [],
+    created_at: NOW,
+    updated_at: NOW,
+  });
+  assert.deepEqual(await ok(firm.get(`${CASES}/${opened.id}`)), opened);
+  assert.deepEqual(await ok(firm.get(`/cases/${opened.id}/interactions`)), []);
+  assert.deepEqual((await ok(firm.post(CASES, { reference: 'Doe, probate', customers: null }))).customers, []);
+});
+
+test('a case is opened with its customers, who keep their order', async () => {
+  const firm = await world.firm();
+  const customers = [
+    jane,
+    { last_name: 'Roe' },
+    { title: null, first_names: null, last_name: 'Poe', email: null, phone: null },
+  ];
+  const opened = await ok(firm.post(CASES, { reference: 'Three', customers }));
+  const [first, second, third] = opened.customers;
+  const common = { case_id: opened.id, created_at: NOW, updated_at: NOW };
+  const bare = { title: '', first_names: '', email: null, phone: null };
+  assert.deepEqual(first, { id: first.id, ...common, ...jane });
+  assert.deepEqual(second, { id: second.id, ...common, ...bare, last_name: 'Roe' });
+  assert.deepEqual(third, { id: third.id, ...common, ...bare, last_name: 'Poe' });
+  assert.deepEqual(await ok(firm.get(`${CASES}/${opened.id}`)), opened);
+  assert.deepEqual(await ok(firm.get(`${CASES}/${opened.id}/customers`)), opened.customers);
+});
+
+test('a fault in one customer opens no case, and every fault is named', async () => {
+  const firm = await world.firm();
+  const total = async () => (await firm.get(CASES)).headers['x-total-count'];
+  const before = await total();
+  await refused(firm.post(CASES, { customers: [jane, { email: 'jane', phone: 'x' }, { last_name: 5 }] }), {
+    reference: 'required',
+    'customers[1].last_name': 'required',
+    'customers[1].email': 'format',
+    'customers[1].phone': 'format',
+    'customers[2].last_name': 'type',
+  });
+  for (const [body, faults] of [
+    [{}, { reference: 'required' }],
+    [{ reference: null }, { reference: 'required' }],
+    [{ reference: '' }, { reference: 'too_short' }],
+    [{ reference: '🙂'.repeat(201) }, { reference: 'too_long' }],
+    [{ reference: 'a\0' }, { reference: 'invalid_character' }],
+    [{ reference: 'a', customers: {} }, { customers: 'type' }],
+    [{ reference: 'a', customers: 'jane' }, { customers: 'type' }],
+    [{ reference: 'a', customers: [null] }, { 'customers[0]': 'required' }],
+    [{ reference: 'a', customers: ['jane'] }, { 'customers[0]': 'type' }],
+    [{ reference: 'a', customers: Array(101).fill(jane) }, { customers: 'too_many' }],
+  ] as const) {
+    await refused(firm.post(CASES, body), faults);
+  }
+  assert.equal(await total(), before);
+});
+
+test('a hundred customers and a reference of 200 characters are allowed', async () => {
+  const firm = await world.firm();
+  const reference = '🙂'.repeat(200);
+  const opened = await ok(firm.post(CASES, { reference, customers: Array(100).fill(jane) }));
+  assert.equal(opened.reference, reference);
+  assert.equal(opened.customers.length, 100);
+});
+
+test('a reference can be changed, and need not be unique', async () => {
+  const firm = await world.firm();
+  world.clock.advance({ seconds: 1 });
+  const changed = await ok(firm.patch(`${CASES}/${firm.caseId}`, { reference: 'Smith & Smith' }));
+  assert.equal(changed.reference, 'Smith & Smith');
+  assert.equal(changed.customers.length, 2);
+  assert.ok(changed.updated_at > changed.created_at);
+  await ok(firm.post(CASES, { reference: 'Smith & Smith' }));
+  assert.equal((await ok(firm.patch(`${CASES}/${firm.caseId}`, {}))).reference, 'Smith & Smith');
+  await refused(firm.patch(`${CASES}/${firm.caseId}`, { reference: '' }), { reference: 'too_short' });
+  await refused(firm.patch(`${CASES}/${firm.caseId}`, { reference: null }), { reference: 'required' });
+});
+
+test('a customer is added, read and changed; what is not sent stays, null clears', async () => {
+  const firm = await world.firm();
+  const created = await addJane(firm);
+  const path = `${customersOf(firm)}/${created.id}`;
+  assert.deepEqual(created, { id: created.id, case_id: firm.caseId, ...jane, created_at: NOW, updated_at: NOW });
+  assert.deepEqual(await ok(firm.get(path)), created);
+  world.clock.advance({ seconds: 1 });
+  const married = await ok(firm.patch(path, { last_name: 'Married' }));
+  assert.deepEqual(married, { ...created, last_name: 'Married', updated_at: '2026-06-01T09:00:01.000000Z' });
+  const cleared = await ok(firm.patch(path, { title: null, first_names: null, email: null, phone: null }));
+  assert.deepEqual(
+    [cleared.title, cleared.first_names, cleared.last_name, cleared.email, cleared.phone],
+    ['', '', 'Married', null, null],
+  );
+  assert.equal((await ok(firm.patch(path, {}))).last_name, 'Married');
+});
+
+for (const [what, change, faults] of [
+  ['no last name', { last_name: undefined }, { last_name: 'required' }],
+  ['an empty last name', { last_name: '' }, { last_name: 'too_short' }],
+  ['a last name that is null', { last_name: null }, { last_name: 'required' }],
+  ['a last name of 201 characters', { last_name: '🙂'.repeat(201) }, { last_name: 'too_long' }],
+  ['first names of 201 characters', { first_names: '🙂'.repeat(201) }, { first_names: 'too_long' }],
+  ['a title of 101 characters', { title: '🙂'.repeat(101) }, { title: 'too_long' }],
+  ['an email that is none', { email: 'jane' }, { email: 'format' }],
+  ['an empty email', { email: '' }, { email: 'format' }],
+  ['an email of 255 characters', { email: `${'a'.repeat(240)}@client.example` }, { email: 'too_long' }],
+  ['a phone that cannot be', { phone: 'call me' }, { phone: 'format' }],
+  ['a phone of 101 characters', { phone: '0'.repeat(101) }, { phone: 'too_long' }],
+  ['NUL', { first_names: 'a\0' }, { first_names: 'invalid_character' }],
+  ['faults everywhere', { title: 1, email: 'x', phone: 'x' }, { title: 'type', email: 'format', phone: 'format' }],
+] as const) {
+  test(`a customer with ${what} is refused`, async () => {
+    const firm = await world.firm();
+    const before = await ok(firm.get(customersOf(firm)));
+    await refused(firm.post(customersOf(firm), { ...jane, ...change }), faults);
+    if (!('last_name' in change && change.last_name === undefined)) {
+      await refused(firm.patch(`${customersOf(firm)}/${before[0].id}`, change), faults);
+    }
+    assert.deepEqual(await ok(firm.get(customersOf(firm))), before);
+  });
+}
+
+test('a new customer is a relationship key, a recipient and on the next invoice', async () => {
+  const firm = await world.firm();
+  const { id } = await addJane(firm);
+  const made = await ok(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend' })));
+  assert.deepEqual(made.data.relationship, { [id]: 'friend' });
+  await ok(book(firm, jane.email));
+  assert.match((await ok(bill(firm, '1'))).recipients_name, /and Ms Jane Doe$/);
+});
+
+test('a changed email is the recipient from then on, and appointments keep the old text', async () => {
+  const firm = await world.firm();
+  const { id } = await addJane(firm);
+  const booked = await ok(book(firm, jane.email));
+  await ok(firm.patch(`${customersOf(firm)}/${id}`, { email: 'new@client.example' }));
+  const changed = await ok(firm.patch(`${firm.path}/appointments/${booked.id}`, { notes: 'x' }));
+  assert.equal(changed.email_recipient, jane.email);
+  await refused(book(firm, jane.email), { email_recipient: 'unknown' });
+  await ok(book(firm, 'new@client.example'));
+});
+
+test('a changed name is on the next invoice, and invoices keep the old one', async () => {
+  const firm = await world.firm();
+  await ok(bill(firm, '1'));
+  await ok(firm.patch(`${customersOf(firm)}/${firm.customers[0].id}`, { last_name: 'Married' }));
+  assert.equal((await ok(bill(firm, '2'))).recipients_name, 'Mr John Married and Mrs Ann Smith');
+  const names = (await ok(firm.get(`${firm.path}/invoices`))).map(
+    (one: { recipients_name: string }) => one.recipients_name,
+  );
+  assert.deepEqual(names, ['Mr John Married and Mrs Ann Smith', 'Mr John Smith and Mrs Ann Smith']);
+});
+
+test('a removed customer leaves the lists and is as unknown as one that never was', async () => {
+  const firm = await world.firm();
+  const { id } = await addJane(firm);
+  const path = `${customersOf(firm)}/${id}`;
+  const removed = await ok(firm.delete(path));
+  assert.deepEqual(removed, { id, removed_at: NOW });
+  assert.ok(!idsOf(await ok(firm.get(customersOf(firm)))).includes(id));
+  assert.ok(!idsOf(await ok(firm.get('/manage/customers?search=jane'))).includes(id));
+  assert.ok(!idsOf((await ok(firm.get(`${CASES}/${firm.caseId}`))).customers).includes(id));
+  assert.deepEqual(await ok(firm.get(`${CASES}?search=jane`)), []);
+  await missing(firm.get(path));
+  await missing(firm.patch(path, { title: 'Mrs' }));
+  await missing(firm.delete(path));
+});
+
+test('a removed customer is no relationship key, no recipient and not on new invoices', async () => {
+  const firm = await world.firm();
+  const { id } = await addJane(firm);
+  await ok(firm.delete(`${customersOf(firm)}/${id}`));
+  const made = await ok(firm.post(`${firm.path}/address-book/entry`, entry({})));
+  await refused(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend' })), {
+    [`relationship.${id}`]: 'unknown',
+  });
+  await refused(firm.patch(`${firm.path}/address-book/entry/${made.id}`, entry({ [id]: 'friend' })), {
+    [`relationship.${id}`]: 'unknown',
+  });
+  await refused(book(firm, jane.email), { email_recipient: 'unknown' });
+  const booked = await ok(book(firm, firm.customers[0].email));
+  await refused(firm.patch(`${firm.path}/appointments/${booked.id}`, { email_recipient: jane.email }), {
+    email_recipient: 'unknown',
+  });
+  assert.equal((await ok(bill(firm, '1'))).recipients_name, 'Mr John Smith and Mrs Ann Smith');
+});
+
+test('records that name a removed customer keep it, and can be changed in everything else', async () => {
+  const firm = await world.firm();
+  const { id } = await addJane(firm);
+  const { id: entryId } = await ok(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend' })));
+  const booked = await ok(book(firm, jane.email));
+  const billed = await ok(bill(firm, '1'));
+  await ok(firm.delete(`${customersOf(firm)}/${id}`));
+
+  const { relationship, ...rest } = entry({});
+  const updated = await ok(firm.patch(`${firm.path}/address-book/entry/${entryId}`, { ...rest, alias: 'Bob' }));
+  assert.deepEqual(updated.data.relationship, { [id]: 'friend' });
+  const moved = await ok(firm.patch(`${firm.path}/appointments/${booked.id}`, { notes: 'moved' }));
+  assert.deepEqual([moved.email_recipient, moved.email_notification], [jane.email, 'scheduled']);
+  const [listed] = await ok(firm.get(`${firm.path}/invoices`));
+  assert.equal(listed.recipients_name, billed.recipients_name);
+});
+
+test('another company, another case and invented ids are 404, whatever the body holds', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const elsewhere = await firm.openCase();
+  const [theirs] = await ok(other.get(customersOf(other)));
+  for (const id of [other.caseId, UNKNOWN, 'nothing']) {
+    await missing(firm.get(`${CASES}/${id}`));
+    await missing(firm.patch(`${CASES}/${id}`, { reference: '' }));
+    await missing(firm.get(`${CASES}/${id}/customers`));
+    await missing(firm.get(`${CASES}/${id}/customers?page=x`));
+    await missing(firm.post(`${CASES}/${id}/customers`, jane));
+    await missing(firm.post(`${CASES}/${id}/customers`, { last_name: 5 }));
+    await missing(firm.post(`${CASES}/${id}/customers`, 'no JSON'));
+  }
+  for (const path of [
+    `${CASES}/${other.caseId}/customers/${theirs.id}`,
+    `${customersOf(firm)}/${theirs.id}`,
+    `${customersOf(firm)}/${UNKNOWN}`,
+    `${CASES}/${elsewhere}/customers/${firm.customers[0].id}`,
+  ]) {
+    await missing(firm.get(path));
+    await missing(firm.patch(path, { title: 'Dr' }));
+    await missing(firm.patch(path, { title: 5 }));
+    await missing(firm.delete(path));
+  }
+  assert.deepEqual((await ok(other.get(customersOf(other))))[0], theirs);
+});

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import pino from 'pino';
+import { buildApp } from '../src/app.ts';
+import { type Answer, caller } from './harness/http.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+beforeEach(() => world.clock.advance({ minutes: 1 }));
+
+const CLIENTS = '/manage/clients';
+const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
+  const { status, body, text } = await answer;
+  assert.equal(status, 400, text);
+  assert.deepEqual(
+    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
+    faults,
+  );
+}
+
+const body = { name: 'website', scopes: ['interactions:read', 'interactions:write'] };
+const now = () => world.clock.read().toString({ fractionalSecondDigits: 6 });
+
+const make = (firm: Firm) => ok(firm.post(CLIENTS, body));
+const ask = (client_id: string, client_secret: string) =>
+  world.anonymous.post('/oauth/token', { grant_type: 'client_credentials', client_id, client_secret });
+const tokenOf = async ({ id, client_secret }: { id: string; client_secret: string }): Promise<string> =>
+  (await ok(ask(id, client_secret))).access_token;
+const read = async (token: string, firm: Firm, url = world.baseUrl) =>
+  (await caller(url, token).get(`${firm.path}/interactions`)).status;
+
+test('a client is made, and its secret is in that answer alone', async () => {
+  const firm = await world.firm();
+  const answer = await firm.post(CLIENTS, body);
+  const { client_secret, ...record } = await ok(Promise.resolve(answer));
+  assert.match(client_secret, /^crs_[A-Za-z0-9_-]{43}$/);
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  assert.deepEqual(record, {
+    id: record.id,
+    ...body,
+    created_at: now(),
+    updated_at: now(),
+    rotated_at: null,
+    disabled_at: null,
+  });
+  assert.deepEqual(await ok(firm.get(`${CLIENTS}/${record.id}`)), record);
+  assert.deepEqual(await ok(firm.get(CLIENTS)), [record]);
+});
+
+for (const [what, change, faults] of [
+  ['an empty name', { name: '' }, { name: 'too_short' }],
+  ['a name of 101 characters', { name: '🙂'.repeat(101) }, { name: 'too_long' }],
+  ['a name that is null', { name: null }, { name: 'required' }],
+  ['no scope in the list', { scopes: [] }, { scopes: 'too_short' }],
+  ['scopes that are null', { scopes: null }, { scopes: 'required' }],
+  ['the scope operator', { scopes: ['operator'] }, { 'scopes[0]': 'not_allowed' }],
+  ['an unknown scope', { scopes: ['invoices:read', '*'] }, { 'scopes[1]': 'not_allowed' }],
+  ['several faults', { name: 5, scopes: 5 }, { name: 'type', scopes: 'type' }],
+] as const) {
+  test(`a client with ${what} is refused, on create and on update`, async () => {
+    const firm = await world.firm();
+    const { client_secret, ...client } = await make(firm);
+    await refused(firm.post(CLIENTS, { ...body, ...change }), faults);
+    await refused(firm.patch(`${CLIENTS}/${client.id}`, change), faults);
+    assert.deepEqual(await ok(firm.get(CLIENTS)), [client]);
+  });
+}
+
+test('a client needs a name and scopes', async () => {
+  await refused((await world.firm()).post(CLIENTS, {}), { name: 'required', scopes: 'required' });
+});
+
+test('name and scopes can be changed, each alone', async () => {
+  const firm = await world.firm();
+  const { client_secret, ...client } = await make(firm);
+  world.clock.advance({ seconds: 1 });
+  const renamed = await ok(firm.patch(`${CLIENTS}/${client.id}`, { name: 'shop' }));
+  assert.deepEqual(renamed, { ...client, name: 'shop', updated_at: now() });
+  const narrowed = await ok(firm.patch(`${CLIENTS}/${client.id}`, { scopes: ['invoices:read'] }));
+  assert.deepEqual(narrowed, { ...renamed, scopes: ['invoices:read'] });
+  assert.deepEqual(await ok(firm.patch(`${CLIENTS}/${client.id}`, {})), narrowed);
+});
+
+test('a scope that is taken away is missing from its tokens within two seconds, a new one is not in them', async () => {
+  const firm = await world.firm();
+  const client = await make(firm);
+  const token = await tokenOf(client);
+  assert.equal(await read(token, firm), 200);
+  await ok(firm.patch(`${CLIENTS}/${client.id}`, { scopes: ['interactions:write', 'invoices:read'] }));
+  world.clock.advance({ seconds: 2 });
+  assert.equal(await read(token, firm), 403);
+  const user = caller(world.baseUrl, token);
+  assert.equal((await user.get(`${firm.path}/invoices`)).status, 403);
+  assert.equal((await user.post(`${firm.path}/interactions`, { type: 'phone' })).status, 200);
+  assert.equal((await caller(world.baseUrl, await tokenOf(client)).get(`${firm.path}/invoices`)).status, 200);
+});
+
+test('a rotated secret is new, the old one is dead at once, and tokens live on', async () => {
+  const firm = await world.firm();
+  const client = await make(firm);
+  const token = await tokenOf(client);
+  world.clock.advance({ seconds: 1 });
+  const answer = await firm.post(`${CLIENTS}/${client.id}/rotate`);
+  const rotated = await ok(Promise.resolve(answer));
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  assert.match(rotated.client_secret, /^crs_[A-Za-z0-9_-]{43}$/);
+  assert.notEqual(rotated.client_secret, client.client_secret);
+  assert.deepEqual([rotated.rotated_at, rotated.updated_at], [now(), now()]);
+  assert.equal((await ask(client.id, client.client_secret)).status, 401);
+  await tokenOf(rotated);
+  assert.equal(await read(token, firm), 200);
+});
+
+test('the tokens of a disabled client stop within two seconds on every process', async () => {
+  const firm = await world.firm();
+  const [client, other] = [await make(firm), await make(firm)];
+  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
+  const second = await app.listen({ host: '127.0.0.1', port: 0 });
+  const [token, others] = [await tokenOf(client), await tokenOf(other)];
+  const statuses = () => Promise.all([world.baseUrl, second].map((url) => read(token, firm, url)));
+  assert.deepEqual(await statuses(), [200, 200]);
+  const disabled = await ok(firm.post(`${CLIENTS}/${client.id}/disable`));
+  assert.equal(disabled.disabled_at, now());
+  assert.equal((await ask(client.id, client.client_secret)).status, 401);
+  world.clock.advance({ seconds: 2 });
+  assert.deepEqual(await statuses(), [401, 401]);
+  assert.equal(await read(others, firm), 200);
+  assert.equal(await read(firm.token, firm), 200);
+  assert.equal((await ok(firm.post(`${CLIENTS}/${client.id}/disable`))).disabled_at, disabled.disabled_at);
+  await app.close();
+});
+
+test('an enabled client gets tokens again with its secret, and the old tokens stay ended', async () => {
+  const firm = await world.firm();
+  const client = await make(firm);
+  const token = await tokenOf(client);
+  await ok(firm.post(`${CLIENTS}/${client.id}/disable`));
+  world.clock.advance({ seconds: 2 });
+  assert.equal((await ok(firm.post(`${CLIENTS}/${client.id}/enable`))).disabled_at, null);
+  assert.equal(await read(token, firm), 401);
+  assert.equal(await read(await tokenOf(client), firm), 200);
+});
+
+test('enabling a client that is enabled ends nothing', async () => {
+  const firm = await world.firm();
+  const client = await make(firm);
+  const token = await tokenOf(client);
+  const { client_secret, ...record } = client;
+  world.clock.advance({ seconds: 1 });
+  assert.deepEqual(await ok(firm.post(`${CLIENTS}/${client.id}/enable`)), record);
+  assert.equal(await read(token, firm), 200);
+});
+
+test('another company and an invented id are 404, whatever the body holds', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const theirs = await make(other);
+  const token = await tokenOf(theirs);
+  for (const id of [theirs.id, UNKNOWN, 'nothing']) {
+    assert.equal((await firm.get(`${CLIENTS}/${id}`)).status, 404);
+    assert.equal((await firm.patch(`${CLIENTS}/${id}`, { name: 'mine' })).status, 404);
+    assert.equal((await firm.patch(`${CLIENTS}/${id}`, { name: 5, scopes: ['operator'] })).status, 404);
+    for (const verb of ['rotate', 'disable', 'enable']) {
+      assert.equal((await firm.post(`${CLIENTS}/${id}/${verb}`)).status, 404);
+    }
+  }
+  world.clock.advance({ seconds: 2 });
+  assert.equal(await read(token, other), 200);
+  await tokenOf(theirs);
+  assert.equal((await ok(other.get(`${CLIENTS}/${theirs.id}`))).name, body.name);
+});

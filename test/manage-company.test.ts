@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict';
+import { beforeEach, mock, test } from 'node:test';
+import type { Answer, Caller } from './harness/http.ts';
+import { caller } from './harness/http.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+
+const COMPANY = '/manage/company';
+const COMPANIES = '/manage/companies';
+const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
+  const { status, body, text } = await answer;
+  assert.equal(status, 400, text);
+  assert.deepEqual(
+    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
+    faults,
+  );
+}
+
+/** A settings change is seen by every process within two seconds. */
+async function change(firm: Firm, settings: object) {
+  const changed = await ok(firm.patch(COMPANY, settings));
+  world.clock.advance({ seconds: 2 });
+  return changed;
+}
+
+const operator = async (): Promise<Caller> => (await world.firm()).withScopes('operator');
+
+const invoice = {
+  invoice_number: 'INV-1',
+  sender_id: UNKNOWN,
+  date_created: '2026-06-01 09:00:00',
+  date_due: '2026-07-01 09:00:00',
+  vat: 20,
+  total: 120,
+  sub_total: 100,
+};
+
+test('a company begins with the default settings', async () => {
+  const firm = await world.firm();
+  assert.deepEqual(await ok(firm.get(COMPANY)), {
+    id: firm.companyId,
+    name: 'Smith & Partners',
+    time_zone: 'Europe/London',
+    phone_region: 'GB',
+    terms: '',
+    payment_terms: '30 days',
+    reminder_lead_days: 1,
+    sender_name: null,
+    sender_address: null,
+    created_at: '2026-06-01T09:00:00.000000Z',
+    updated_at: '2026-06-01T09:00:00.000000Z',
+  });
+});
+
+test('every setting can be changed, alone or together, and what is not sent stays', async () => {
+  const firm = await world.firm();
+  const settings = {
+    name: 'Jones LLP',
+    time_zone: 'America/New_York',
+    phone_region: 'US',
+    terms: 'Payable in advance.',
+    payment_terms: '14 days',
+    reminder_lead_days: 3,
+    sender_name: 'Jones, Office',
+    sender_address: 'office@jones.example',
+  };
+  let expected = await ok(firm.get(COMPANY));
+  for (const [name, value] of Object.entries(settings)) {
+    world.clock.advance({ seconds: 1 });
+    const changed = await ok(firm.patch(COMPANY, { [name]: value }));
+    expected = { ...expected, [name]: value, updated_at: changed.updated_at };
+    assert.deepEqual(changed, expected);
+    assert.deepEqual(await ok(firm.get(COMPANY)), expected);
+  }
+  assert.ok(expected.updated_at > expected.created_at);
+  const other = await world.firm();
+  await ok(other.patch(COMPANY, settings));
+  const { id, created_at, updated_at, ...rest } = await ok(other.get(COMPANY));
+  assert.deepEqual(rest, settings);
+});
+
+test('null clears the sender, and nothing else', async () => {
+  const firm = await world.firm();
+  await ok(firm.patch(COMPANY, { sender_name: 'Office', sender_address: 'office@firm.example' }));
+  const cleared = await ok(firm.patch(COMPANY, { sender_name: null, sender_address: null }));
+  assert.deepEqual([cleared.sender_name, cleared.sender_address], [null, null]);
+  for (const name of ['name', 'time_zone', 'phone_region', 'terms', 'payment_terms', 'reminder_lead_days']) {
+    await refused(firm.patch(COMPANY, { [name]: null }), { [name]: 'required' });
+  }
+});
+
+for (const [name, values] of Object.entries<[unknown, string][]>({
+  name: [
+    ['', 'too_short'],
+    ['🙂'.repeat(201), 'too_long'],
+    [7, 'type'],
+    ['a\0', 'invalid_character'],
+  ],
+  time_zone: [
+    ['Europe/Nowhere', 'unknown'],
+    ['London', 'unknown'],
+    ['', 'unknown'],
+    ['+01:00', 'unknown'],
+    ['CET', 'unknown'],
+    ['posix/Europe/London', 'unknown'],
+    ["Europe/London'; DROP TABLE companies; --", 'unknown'],
+    ['x'.repeat(101), 'too_long'],
+    [1, 'type'],
+  ],
+  phone_region: [
+    ['XX', 'unknown'],
+    ['gb', 'unknown'],
+    ['', 'unknown'],
+    ['G', 'unknown'],
+    ['GBR', 'too_long'],
+  ],
+  terms: [['x'.repeat(10_001), 'too_long']],
+  payment_terms: [['x'.repeat(1_001), 'too_long']],
+  reminder_lead_days: [
+    [0, 'out_of_range'],
+    [31, 'out_of_range'],
+    [-1, 'out_of_range'],
+    [1.5, 'type'],
+    ['soon', 'format'],
+    [true, 'type'],
+  ],
+  sender_name: [
+    ['x'.repeat(201), 'too_long'],
+    ['Office\r\nBcc: all@firm.example', 'invalid_character'],
+  ],
+  sender_address: [
+    ['office', 'format'],
+    ['a b@firm.example', 'format'],
+    [`${'a'.repeat(242)}@firm.example`, 'too_long'],
+  ],
+})) {
+  test(`${name} refuses what it cannot hold, and nothing changes`, async () => {
+    const firm = await world.firm();
+    const before = await ok(firm.get(COMPANY));
+    for (const [value, code] of values) await refused(firm.patch(COMPANY, { [name]: value }), { [name]: code });
+    assert.deepEqual(await ok(firm.get(COMPANY)), before);
+  });
+}
+
+test('the limits themselves are allowed', async () => {
+  const firm = await world.firm();
+  for (const settings of [
+    { name: '🙂'.repeat(200) },
+    { terms: 'x'.repeat(10_000) },
+    { payment_terms: '' },
+    { payment_terms: 'x'.repeat(1_000) },
+    { reminder_lead_days: 30 },
+    { time_zone: 'UTC' },
+    { time_zone: 'America/Argentina/Buenos_Aires' },
+    { time_zone: 'Etc/GMT+5' },
+  ]) {
+    const changed = await ok(firm.patch(COMPANY, settings));
+    for (const [name, value] of Object.entries(settings)) assert.equal(changed[name], value);
+  }
+  assert.equal((await ok(firm.patch(COMPANY, { reminder_lead_days: '7' }))).reminder_lead_days, 7);
+});
+
+test('a zone is stored in the spelling of the zone database', async () => {
+  const firm = await world.firm();
+  assert.equal((await ok(firm.patch(COMPANY, { time_zone: 'europe/berlin' }))).time_zone, 'Europe/Berlin');
+});
+
+test('a zone that only this side knows is refused by the database', async () => {
+  const firm = await world.firm();
+  const read = Temporal.Now.zonedDateTimeISO;
+  const known = mock.method(Temporal.Now, 'zonedDateTimeISO', (zone?: string) =>
+    zone === 'Mars/Phobos' ? { timeZoneId: zone } : read(zone),
+  );
+  try {
+    await refused(firm.patch(COMPANY, { time_zone: 'Mars/Phobos' }), { time_zone: 'unknown' });
+    await refused(firm.patch(COMPANY, { time_zone: 'Mars/Phobos', name: '' }), {
+      time_zone: 'unknown',
+      name: 'too_short',
+    });
+  } finally {
+    known.mock.restore();
+  }
+  assert.equal((await ok(firm.get(COMPANY))).time_zone, 'Europe/London');
+});
+
+test('all faults of a request come at once', async () => {
+  const firm = await world.firm();
+  await refused(firm.patch(COMPANY, { time_zone: 'X/Y', phone_region: 'ZZ', reminder_lead_days: 0, name: '' }), {
+    time_zone: 'unknown',
+    phone_region: 'unknown',
+    reminder_lead_days: 'out_of_range',
+    name: 'too_short',
+  });
+});
+
+test('a new time zone is that of the next request, within two seconds', async () => {
+  const firm = await world.firm();
+  await change(firm, { time_zone: 'America/New_York' });
+  const created = await ok(firm.post(`${firm.path}/invoices`, invoice));
+  assert.equal(created.date_created, '2026-06-01T13:00:00.000000Z');
+});
+
+test('a new phone region judges the next number', async () => {
+  const firm = await world.firm();
+  const add = (phone: string) => firm.post(`/manage/cases/${firm.caseId}/customers`, { last_name: 'Doe', phone });
+  await refused(add('12'), { phone: 'format' });
+  await ok(add('(201) 555-0123'));
+  await change(firm, { phone_region: 'US' });
+  const { id } = await ok(add('(201) 555-0123'));
+  const found = await ok(firm.get('/manage/customers?search=%2B12015550123'));
+  assert.deepEqual(
+    found.map((customer: { id: string }) => customer.id),
+    [id],
+  );
+});
+
+test('new terms are on the next invoice and not on those before', async () => {
+  const firm = await world.firm();
+  const before = await ok(firm.post(`${firm.path}/invoices`, invoice));
+  await change(firm, { terms: 'In advance.', payment_terms: '7 days' });
+  const after = await ok(firm.post(`${firm.path}/invoices`, { ...invoice, invoice_number: 'INV-2' }));
+  assert.deepEqual([before.terms, before.payment_terms], ['', '30 days']);
+  assert.deepEqual([after.terms, after.payment_terms], ['In advance.', '7 days']);
+  const listed = await ok(firm.get(`${firm.path}/invoices`));
+  assert.ok(listed.some((one: { terms: string }) => one.terms === ''));
+});
+
+test('a new reminder lead moves the reminders of the next appointment', async () => {
+  const firm = await world.firm();
+  await change(firm, { reminder_lead_days: 3 });
+  const booked = await ok(
+    firm.post(`${firm.path}/appointments`, {
+      adviser_email: firm.adviser,
+      start_time: '2026-06-20 14:00:00',
+      end_time: '2026-06-20 15:00:00',
+      email_recipient: firm.customers[0].email,
+      email_notification: true,
+    }),
+  );
+  const [message] = await world.sql<{ due: string }>(
+    `SELECT to_char(due_at AT TIME ZONE 'Europe/London', 'YYYY-MM-DD HH24:MI') AS due FROM messages WHERE appointment_id = $1`,
+    [booked.id],
+  );
+  assert.equal(message?.due, '2026-06-17 14:00');
+});
+
+test('an operator lists, creates, reads and changes companies', async () => {
+  const [firm, chief] = [await world.firm(), await operator()];
+  const created = await ok(chief.post(COMPANIES, { name: 'Ängström & Söhne', time_zone: 'Europe/Stockholm' }));
+  assert.deepEqual(
+    [created.name, created.time_zone, created.phone_region],
+    ['Ängström & Söhne', 'Europe/Stockholm', 'GB'],
+  );
+  const found = await ok(chief.get(`${COMPANIES}?search=${encodeURIComponent('ÄNGSTRÖM')}`));
+  assert.deepEqual(found, [created]);
+  assert.deepEqual(await ok(chief.get(`${COMPANIES}/${created.id}`)), created);
+  const changed = await ok(chief.patch(`${COMPANIES}/${created.id}`, { phone_region: 'SE' }));
+  assert.deepEqual(changed, { ...created, phone_region: 'SE' });
+  assert.deepEqual(await ok(chief.get(`${COMPANIES}/${firm.companyId}`)), await ok(firm.get(COMPANY)));
+  const all: { id: string }[] = await ok(chief.get(`${COMPANIES}?per_page=200`));
+  for (const id of [firm.companyId, created.id]) assert.ok(all.some((company) => company.id === id));
+});
+
+test('an operator is told what is wrong with a company, and an unknown one is 404 first', async () => {
+  const chief = await operator();
+  const before = (await chief.get(COMPANIES)).headers['x-total-count'];
+  await refused(chief.post(COMPANIES, {}), { name: 'required' });
+  await refused(chief.post(COMPANIES, { name: '', time_zone: 'Nowhere/At_All' }), {
+    name: 'too_short',
+    time_zone: 'unknown',
+  });
+  assert.equal((await chief.get(COMPANIES)).headers['x-total-count'], before);
+  for (const path of [`${COMPANIES}/${UNKNOWN}`, `${COMPANIES}/nothing`]) {
+    assert.equal((await chief.get(path)).status, 404);
+    assert.equal((await chief.patch(path, { name: '' })).status, 404);
+    assert.equal((await chief.post(`${path}/keys`, {})).status, 404);
+  }
+});
+
+test('an operator gives a new company its first key, and the company does the rest', async () => {
+  const chief = await operator();
+  const { id } = await ok(chief.post(COMPANIES, { name: 'New', time_zone: 'America/New_York' }));
+  await refused(chief.post(`${COMPANIES}/${id}/keys`, { name: 'first', scopes: ['operator'] }), {
+    'scopes[0]': 'not_allowed',
+  });
+  const made = await chief.post(`${COMPANIES}/${id}/keys`, {
+    name: 'first',
+    scopes: ['manage', 'interactions:write'],
+    expires_at: '2026-06-01 06:00:00',
+  });
+  const { key, expires_at } = await ok(Promise.resolve(made));
+  assert.equal(made.headers['cache-control'], 'no-store');
+  assert.equal(expires_at, '2026-06-01T10:00:00.000000Z');
+  const company = caller(world.baseUrl, key);
+  assert.equal((await ok(company.get(COMPANY))).id, id);
+  const opened = await ok(company.post('/manage/cases', { reference: 'First' }));
+  assert.equal((await ok(company.post(`/cases/${opened.id}/interactions`, { type: 'phone' }))).type, 'phone');
+});

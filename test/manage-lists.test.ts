@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import fc from 'fast-check';
+import type { Answer, Caller } from './harness/http.ts';
+import { document } from './harness/openapi.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+type Documented = { get?: { parameters?: { name: string }[] } };
+const lists = Object.entries(document.paths as unknown as Record<string, Documented>)
+  .filter(([path, { get }]) => path.startsWith('/manage') && get?.parameters?.some(({ name }) => name === 'search'))
+  .map(([path]) => path);
+
+const searched = async (caller: Caller, path: string, search: string) =>
+  ok(caller.get(`${path}?search=${encodeURIComponent(search)}`));
+
+async function open(firm: Firm, reference: string, ...customers: object[]): Promise<string> {
+  world.clock.advance({ seconds: 1 });
+  return (await ok(firm.post('/manage/cases', { reference, customers }))).id;
+}
+
+const references = (cases: { reference: string }[]) => cases.map(({ reference }) => reference);
+const lastNames = (customers: { last_name: string }[]) => customers.map(({ last_name }) => last_name);
+
+/** "<…?page=2&per_page=1>; rel="next"" becomes { next: '…?page=2&per_page=1' }. */
+const linksOf = ({ headers }: Answer): Record<string, string> =>
+  Object.fromEntries([...String(headers.link).matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel, url]));
+
+test('the management API has nine lists that can be searched', () => {
+  assert.deepEqual(lists.toSorted(), [
+    '/manage/advisers',
+    '/manage/cases',
+    '/manage/cases/{caseId}/customers',
+    '/manage/clients',
+    '/manage/companies',
+    '/manage/custom-tags',
+    '/manage/customers',
+    '/manage/default-tags',
+    '/manage/keys',
+  ]);
+});
+
+for (const list of lists) {
+  const setUp = async (): Promise<[Caller, string]> => {
+    const firm = await world.firm();
+    for (const name of ['a', 'b', 'c']) {
+      await ok(firm.post('/manage/clients', { name, scopes: ['manage'] }));
+      await ok(firm.post('/manage/keys', { name, scopes: ['manage'] }));
+      await open(firm, name);
+      await ok(firm.post('/manage/custom-tags', { tag: name }));
+      await firm.addCustomer(firm.caseId, { last_name: name });
+      await ok(firm.post('/manage/advisers', { name, email: `${name}@firm.example` }));
+      await world.firm();
+    }
+    const caller = list.startsWith('/manage/companies') ? await firm.withScopes('operator') : firm;
+    return [caller, list.replace('{caseId}', firm.caseId)];
+  };
+
+  test(`${list} comes in pages that together are the whole, in the same order`, async () => {
+    const [caller, path] = await setUp();
+    const whole = await caller.get(`${path}?per_page=200`);
+    const total = Number(whole.headers['x-total-count']);
+    assert.ok(total >= 3);
+    assert.equal(whole.body.length, total);
+    const parts: unknown[] = [];
+    for (let next: string | undefined = `${path}?per_page=2`; next; ) {
+      const part = await caller.get(next);
+      assert.equal(part.status, 200, part.text);
+      assert.equal(part.headers['x-total-count'], String(total));
+      assert.ok(part.body.length <= 2);
+      parts.push(...part.body);
+      next = linksOf(part).next;
+    }
+    assert.deepEqual(parts, whole.body);
+  });
+
+  test(`${list} says where its first, last, previous and next page are`, async () => {
+    const [caller, path] = await setUp();
+    const first = await caller.get(`${path}?per_page=1`);
+    const last = Number(first.headers['x-total-count']);
+    const page = (number: number) => `${path}?per_page=1&page=${number}`;
+    assert.deepEqual(linksOf(first), { first: page(1), last: page(last), next: page(2) });
+    assert.deepEqual(linksOf(await caller.get(page(2))), {
+      first: page(1),
+      last: page(last),
+      prev: page(1),
+      next: page(3),
+    });
+    assert.deepEqual(linksOf(await caller.get(page(last))), { first: page(1), last: page(last), prev: page(last - 1) });
+    const beyond = await caller.get(page(last + 10));
+    assert.deepEqual(beyond.body, []);
+    assert.deepEqual(linksOf(beyond), { first: page(1), last: page(last), prev: page(last) });
+    const none = await caller.get(`${path}?search=nothing+has+this+name`);
+    assert.deepEqual([none.body, none.headers['x-total-count']], [[], '0']);
+  });
+
+  test(`${list} refuses pages and searches that cannot be`, async () => {
+    const [caller, path] = await setUp();
+    for (const [query, field, code] of [
+      ['page=0', 'page', 'format'],
+      ['page=-1', 'page', 'format'],
+      ['page=1.5', 'page', 'format'],
+      ['page=x', 'page', 'format'],
+      ['page=', 'page', 'format'],
+      ['page=1000001', 'page', 'out_of_range'],
+      ['page=1&page=2', 'page', 'type'],
+      ['per_page=0', 'per_page', 'format'],
+      ['per_page=201', 'per_page', 'out_of_range'],
+      ['per_page=99999999', 'per_page', 'format'],
+      [`search=${'x'.repeat(201)}`, 'search', 'too_long'],
+      ['search=a&search=b', 'search', 'type'],
+      ['search=%00', 'search', 'invalid_character'],
+    ] as const) {
+      const { status, body, text } = await caller.get(`${path}?${query}`);
+      assert.equal(status, 400, `${query}: ${text}`);
+      assert.deepEqual(
+        body.errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]),
+        [[field, code]],
+        query,
+      );
+    }
+    const both = await caller.get(`${path}?page=0&per_page=0`);
+    assert.equal(both.body.errors.length, 2);
+  });
+
+  test(`${list} without a search text is the whole list`, async () => {
+    const [caller, path] = await setUp();
+    assert.equal((await caller.get(`${path}?search=`)).text, (await caller.get(path)).text);
+  });
+}
+
+test('a list shows fifty entries unless it is asked for more, at most two hundred', async () => {
+  const firm = await world.firm();
+  await Promise.all(Array.from({ length: 60 }, (_, i) => firm.post('/manage/custom-tags', { tag: `t${i}` })));
+  assert.equal((await ok(firm.get('/manage/custom-tags'))).length, 50);
+  assert.equal((await ok(firm.get('/manage/custom-tags?per_page=200'))).length, 62);
+});
+
+test('the links keep the search', async () => {
+  const firm = await world.firm();
+  for (const reference of ['Söhne & Co 1', 'Söhne & Co 2', 'other']) await open(firm, reference);
+  const first = await firm.get(`/manage/cases?search=${encodeURIComponent('söhne & co')}&per_page=1`);
+  const second = await firm.get(linksOf(first).next ?? '');
+  assert.deepEqual(references([...first.body, ...second.body]), ['Söhne & Co 2', 'Söhne & Co 1']);
+  assert.equal(linksOf(second).next, undefined);
+});
+
+test('cases are listed newest first, advisers and customers by name, tags by the alphabet', async () => {
+  const firm = await world.firm();
+  for (const reference of ['one', 'two', 'three']) {
+    await open(firm, reference);
+  }
+  assert.deepEqual(references(await ok(firm.get('/manage/cases'))), ['three', 'two', 'one', 'Smith']);
+  for (const name of ['bert', 'Carl', 'anna']) {
+    await ok(firm.post('/manage/advisers', { name, email: `${name}@firm.example` }));
+  }
+  assert.deepEqual(
+    (await ok(firm.get('/manage/advisers'))).map(({ name }: { name: string }) => name),
+    ['Alex Adviser', 'anna', 'bert', 'Carl', 'Vic Video'],
+  );
+  await open(firm, 'more', { last_name: 'abel' }, { last_name: 'Smith', first_names: 'Kim' }, { last_name: 'Zoe' });
+  const customers: { first_names: string; last_name: string }[] = await ok(firm.get('/manage/customers'));
+  assert.deepEqual(
+    customers.map(({ first_names, last_name }) => `${first_names} ${last_name}`.trim()),
+    ['abel', 'Ann Smith', 'John Smith', 'Kim Smith', 'Zoe'],
+  );
+});
+
+test('cases are found by reference and by names and emails of their customers', async () => {
+  const firm = await world.firm();
+  await open(firm, 'Nachlass Müller', { last_name: 'Grün', first_names: 'Zoë', email: 'zoe@client.example' });
+  for (const [search, found] of [
+    ['NACHLASS MÜLLER', 'Nachlass Müller'],
+    ['lass', 'Nachlass Müller'],
+    ['zoë grün', 'Nachlass Müller'],
+    ['GRÜN', 'Nachlass Müller'],
+    ['ZOE@CLIENT', 'Nachlass Müller'],
+    ['john smith', 'Smith'],
+    [firm.customers[1].email, 'Smith'],
+  ] as const) {
+    assert.deepEqual(references(await searched(firm, '/manage/cases', search)), [found], search);
+  }
+  assert.deepEqual(await searched(firm, '/manage/cases', 'grün zoë'), []);
+});
+
+test('a case is found once, however many of its customers match', async () => {
+  const firm = await world.firm();
+  const answer = await firm.get('/manage/cases?search=smith');
+  assert.deepEqual([answer.body.length, answer.headers['x-total-count']], [1, '1']);
+  assert.equal(answer.body[0].customers.length, 2);
+});
+
+test('customers are found across cases by names, email and phone', async () => {
+  const firm = await world.firm();
+  await open(firm, 'x', { last_name: 'Doe', first_names: 'Jane', email: 'jane@x.example', phone: '020 7946 0018' });
+  for (const search of ['JANE DOE', 'doe', 'jane@X', '7946 0018', '+442079460018', '02079460018', '+44 20 7946 0018']) {
+    assert.deepEqual(lastNames(await searched(firm, '/manage/customers', search)), ['Doe'], search);
+  }
+  assert.deepEqual(lastNames(await searched(firm, '/manage/customers', 'smith')), ['Smith', 'Smith']);
+  assert.deepEqual(lastNames(await searched(firm, `/manage/cases/${firm.caseId}/customers`, 'doe')), []);
+  assert.equal((await searched(firm, `/manage/cases/${firm.caseId}/customers`, 'ann')).length, 1);
+});
+
+test('a changed phone is found under the new number and no longer under the old', async () => {
+  const firm = await world.firm();
+  const path = `/manage/cases/${firm.caseId}/customers/${firm.customers[0].id}`;
+  await ok(firm.patch(path, { phone: '020 7946 0018' }));
+  assert.equal((await searched(firm, '/manage/customers', '+442079460018')).length, 1);
+  assert.deepEqual(await searched(firm, '/manage/customers', '+447400123456'), []);
+  await ok(firm.patch(path, { phone: null }));
+  assert.deepEqual(await searched(firm, '/manage/customers', '+442079460018'), []);
+});
+
+test('advisers are found by name and email, clients and keys by name', async () => {
+  const firm = await world.firm();
+  assert.equal((await searched(firm, '/manage/advisers', 'ALEX')).length, 1);
+  assert.equal((await searched(firm, '/manage/advisers', firm.adviserWithVideo.toUpperCase())).length, 1);
+  for (const path of ['/manage/clients', '/manage/keys']) {
+    await ok(firm.post(path, { name: 'Nightly Export', scopes: ['manage'] }));
+    assert.equal((await searched(firm, path, 'nightly')).length, 1);
+    assert.deepEqual(await searched(firm, path, 'daily'), []);
+  }
+});
+
+test('no list shows anything of another company', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const mark = 'theirs-alone';
+  await open(other, mark, { last_name: mark, phone: '020 7946 0018' });
+  await ok(other.post('/manage/advisers', { name: mark, email: `${mark}@firm.example` }));
+  await ok(other.post('/manage/custom-tags', { tag: mark }));
+  for (const path of ['/manage/clients', '/manage/keys']) {
+    await ok(other.post(path, { name: mark, scopes: ['manage'] }));
+  }
+  for (const list of lists) {
+    if (list === '/manage/companies' || list === '/manage/default-tags') continue;
+    if (list.includes('{caseId}')) continue;
+    assert.equal((await searched(other, list, mark)).length, 1, list);
+    assert.deepEqual(await searched(firm, list, mark), [], list);
+    assert.ok(!(await firm.get(`${list}?per_page=200`)).text.includes(mark), list);
+  }
+  assert.deepEqual(await searched(firm, '/manage/customers', '+442079460018'), []);
+});
+
+test('what LIKE takes for wildcards are letters like any other', async () => {
+  const firm = await world.firm();
+  for (const reference of ['100%', '100 percent', 'a_b', 'acb', 'back\\slash', 'slash']) await open(firm, reference);
+  for (const [search, found] of [
+    ['100%', ['100%']],
+    ['%', ['100%']],
+    ['a_b', ['a_b']],
+    ['_', ['a_b']],
+    ['k\\s', ['back\\slash']],
+    ['\\', ['back\\slash']],
+    ["'; DROP TABLE cases; --", []],
+  ] as const) {
+    assert.deepEqual(references(await searched(firm, '/manage/cases', search)), found, search);
+  }
+});
+
+test('a search finds exactly what contains the text, whatever the text is', async () => {
+  const firm = await world.firm();
+  const letters = fc.string({
+    unit: fc.constantFrom('a', 'B', '%', '_', '\\', ' ', "'", 'É', '🙂'),
+    minLength: 1,
+    maxLength: 4,
+  });
+  const all: string[] = [];
+  await fc.assert(
+    fc.asyncProperty(letters, letters, async (reference, search) => {
+      await open(firm, reference);
+      all.push(reference);
+      const found = references(await ok(firm.get(`/manage/cases?per_page=200&search=${encodeURIComponent(search)}`)));
+      const expected = all.filter((one) => one.toLowerCase().includes(search.toLowerCase()));
+      assert.deepEqual(found.filter((one) => one !== 'Smith').toSorted(), expected.toSorted());
+    }),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer } from './harness/http.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+const TAGS = '/manage/custom-tags';
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function refused(answer: Promise<Answer>, code: string): Promise<void> {
+  const { status, body, text } = await answer;
+  assert.equal(status, 400, text);
+  assert.deepEqual(
+    body.errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]),
+    [['tag', code]],
+  );
+}
+
+const tagsOf = async (firm: Firm): Promise<string[]> =>
+  (await ok(firm.get(TAGS))).map(({ tag }: { tag: string }) => tag);
+
+const person = { entity_id: 'person', title: 'Mr', first_names: 'Rob', last_name: 'Roe' };
+
+test('the default tags are listed, the same for every company', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const tags: { tag: string }[] = await ok(firm.get('/manage/default-tags'));
+  assert.equal(tags.length, 23);
+  assert.ok(tags.some(({ tag }) => tag === 'next-of-kin'));
+  assert.deepEqual(
+    tags,
+    tags.toSorted((a, b) => (a.tag < b.tag ? -1 : 1)),
+  );
+  assert.deepEqual(await ok(other.get('/manage/default-tags')), tags);
+});
+
+test('a custom tag is created, listed and at once usable', async () => {
+  const firm = await world.firm();
+  const made = await ok(firm.post(TAGS, { tag: 'gold-2026' }));
+  assert.deepEqual(made, { tag: 'gold-2026', created_at: '2026-06-01T09:00:00.000000Z' });
+  assert.deepEqual(await tagsOf(firm), ['gold-2026', 'newsletter', 'vip-client']);
+  await ok(firm.post(`${firm.path}/address-book/entry`, { ...person, custom_tags: ['gold-2026'] }));
+});
+
+for (const tag of ['Gold', 'two words', '-gold', 'gold-', 'a--b', 'é', '', 'a_b', 'a\n']) {
+  test(`${JSON.stringify(tag)} is no tag`, async () => {
+    const firm = await world.firm();
+    await refused(firm.post(TAGS, { tag }), 'format');
+    assert.equal((await tagsOf(firm)).length, 2);
+  });
+}
+
+test('a tag has at most 100 characters and is required', async () => {
+  const firm = await world.firm();
+  await ok(firm.post(TAGS, { tag: 'a'.repeat(100) }));
+  await refused(firm.post(TAGS, { tag: 'a'.repeat(101) }), 'too_long');
+  await refused(firm.post(TAGS, {}), 'required');
+  await refused(firm.post(TAGS, { tag: null }), 'required');
+  await refused(firm.post(TAGS, { tag: 5 }), 'type');
+});
+
+test('a tag is taken within the company, under concurrency too, and free in another', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const answers = await Promise.all(Array.from({ length: 10 }, () => firm.post(TAGS, { tag: 'gold' })));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
+  await refused(firm.post(TAGS, { tag: 'gold' }), 'taken');
+  await ok(other.post(TAGS, { tag: 'gold' }));
+});
+
+test('a removed tag can no longer be given, entries keep it, and it can be made again', async () => {
+  const firm = await world.firm();
+  const { id } = await ok(firm.post(`${firm.path}/address-book/entry`, { ...person, custom_tags: ['vip-client'] }));
+  const removed = await ok(firm.delete(`${TAGS}/vip-client`));
+  assert.deepEqual(removed, { tag: 'vip-client', removed_at: '2026-06-01T09:00:00.000000Z' });
+  assert.deepEqual(await tagsOf(firm), ['newsletter']);
+  assert.equal((await firm.delete(`${TAGS}/vip-client`)).status, 404);
+  const again = await firm.post(`${firm.path}/address-book/entry`, { ...person, custom_tags: ['vip-client'] });
+  assert.equal(again.body.errors?.[0].field, 'custom_tags[0]');
+  const book: { id: string; data: { custom_tags: string[] } }[] = await ok(firm.get(`${firm.path}/address-book`));
+  assert.deepEqual(book.find((item) => item.id === id)?.data.custom_tags, ['vip-client']);
+  await ok(firm.post(TAGS, { tag: 'vip-client' }));
+});
+
+test("another company's tag, an unknown one and no tag at all are 404", async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  await ok(other.post(TAGS, { tag: 'theirs' }));
+  for (const tag of ['theirs', 'nothing', 'VIP-CLIENT', '%00', 'a%20b', "'%20OR%20true--"]) {
+    assert.equal((await firm.delete(`${TAGS}/${tag}`)).status, 404, tag);
+  }
+  assert.ok((await tagsOf(other)).includes('theirs'));
+  assert.equal((await tagsOf(firm)).length, 2);
+});

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import pino from 'pino';
+import { buildApp } from '../src/app.ts';
+import { type Answer, type Caller, caller } from './harness/http.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+// Failed attempts are counted per minute, and every test here comes from the same address.
+beforeEach(() => world.clock.advance({ minutes: 1 }));
+
+const TOKEN = '/oauth/token';
+const REVOKE = '/oauth/revoke';
+const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
+const SCOPES = ['interactions:read', 'interactions:write', 'invoices:read'];
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+type Client = { id: string; secret: string };
+type Parameters = Record<string, string>;
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function makeClient(firm: Firm, scopes: string[] = SCOPES): Promise<Client> {
+  const { id, client_secret } = await ok(firm.post('/manage/clients', { name: 'site', scopes }));
+  return { id, secret: client_secret };
+}
+
+const grant = ({ id, secret }: Client, more: Parameters = {}): Parameters => ({
+  grant_type: 'client_credentials',
+  client_id: id,
+  client_secret: secret,
+  ...more,
+});
+const basic = ({ id, secret }: Client) => ({
+  authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+});
+const form = (parameters: Parameters) => new URLSearchParams(parameters).toString();
+
+const tokenOf = async (client: Client, more: Parameters = {}): Promise<string> =>
+  (await ok(world.anonymous.post(TOKEN, grant(client, more)))).access_token;
+const userOf = async (client: Client, url = world.baseUrl): Promise<Caller> => caller(url, await tokenOf(client));
+const read = async (user: Caller, firm: Firm) => (await user.get(`${firm.path}/interactions`)).status;
+
+async function assertRefused(answer: Promise<Answer>, status: number, error: string): Promise<void> {
+  const { status: seen, headers, body, text } = await answer;
+  assert.equal(seen, status, text);
+  assert.match(String(headers['content-type']), /^application\/json/);
+  assert.deepEqual(Object.keys(body), ['error', 'error_description']);
+  assert.equal(body.error, error);
+  assert.match(body.error_description, /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  assert.equal(headers['cache-control'], 'no-store');
+  if (status === 401) assert.match(String(headers['www-authenticate']), /^Basic /);
+}
+
+test('a client gets a bearer token for an hour with all of its scopes', async () => {
+  const firm = await world.firm();
+  const answer = await world.anonymous.post(TOKEN, grant(await makeClient(firm)));
+  const granted = await ok(Promise.resolve(answer));
+  assert.deepEqual(Object.keys(granted).sort(), ['access_token', 'expires_in', 'scope', 'token_type']);
+  assert.match(granted.access_token, /^cr_[A-Za-z0-9_-]{43}$/);
+  assert.equal(granted.token_type, 'Bearer');
+  assert.equal(granted.expires_in, 3600);
+  assert.deepEqual(granted.scope.split(' ').sort(), SCOPES.toSorted());
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  assert.equal(answer.headers.pragma, 'no-cache');
+  const user = caller(world.baseUrl, granted.access_token);
+  await ok(user.post(`${firm.path}/interactions`, { type: 'phone' }));
+  assert.equal((await user.get(`${firm.path}/address-book`)).status, 403);
+  assert.equal((await user.get('/manage/company')).status, 403);
+});
+
+for (const [what, send] of Object.entries<(client: Client) => Promise<Answer>>({
+  'JSON with the secret in the body': (client) => world.anonymous.post(TOKEN, grant(client)),
+  'a form with the secret in the body': (client) => world.anonymous.post(TOKEN, form(grant(client)), FORM),
+  'a form whose type names a charset': (client) =>
+    world.anonymous.post(TOKEN, form(grant(client)), { 'content-type': `${FORM['content-type']}; charset=UTF-8` }),
+  'JSON and HTTP Basic': (client) => world.anonymous.post(TOKEN, { grant_type: 'client_credentials' }, basic(client)),
+  'a form and HTTP Basic': (client) =>
+    world.anonymous.post(TOKEN, 'grant_type=client_credentials', { ...FORM, ...basic(client) }),
+  'HTTP Basic and the same client_id in the body': (client) =>
+    world.anonymous.post(TOKEN, { grant_type: 'client_credentials', client_id: client.id }, basic(client)),
+  'HTTP Basic with percent-encoding': ({ id, secret }) =>
+    world.anonymous.post(
+      TOKEN,
+      { grant_type: 'client_credentials' },
+      basic({ id: id.replaceAll('-', '%2D'), secret: secret.replaceAll('_', '%5F') }),
+    ),
+  'parameters that nobody knows, and empty ones': (client) =>
+    world.anonymous.post(TOKEN, { ...grant(client), audience: 'x', scope: '' }),
+  'null for what is not sent': (client) => world.anonymous.post(TOKEN, { ...grant(client), scope: null }),
+})) {
+  test(`a token is given for ${what}`, async () => {
+    const firm = await world.firm();
+    const { access_token } = await ok(send(await makeClient(firm)));
+    assert.equal(await read(caller(world.baseUrl, access_token), firm), 200);
+  });
+}
+
+test('a client may ask for fewer scopes', async () => {
+  const firm = await world.firm();
+  const client = await makeClient(firm);
+  const granted = await ok(world.anonymous.post(TOKEN, grant(client, { scope: 'invoices:read' })));
+  assert.equal(granted.scope, 'invoices:read');
+  const user = caller(world.baseUrl, granted.access_token);
+  assert.equal((await user.get(`${firm.path}/invoices`)).status, 200);
+  assert.equal(await read(user, firm), 403);
+  const two = await ok(world.anonymous.post(TOKEN, grant(client, { scope: 'invoices:read interactions:read' })));
+  assert.deepEqual(two.scope.split(' ').sort(), ['interactions:read', 'invoices:read']);
+});
+
+test('a scope that the client does not have is refused, also beside one that it has', async () => {
+  const client = await makeClient(await world.firm());
+  for (const scope of ['manage', 'operator', 'invoices:read manage', 'invoices:read,interactions:read', 'nothing']) {
+    await assertRefused(world.anonymous.post(TOKEN, grant(client, { scope })), 400, 'invalid_scope');
+  }
+});
+
+test('an unknown client, a wrong secret and a disabled client are told the same', async () => {
+  const firm = await world.firm();
+  const [client, disabled] = [await makeClient(firm), await makeClient(firm)];
+  await ok(firm.post(`/manage/clients/${disabled.id}/disable`));
+  const bodies = new Set<string>();
+  for (const wrong of [
+    { ...client, id: UNKNOWN },
+    { ...client, id: 'nobody' },
+    { ...client, secret: `${client.secret}x` },
+    { ...client, secret: client.secret.slice(0, -1) },
+    { ...client, secret: firm.token },
+    { id: client.id, secret: disabled.secret },
+    disabled,
+  ]) {
+    for (const answer of [
+      await world.anonymous.post(TOKEN, grant(wrong)),
+      await world.anonymous.post(TOKEN, { grant_type: 'client_credentials' }, basic(wrong)),
+    ]) {
+      await assertRefused(Promise.resolve(answer), 401, 'invalid_client');
+      bodies.add(answer.text);
+    }
+  }
+  assert.equal(bodies.size, 1);
+});
+
+test('a client that sends no usable credentials is refused', async () => {
+  const client = await makeClient(await world.firm());
+  const ask = { grant_type: 'client_credentials' };
+  for (const [body, headers] of [
+    [ask, {}],
+    [{ ...ask, client_id: client.id }, {}],
+    [{ ...ask, client_secret: client.secret }, {}],
+    [{ ...ask, client_id: client.id, client_secret: '' }, {}],
+    [ask, { authorization: 'Basic' }],
+    [ask, { authorization: 'Basic !!!' }],
+    [ask, { authorization: `Basic ${Buffer.from(client.id).toString('base64')}` }],
+    [ask, { authorization: `Basic ${Buffer.from(`${client.id}:%zz`).toString('base64')}` }],
+    [ask, { authorization: `Bearer ${client.secret}` }],
+  ] as const) {
+    await assertRefused(world.anonymous.post(TOKEN, body, headers), 401, 'invalid_client');
+  }
+});
+
+test('two ways of authentication at once are refused, as are two clients', async () => {
+  const firm = await world.firm();
+  const [client, other] = [await makeClient(firm), await makeClient(firm)];
+  await assertRefused(world.anonymous.post(TOKEN, grant(client), basic(client)), 400, 'invalid_request');
+  const body = { grant_type: 'client_credentials', client_id: other.id };
+  await assertRefused(world.anonymous.post(TOKEN, body, basic(client)), 400, 'invalid_request');
+});
+
+test('a missing or another grant type is refused', async () => {
+  const client = await makeClient(await world.firm());
+  const { grant_type, ...without } = grant(client);
+  await assertRefused(world.anonymous.post(TOKEN, without), 400, 'invalid_request');
+  for (const other of ['password', 'authorization_code', 'refresh_token', 'CLIENT_CREDENTIALS']) {
+    await assertRefused(
+      world.anonymous.post(TOKEN, grant(client, { grant_type: other })),
+      400,
+      'unsupported_grant_type',
+    );
+  }
+});
+
+for (const [what, body, headers] of [
+  ['no body', undefined, {}],
+  ['text that is no JSON', '{', {}],
+  ['a list', '[]', {}],
+  ['a number', '5', {}],
+  ['bytes that are no UTF-8', new Uint8Array([0xff, 0xfe]), {}],
+  ['a parameter that is no text', { grant_type: 5 }, {}],
+  ['a parameter twice in a form', 'grant_type=client_credentials&grant_type=client_credentials', FORM],
+  ['another Content-Type', 'grant_type=client_credentials', { 'content-type': 'text/plain' }],
+  ['a body without Content-Type', 'grant_type=client_credentials', { 'content-type': undefined }],
+] as const) {
+  test(`${what} is an invalid request`, async () => {
+    await assertRefused(world.anonymous.post(TOKEN, body, headers), 400, 'invalid_request');
+    await assertRefused(world.anonymous.post(REVOKE, body, headers), 400, 'invalid_request');
+  });
+}
+
+test('only POST is answered, and the credentials in the query are not looked at', async () => {
+  const client = await makeClient(await world.firm());
+  const answer = await world.anonymous.get(`${TOKEN}?${form(grant(client))}`);
+  assert.equal(answer.status, 405);
+  await assertRefused(
+    world.anonymous.post(`${TOKEN}?${form(grant(client))}`, { grant_type: 'client_credentials' }),
+    401,
+    'invalid_client',
+  );
+});
+
+test('failed attempts here and with bearer tokens are counted together, a right client is never held up', async () => {
+  const firm = await world.firm();
+  const client = await makeClient(firm);
+  const wrong = grant({ ...client, secret: 'wrong' });
+  for (let i = 0; i < 15; i++) {
+    assert.equal((await world.anonymous.post(TOKEN, wrong)).status, 401);
+    assert.equal((await world.anonymous.get(`${firm.path}/interactions`)).status, 401);
+  }
+  const refused = await world.anonymous.post(TOKEN, wrong);
+  assert.equal(refused.status, 429, refused.text);
+  assert.match(String(refused.headers['retry-after']), /^\d+$/);
+  assert.equal(refused.body.code, 'too_many_attempts');
+  assert.equal((await world.anonymous.post(REVOKE, { ...wrong, token: 'x' })).status, 429);
+  assert.equal((await world.anonymous.get(`${firm.path}/interactions`)).status, 429);
+  await tokenOf(client);
+  world.clock.advance({ seconds: Number(refused.headers['retry-after']) });
+  assert.equal((await world.anonymous.post(TOKEN, wrong)).status, 401);
+});
+
+test('a malformed request or a refused scope is no failed attempt', async () => {
+  const client = await makeClient(await world.firm());
+  for (let i = 0; i < 20; i++) {
+    assert.equal((await world.anonymous.post(TOKEN, '{')).status, 400);
+    assert.equal((await world.anonymous.post(TOKEN, grant(client, { scope: 'manage' }))).status, 400);
+  }
+  assert.equal((await world.anonymous.post(TOKEN, grant({ ...client, secret: 'x' }))).status, 401);
+});
+
+test('an access token stops an hour after it was given', async () => {
+  const firm = await world.firm();
+  const client = await makeClient(firm);
+  const [early, late] = [await userOf(client), await userOf(client)];
+  world.clock.advance({ seconds: 3599 });
+  assert.equal(await read(early, firm), 200);
+  world.clock.advance({ seconds: 1 });
+  assert.equal(await read(late, firm), 401);
+});
+
+test('a revoked token stops within two seconds on every process, the others of the client go on', async () => {
+  const firm = await world.firm();
+  const client = await makeClient(firm);
+  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
+  const second = await app.listen({ host: '127.0.0.1', port: 0 });
+  const [token, other] = [await tokenOf(client), await tokenOf(client)];
+  const users = [world.baseUrl, second].map((url) => caller(url, token));
+  for (const user of users) assert.equal(await read(user, firm), 200);
+  const { id, secret } = client;
+  assert.deepEqual(
+    await ok(
+      world.anonymous.post(REVOKE, { token, token_type_hint: 'access_token', client_id: id, client_secret: secret }),
+    ),
+    {},
+  );
+  world.clock.advance({ seconds: 2 });
+  for (const user of users) assert.equal(await read(user, firm), 401);
+  assert.equal(await read(caller(world.baseUrl, other), firm), 200);
+  await app.close();
+});
+
+test('revoking takes forms and HTTP Basic, and a revoked token can be revoked again', async () => {
+  const firm = await world.firm();
+  const client = await makeClient(firm);
+  const token = await tokenOf(client);
+  for (let i = 0; i < 2; i++) {
+    assert.deepEqual(await ok(world.anonymous.post(REVOKE, form({ token }), { ...FORM, ...basic(client) })), {});
+  }
+  assert.equal(await read(caller(world.baseUrl, token), firm), 401);
+});
+
+test('what is not a token of this client is left as it is, and the answer is the same', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const [client, sibling, stranger] = [await makeClient(firm), await makeClient(firm), await makeClient(other)];
+  const [ofSibling, ofStranger] = [await tokenOf(sibling), await tokenOf(stranger)];
+  for (const token of [ofSibling, ofStranger, firm.token, other.token, 'nothing', client.secret]) {
+    assert.deepEqual(await ok(world.anonymous.post(REVOKE, { token }, basic(client))), {});
+  }
+  world.clock.advance({ seconds: 2 });
+  assert.equal(await read(caller(world.baseUrl, ofSibling), firm), 200);
+  assert.equal(await read(caller(world.baseUrl, ofStranger), other), 200);
+  assert.equal(await read(firm, firm), 200);
+});
+
+test('revoking needs a token and a client that is let in', async () => {
+  const firm = await world.firm();
+  const client = await makeClient(firm);
+  const token = await tokenOf(client);
+  await assertRefused(world.anonymous.post(REVOKE, { token_type_hint: 'x' }, basic(client)), 400, 'invalid_request');
+  await assertRefused(world.anonymous.post(REVOKE, { token }), 401, 'invalid_client');
+  await assertRefused(
+    world.anonymous.post(REVOKE, { token }, basic({ ...client, secret: 'x' })),
+    401,
+    'invalid_client',
+  );
+  await assertRefused(
+    world.anonymous.post(REVOKE, { token }, { authorization: `Bearer ${token}` }),
+    401,
+    'invalid_client',
+  );
+  assert.equal(await read(caller(world.baseUrl, token), firm), 200);
+});
+
+test('tokens that ended more than a day ago are forgotten when new ones are given, keys are not', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const [client, foreign] = [await makeClient(firm), await makeClient(other)];
+  for (let i = 0; i < 25; i++) await tokenOf(client);
+  await tokenOf(foreign);
+  const { id: key } = await ok(firm.post('/manage/keys', { name: 'k', scopes: ['manage'] }));
+  await ok(firm.delete(`/manage/keys/${key}`));
+  const counted = async (company: Firm) =>
+    Number(
+      (
+        await world.sql<{ count: string }>(
+          'SELECT count(*) FROM tokens WHERE company_id = $1 AND client_id IS NOT NULL',
+          [company.companyId],
+        )
+      )[0]?.count,
+    );
+  world.clock.advance({ hours: 24 });
+  await tokenOf(client);
+  assert.equal(await counted(firm), 26);
+  world.clock.advance({ hours: 2 });
+  await tokenOf(client);
+  assert.equal(await counted(firm), 7);
+  await tokenOf(client);
+  assert.equal(await counted(firm), 3);
+  assert.equal(await counted(other), 1);
+  assert.equal((await firm.get(`/manage/keys/${key}`)).status, 200);
+});
