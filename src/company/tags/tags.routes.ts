@@ -49,7 +49,7 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
 
   serve(app, services, {
     ...common,
-    id: 'removeCustomTag',
+    id: 'deleteCustomTag',
     method: 'DELETE',
     path: `${list}/{tag}`,
     summary: 'Remove a custom tag',
