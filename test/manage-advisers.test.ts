@@ -202,6 +202,20 @@ test('the email of a removed adviser is free, and books the one who has it now',
   assert.deepEqual(booked, { adviser_id: second.id });
 });
 
+test('appointments are listed under the email of an adviser who has it now', async () => {
+  const firm = await world.firm();
+  const first = await ok(firm.post(ADVISERS, eve));
+  const booked = await ok(book(firm, eve.email));
+  const diary = `/appointments?adviser_email=${eve.email}`;
+  const ids = async (path: string) => (await ok(firm.get(path))).map(({ id }: { id: string }) => id);
+  assert.deepEqual(await ids(diary), [booked.id]);
+  await ok(firm.delete(`${ADVISERS}/${first.id}`));
+  await refused(firm.get(diary), { adviser_email: 'unknown' });
+  assert.deepEqual(await ids(`${firm.path}/appointments`), [booked.id]);
+  await ok(firm.post(ADVISERS, eve));
+  assert.deepEqual(await ids(diary), []);
+});
+
 test('another company and an invented id are both 404, whatever the body holds', async () => {
   const [firm, other] = [await world.firm(), await world.firm()];
   const { id } = await ok(other.post(ADVISERS, eve));

@@ -310,6 +310,8 @@ test('revoking needs a token and a client that is let in', async () => {
     'invalid_client',
   );
   assert.equal(await read(caller(world.baseUrl, token), firm), 200);
+  await ok(firm.post(`/manage/clients/${client.id}/disable`));
+  await assertRefused(world.anonymous.post(REVOKE, { token }, basic(client)), 401, 'invalid_client');
 });
 
 test('tokens that ended more than a day ago are forgotten when new ones are given, keys are not', async () => {

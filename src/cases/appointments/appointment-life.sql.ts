@@ -11,7 +11,7 @@ export const readAppointment = statement(
 
 // Who has the address now: appointments follow the adviser and not what was written down at booking.
 const advisers = (email: string) =>
-  `SELECT d.id FROM advisers d WHERE d.company_id = $1 AND lower(d.email) = lower(${email})`;
+  `SELECT d.id FROM advisers d WHERE d.company_id = $1 AND lower(d.email) = lower(${email}) AND d.removed_at IS NULL`;
 
 /** Open ends are infinite, so that the index gives the range whichever of the two is sent. */
 const within = (from: string, to: string, deleted: string) =>
