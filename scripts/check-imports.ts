@@ -24,7 +24,12 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^company\//, /^(company|kernel)\//],
   [/^app\.ts$/, /^(cases|company|http|kernel)\//],
   [/^service\.ts$/, /^(app\.ts|config\.ts|company\/|http\/|kernel\/|postgres\/)/],
-  [/^main\.ts$/, /^(config|service)\.ts$/],
+  // Commands reach verbs and schemas, never routes; what they share does not know them.
+  [
+    /^cli\//,
+    /^(cli\/|config\.ts|service\.ts|company\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
+  ],
+  [/^main\.ts$/, /^cli\//],
 ];
 
 const root = new URL('../src/', import.meta.url).pathname;

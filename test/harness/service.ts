@@ -27,7 +27,7 @@ export async function temporaryDirectory(): Promise<{ path: string; remove: () =
 export function launch(settings: Settings): { child: ChildProcess; output: string[]; ended: Promise<number | null> } {
   const { DATABASE_URL: _url, ...inherited } = process.env;
   const env = { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...settings };
-  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', (line) => output.push(line));
   const ended = once(child, 'close').then(([code]) => code as number | null);
@@ -67,3 +67,7 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+/** The address of a server that listens on a Unix socket. */
+export const urlOf = ({ host, user, database }: { host: string; user: string; database: string }): string =>
+  `postgresql:///${database}?host=${encodeURIComponent(host)}&user=${user}`;
