@@ -22,8 +22,13 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^company\/\w+\.routes\.ts$/, /^(company|http)\//],
   [/^company\/\S+\.sql\.ts$/, /^kernel\/sql\.ts$/],
   [/^company\//, /^(company|kernel)\//],
-  [/^app\.ts$/, /^(cases|company|http|kernel)\//],
-  [/^service\.ts$/, /^(app\.ts|config\.ts|company\/|http\/|kernel\/|postgres\/)/],
+  // What goes out knows the kernel only; what it must know of an appointment it reads for itself.
+  [/^messages\/\S+\.routes\.ts$/, /^(messages|http|kernel)\//],
+  [/^messages\/\S+\.sql\.ts$/, /^(kernel\/sql|messages\/\S+\.sql)\.ts$/],
+  [/^messages\//, /^(messages\/(?!\S+\.routes\.ts)|kernel\/)/],
+  [/^app\.ts$/, /^(cases|company|http|kernel|messages)\//],
+  [/^worker\.ts$/, /^(config\.ts|kernel\/|messages\/)/],
+  [/^service\.ts$/, /^(app\.ts|config\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
   [/^main\.ts$/, /^(config|service)\.ts$/],
 ];
 
