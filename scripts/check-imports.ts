@@ -22,12 +22,17 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^company\/\w+\.routes\.ts$/, /^(company|http)\//],
   [/^company\/\S+\.sql\.ts$/, /^kernel\/sql\.ts$/],
   [/^company\//, /^(company|kernel)\//],
-  [/^app\.ts$/, /^(cases|company|http|kernel)\//],
-  [/^service\.ts$/, /^(app\.ts|config\.ts|company\/|http\/|kernel\/|postgres\/)/],
-  // Commands reach verbs and schemas, never routes; what they share does not know them.
+  // What goes out knows the kernel only; what it must know of an appointment it reads for itself.
+  [/^messages\/\S+\.routes\.ts$/, /^(messages|http|kernel)\//],
+  [/^messages\/\S+\.sql\.ts$/, /^(kernel\/sql|messages\/\S+\.sql)\.ts$/],
+  [/^messages\//, /^(messages\/(?!\S+\.routes\.ts)|kernel\/)/],
+  [/^app\.ts$/, /^(cases|company|http|kernel|messages)\//],
+  [/^worker\.ts$/, /^(config\.ts|kernel\/|messages\/)/],
+  [/^service\.ts$/, /^(app\.ts|config\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
+  // Commands reach verbs and schemas, never routes.
   [
     /^cli\//,
-    /^(cli\/|config\.ts|service\.ts|company\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
+    /^(cli\/|(config|service|worker)\.ts|(company|messages)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^main\.ts$/, /^cli\//],
 ];

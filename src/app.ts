@@ -27,12 +27,21 @@ import { BODY_LIMIT, onClientError, onFrameworkError, problems } from './http/pr
 import { requestId, requestLog } from './http/request-log.ts';
 import type { Database } from './kernel/database.ts';
 import { type Migration, readMigrations } from './kernel/migrations.ts';
+import { Outcomes } from './kernel/outcomes.ts';
 import type { Clock } from './kernel/time.ts';
+import { messageRoutes } from './messages/messages.routes.ts';
 
-export type AppOptions = { db: Database; clock: Clock; logger: Logger; migrations?: Migration[] };
+export type AppOptions = {
+  db: Database;
+  clock: Clock;
+  logger: Logger;
+  migrations?: Migration[];
+  /** Of the worker in the same process. */
+  outcomes?: Outcomes;
+};
 
 /** The whole service as one value: the plugins, then the slices. Who serves it, and when it ends, is main's affair. */
-export async function buildApp({ db, clock, logger, migrations }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp({ db, clock, logger, migrations, outcomes }: AppOptions): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -61,7 +70,7 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
   const uses = new KeyUses(db, clock);
   app.addHook('onClose', () => uses.flush());
   authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
-  metrics(app, db, clock);
+  metrics(app, db, clock, outcomes ?? new Outcomes());
   health(app, db, migrations ?? (await readMigrations()));
   await openapi(app, packageJson.version);
 
@@ -76,6 +85,7 @@ export async function buildApp({ db, clock, logger, migrations }: AppOptions): P
     paymentRoutes(cases, services);
     appointmentRoutes(cases, services);
     appointmentLifeRoutes(cases, services);
+    messageRoutes(cases, services);
   });
   await app.register(manageRoutes, services);
   await app.register(oauthRoutes, { ...services, attempts });

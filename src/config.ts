@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+export const SMS_PROVIDERS = ['outbox', 'twilio', 'gateway'] as const;
+
 type Setting<T, D extends string | undefined> = { read: (text: string) => T; byDefault: D; description: string };
 
 const setting = <T, D extends string | undefined>(
@@ -14,9 +16,38 @@ const setting = <T, D extends string | undefined>(
 export const SETTINGS = {
   HOST: setting('127.0.0.1', 'Address to listen on', (text) => text),
   PORT: setting('8080', 'Port to listen on; 0 takes any free one', (text) => wholeNumber(text, 0, 65_535)),
-  DATA_DIR: setting('./data', 'Folder of the bundled database and of `demo.json`', (text) => resolve(text)),
+  DATA_DIR: setting('./data', 'Folder of the bundled database, of `demo.json` and of `outbox`', (text) =>
+    resolve(text),
+  ),
   DATABASE_URL: setting(undefined, 'An existing PostgreSQL 15 or later, instead of the bundled one', postgresUrl),
   DATABASE_POOL_SIZE: setting('8', 'Most connections to the database', (text) => wholeNumber(text, 1, 500)),
+  WORKER_CONCURRENCY: setting('32', 'Messages this process sends at once; 0 leaves them to other workers', (text) =>
+    wholeNumber(text, 0, 500),
+  ),
+  SMTP_URL: setting(
+    undefined,
+    'Mail server, such as `smtps://user:password@mail.example:465`; without one, mails become files in `DATA_DIR/outbox`',
+    smtpUrl,
+  ),
+  MAIL_FROM: setting('no-reply@localhost', 'Sender address of companies that have none of their own', emailAddress),
+  MAIL_DOMAIN: setting(undefined, 'Domain in Message-ID and calendar entries; by default that of `MAIL_FROM`', domain),
+  SMS_PROVIDER: setting(
+    'outbox',
+    `One of ${SMS_PROVIDERS.join(', ')}; the first writes files in \`DATA_DIR/outbox\``,
+    (text) => oneOf(text, SMS_PROVIDERS),
+  ),
+  TWILIO_ACCOUNT_SID: setting(undefined, 'Account of `SMS_PROVIDER=twilio`', (text) => text),
+  TWILIO_AUTH_TOKEN: setting(undefined, 'Its token', (text) => text),
+  TWILIO_FROM: setting(undefined, 'Its number, sender name or messaging service SID', (text) => text),
+  TWILIO_BASE_URL: setting('https://api.twilio.com', 'Where its API is', httpUrl),
+  SMS_GATEWAY_URL: setting(undefined, 'Address that `SMS_PROVIDER=gateway` posts to', httpUrl),
+  SMS_GATEWAY_HEADERS: setting('{}', 'Headers of that request, as a JSON object', headers),
+  SMS_GATEWAY_BODY: setting(
+    '{"to":"{{to}}","from":"{{from}}","text":"{{text}}","id":"{{id}}"}',
+    'Its body; `{{to}}`, `{{from}}`, `{{text}}` and `{{id}}` are filled in',
+    (text) => text,
+  ),
+  SMS_GATEWAY_FROM: setting(undefined, 'What `{{from}}` stands for', (text) => text),
   LOG_LEVEL: setting('info', `One of ${LOG_LEVELS.join(', ')}`, (text) => oneOf(text, LOG_LEVELS)),
 } as const;
 
@@ -45,9 +76,18 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       return [name, undefined];
     }
   });
+  const config = Object.freeze(Object.fromEntries(entries)) as Config;
+  for (const name of NEEDED[config.SMS_PROVIDER] ?? []) {
+    if (!env[name]) faults.push(`${name} is needed with SMS_PROVIDER=${config.SMS_PROVIDER}`);
+  }
   if (faults.length > 0) throw new ConfigError(faults);
-  return Object.freeze(Object.fromEntries(entries)) as Config;
+  return config;
 }
+
+const NEEDED: Record<string, readonly (keyof Config)[]> = {
+  twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM'],
+  gateway: ['SMS_GATEWAY_URL'],
+};
 
 function wholeNumber(text: string, least: number, most: number): number {
   const value = Number(text);
@@ -69,4 +109,41 @@ function postgresUrl(text: string): string {
     throw new Error('must be an address such as postgresql://user:password@host:5432/database');
   }
   return text;
+}
+
+function smtpUrl(text: string): string {
+  if (!/^smtps?:$/.test(URL.parse(text)?.protocol ?? '')) {
+    throw new Error('must be an address such as smtps://user:password@mail.example:465');
+  }
+  return text;
+}
+
+function httpUrl(text: string): string {
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
+    throw new Error('must be an address that begins with https://');
+  return text;
+}
+
+function emailAddress(text: string): string {
+  if (!/^[^\s@<>",;]+@[^\s@<>",;]+$/.test(text)) throw new Error('must be an email address without a name');
+  return text;
+}
+
+function domain(text: string): string {
+  if (!/^[A-Za-z0-9.-]+$/.test(text)) throw new Error('must be a domain such as firm.example');
+  return text;
+}
+
+function headers(text: string): Record<string, string> {
+  const fault = () => new Error('must be a JSON object of texts, such as {"Authorization": "Bearer …"}');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+    new Headers(value as Record<string, string>);
+  } catch {
+    throw fault();
+  }
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject || !Object.values(value as object).every((one) => typeof one === 'string')) throw fault();
+  return value as Record<string, string>;
 }

@@ -5,9 +5,11 @@ import { createFirstDemo, type Demo, refreshDemo } from './company/demo.ts';
 import type { Config } from './config.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { migrate, readMigrations } from './kernel/migrations.ts';
+import { Outcomes } from './kernel/outcomes.ts';
 import { requireSafeServer } from './kernel/server-requirements.ts';
 import { systemClock } from './kernel/time.ts';
 import { startBundledPostgres } from './postgres/bundled-postgres.ts';
+import { runWorker } from './worker.ts';
 
 export type Service = {
   url: string;
@@ -35,8 +37,12 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const onError = (error: Error) => logger.warn({ reason: error.message }, 'a database connection broke');
     const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
     undo.push(() => db.close());
-    const app = await buildApp({ db, clock: systemClock, logger, migrations });
+    const outcomes = new Outcomes();
+    const app = await buildApp({ db, clock: systemClock, logger, migrations, outcomes });
     undo.push(() => app.close());
+    if (config.WORKER_CONCURRENCY > 0) {
+      undo.push(await runWorker({ config, connection, clock: systemClock, logger, outcomes }));
+    }
     const url = reachable(await app.listen({ host: config.HOST, port: config.PORT }));
 
     const file = join(config.DATA_DIR, 'demo.json');

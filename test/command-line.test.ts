@@ -10,7 +10,16 @@ import { GROUPS } from '../src/cli/groups.ts';
 import { openClient } from '../src/kernel/client.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { caller } from './harness/http.ts';
-import { databaseProcess, type Running, startProcess, temporaryDirectory, urlOf } from './harness/service.ts';
+import { mailServer } from './harness/mail-server.ts';
+import {
+  databaseProcess,
+  launch,
+  printed,
+  type Running,
+  startProcess,
+  temporaryDirectory,
+  urlOf,
+} from './harness/service.ts';
 import { openWorld } from './harness/world.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -354,6 +363,13 @@ describe('on the bundled database', () => {
       for (const check of checks) assert.equal(findings.find((found) => found.check === check)?.state, 'ok', check);
     });
 
+    test('a worker joins in, and stops when it is told to', async () => {
+      const worker = launch(env, 'worker');
+      await printed(worker, /sends what is due/);
+      worker.child.kill('SIGTERM');
+      assert.equal(await worker.ended, 0, worker.output.join('\n'));
+    });
+
     test('through npx, on a Node that is too old, signals and exit codes are those of the command', async () => {
       const launcher = join(ROOT, 'bin', 'case-records.js');
       const old = await oldNode();
@@ -376,7 +392,30 @@ describe('on the bundled database', () => {
   }
 });
 
+describe('a worker', () => {
+  test('needs a running service or DATABASE_URL', async () => {
+    const worker = launch({ DATA_DIR: join(home.path, 'nowhere') }, 'worker');
+    assert.equal(await worker.ended, 1);
+    assert.match(worker.output.join('\n'), /No service runs/);
+  });
+
+  test('that may send nothing is a wrong setting', async () => {
+    const worker = launch({ WORKER_CONCURRENCY: '0' }, 'worker');
+    assert.equal(await worker.ended, 2);
+    assert.match(worker.output.join('\n'), /WORKER_CONCURRENCY/);
+  });
+});
+
 describe('the doctor', () => {
+  test('tries the mail server, without sending anything', async () => {
+    const mail = await mailServer();
+    const at = (url: string) => typed({ SMTP_URL: url, DATA_DIR: '/nonexistent' }, 'doctor');
+    assert.match((await at(mail.url)).out, /ok +mail /);
+    await mail.close();
+    assert.match((await at('smtp://user:hidden@127.0.0.1:9')).out, /fault +mail +127\.0\.0\.1:9 takes none/);
+    assert.doesNotMatch((await at('smtp://user:hidden@127.0.0.1:9')).out, /hidden/);
+  });
+
   test('names every wrong setting', async () => {
     const { code, out } = await typed({ PORT: 'x', LOG_LEVEL: 'loud' }, 'doctor', '--json');
     assert.equal(code, 1);
@@ -454,7 +493,7 @@ describe('help', () => {
   test('every example is a command line that is understood', async () => {
     for (const group of GROUPS) {
       for (const { examples, name } of (await group.load()).commands) {
-        if (name === 'serve') continue;
+        if (['serve', 'worker'].includes(name)) continue;
         for (const example of examples) {
           const words = [...example.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
           const { code, err } = await typed(

@@ -23,14 +23,25 @@ export async function reachDatabase(config: Config, { create }: { create: boolea
   return { connection: postgres.connection, leave: () => postgres.stop() };
 }
 
+/** The database of a service that may come and go: nothing is started for it. */
+export async function runningDatabase(config: Config): Promise<Connection> {
+  if (config.DATABASE_URL !== undefined) return { connectionString: config.DATABASE_URL };
+  const running = await findBundledPostgres(config.DATA_DIR);
+  if (!running)
+    throw new Error(`No service runs on ${config.DATA_DIR}. Run "case-records serve", or set DATABASE_URL.`);
+  return running;
+}
+
+export async function requireMigrated(connection: Connection): Promise<void> {
+  const missing = await pendingMigrations(connection, await readMigrations());
+  if (missing.length > 0) throw new Error(`The database lacks ${missing.join(', ')}. Run "case-records migrate".`);
+}
+
 /** Works on a database whose schema is the one of this version. */
 export async function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
   const { connection, leave } = await reachDatabase(config, { create: false });
   try {
-    const missing = await pendingMigrations(connection, await readMigrations());
-    if (missing.length > 0) {
-      throw new Error(`The database lacks ${missing.join(', ')}. Run "case-records migrate".`);
-    }
+    await requireMigrated(connection);
     const db = new Database({ connection, poolSize: 1 });
     try {
       return await work(db);

@@ -4,6 +4,7 @@ import { type Connection, Database } from '../kernel/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/migrations.ts';
 import { requireSafeServer } from '../kernel/server-requirements.ts';
 import { statement } from '../kernel/sql.ts';
+import { tryServer } from '../messages/smtp.ts';
 import type { Command } from './command.ts';
 import { type Reached, reachDatabase } from './database.ts';
 import { table } from './table.ts';
@@ -23,7 +24,7 @@ const zones = statement('doctor.zones', 'SELECT DISTINCT time_zone FROM companie
 export const commands: Command[] = [
   {
     name: 'doctor',
-    summary: 'Check settings, database, migrations, clock and disk, and say what to do',
+    summary: 'Check settings, mail, disk, database, migrations and clock, and say what to do',
     description: 'Changes nothing. Exit code 1 when something keeps the service from working.',
     examples: ['doctor', 'doctor --json'],
     run: async (call) => {
@@ -46,7 +47,25 @@ async function examine(settings: () => Config): Promise<Finding[]> {
     return error.faults.map((fault) => ({ check: 'settings', state: 'fault', finding: `${fault}. Correct it.` }));
   }
   const node = finding('node', 'ok', process.versions.node);
-  return [finding('settings', 'ok', 'none is wrong'), node, ...(await space(config)), ...(await database(config))];
+  const settled = finding('settings', 'ok', 'none is wrong');
+  return [settled, node, await mail(config), sms(config), ...(await space(config)), ...(await database(config))];
+}
+
+async function mail({ SMTP_URL, DATA_DIR }: Config): Promise<Finding> {
+  if (SMTP_URL === undefined) {
+    return finding('mail', 'warning', `written to files in ${DATA_DIR}/outbox. Set SMTP_URL, so that mails go out.`);
+  }
+  const { host } = new URL(SMTP_URL);
+  return tryServer(SMTP_URL).then(
+    () => finding('mail', 'ok', `${host} takes mails`),
+    (error: Error) => finding('mail', 'fault', `${host} takes none: ${error.message}. Correct SMTP_URL.`),
+  );
+}
+
+function sms({ SMS_PROVIDER, DATA_DIR }: Config): Finding {
+  return SMS_PROVIDER === 'outbox'
+    ? finding('sms', 'warning', `written to files in ${DATA_DIR}/outbox. Set SMS_PROVIDER, so that SMS go out.`)
+    : finding('sms', 'ok', `sent by ${SMS_PROVIDER}; nothing was sent to try it`);
 }
 
 async function database(config: Config): Promise<Finding[]> {

@@ -5,10 +5,11 @@ export type Group = { name: string; summary: string; load(): Promise<{ commands:
 
 export const GROUPS: readonly Group[] = [
   { name: 'serve', summary: 'Run the service', load: () => import('./serve.ts') },
+  { name: 'worker', summary: 'Send what is due, beside the service', load: () => import('./worker.ts') },
   { name: 'migrate', summary: 'Bring the database up to date', load: () => import('./migrate.ts') },
   {
     name: 'doctor',
-    summary: 'Check settings, database, migrations, clock and disk',
+    summary: 'Check settings, mail, disk, database, migrations and clock',
     load: () => import('./doctor.ts'),
   },
   { name: 'demo', summary: 'Make a demonstration company', load: () => import('./demo.ts') },

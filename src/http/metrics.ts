@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../kernel/database.ts';
+import type { Outcomes } from '../kernel/outcomes.ts';
 import { statement } from '../kernel/sql.ts';
 import { type Clock, toSql } from '../kernel/time.ts';
 
 const dueMessages = statement(
   'messages.due',
-  `SELECT channel, count(*)::int AS count FROM messages WHERE state = 'scheduled' AND due_at <= $1 GROUP BY channel`,
+  `SELECT channel, count(*)::int AS count FROM messages WHERE state IN ('scheduled', 'sending') AND due_at <= $1 GROUP BY channel`,
 );
 
 type DueRow = { channel: string; count: number };
@@ -15,7 +16,7 @@ type DueRow = { channel: string; count: number };
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 /** Prometheus: requests, latency by route, statements, the pool, work that is due, the process. */
-export function metrics(app: FastifyInstance, db: Database, clock: Clock): void {
+export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcomes: Outcomes): void {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
@@ -66,6 +67,13 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock): void 
       for (const { channel, count } of rows ?? []) this.set({ channel }, count);
     },
   });
+  const ended = (outcome: string, help: string) =>
+    new Counter({ name: `messages_${outcome}_total`, help, labelNames: ['channel', 'kind'] as const, registers });
+  const counters = {
+    sent: ended('sent', 'Messages that this process has sent.'),
+    failed: ended('failed', 'Messages that this process has given up.'),
+  };
+  outcomes.onOutcome = (outcome, labels) => counters[outcome].inc(labels);
 
   app.addHook('onResponse', async (request, reply) => {
     const labels = { method: request.method, route: request.routeOptions.url ?? 'none' };

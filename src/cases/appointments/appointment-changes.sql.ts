@@ -13,10 +13,19 @@ export const placed = (first: number) =>
 export const MESSAGE_COLUMNS =
   'company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at';
 
+const ofAppointment = (alias: string) =>
+  `${alias}.company_id = a.company_id AND ${alias}.case_id = a.case_id AND ${alias}.appointment_id = a.id`;
+
+/** Whether the client's calendar has the entry, or is about to get it: what was sent last by email decides. */
+export const inCalendar = `coalesce((
+  SELECT max(m.sequence) FILTER (WHERE m.kind = 'confirmation')
+         > coalesce(max(m.sequence) FILTER (WHERE m.kind = 'cancellation'), 0)
+    FROM messages m WHERE ${ofAppointment('m')} AND m.channel = 'email' AND m.state IN ('sending', 'sent')), false)`;
+
 /**
  * A change of an appointment together with that of its messages: $1 company, $2 case, $3 id, $4 the version that was
- * read, $5 now, $6 zone, $7… messages placed, $13… messages withdrawn, from $16 on what `set` takes. What has gone out
- * stays as it is. Nothing where another change came between.
+ * read, $5 now, $6 zone, $7… messages placed, $13… messages withdrawn, from $16 on what `set` takes. What has gone out,
+ * or is on its way, stays as it is. Nothing where another change came between.
  */
 export const change = (
   name: string,
@@ -29,28 +38,29 @@ export const change = (
         WHERE company_id = $1 AND case_id = $2 AND id = $3 AND version = $4 AND ${where}
        RETURNING *
      ), old AS (
-       SELECT m.* FROM messages m
-         JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       SELECT m.* FROM messages m JOIN a ON ${ofAppointment('m')}
      ), withdrawn AS (
-       UPDATE messages m SET state = x.state, updated_at = $5
+       UPDATE messages m
+          SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+              withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = $5
          FROM a, unnest($13::text[], $14::text[], $15::text[]) AS x (channel, kind, state)
-        WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-          AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'skipped')
+        WHERE ${ofAppointment('m')}
+          AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
        RETURNING m.*
      ), superseded AS (
        UPDATE messages m SET state = 'cancelled', updated_at = $5
          FROM a, ${placed(7)}
-        WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+        WHERE ${ofAppointment('m')}
           AND n.kind = 'reminder' AND m.kind = 'reminder' AND m.channel = n.channel
           AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
        RETURNING m.*
      ), reminders AS (
        INSERT INTO messages AS m (${MESSAGE_COLUMNS})
        SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $5, $5 FROM a, ${placed(7)} WHERE n.kind = 'reminder'
-       ON CONFLICT (company_id, case_id, appointment_id, channel, start_at) WHERE kind = 'reminder'
+       ON CONFLICT (company_id, case_id, appointment_id, channel, start_at) WHERE kind = 'reminder' AND resend_of IS NULL
        DO UPDATE SET state = excluded.state, due_at = excluded.due_at, day_before = excluded.day_before,
-                     updated_at = excluded.updated_at
-        WHERE m.state NOT IN ('sent', 'scheduled')
+                     updated_at = excluded.updated_at, attempts = 0, last_error = NULL, lease_by = NULL, lease_until = NULL
+        WHERE m.state NOT IN ('sent', 'sending', 'scheduled')
        RETURNING m.*
      ), confirmations AS (
        INSERT INTO messages (${MESSAGE_COLUMNS})
@@ -58,6 +68,12 @@ export const change = (
        ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'confirmation' AND state = 'scheduled'
        DO NOTHING
        RETURNING *
+     ), cancellations AS (
+       INSERT INTO messages (${MESSAGE_COLUMNS})
+       SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $5, $5 FROM a, ${placed(7)}
+        WHERE n.kind = 'cancellation' AND a.end_at > $5 AND ${inCalendar}
+       ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled'
+       DO NOTHING
      ), changed AS (
        SELECT * FROM withdrawn UNION ALL SELECT * FROM superseded
        UNION ALL SELECT * FROM reminders UNION ALL SELECT * FROM confirmations

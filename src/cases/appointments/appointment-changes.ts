@@ -1,4 +1,5 @@
 import type { Context } from '../../kernel/context.ts';
+import { isSoon, noticeDueWork } from '../../kernel/due-notice.ts';
 import { type Instant, toSql } from '../../kernel/time.ts';
 import { type Appointment, type MessagePlan, messageColumns, withdrawalColumns } from './appointment-messages.ts';
 
@@ -41,3 +42,8 @@ export const changeColumns = (
   ...messageColumns(plan),
   ...withdrawalColumns(plan),
 ];
+
+/** Tells the workers where something of the plan is due soon. */
+export function notice({ db }: Context, { place }: MessagePlan, now: Instant): void {
+  if (place.some(({ state, due }) => state === 'scheduled' && isSoon(due, now))) noticeDueWork(db);
+}

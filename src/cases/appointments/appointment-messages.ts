@@ -23,8 +23,9 @@ export type Appointment = {
   cancelled: boolean;
 };
 
-const KINDS = ['confirmation', 'reminder'] as const;
-type Kind = (typeof KINDS)[number];
+const ASKED_KINDS = ['confirmation', 'reminder'] as const;
+/** Nobody asks for a cancellation: it takes an appointment out of the client's calendar, where a confirmation put it. */
+type Kind = (typeof ASKED_KINDS)[number] | 'cancellation';
 
 type Message = {
   channel: Channel;
@@ -84,13 +85,17 @@ export function planMessages(
 }
 
 /** The appointment takes place after all: the reminders that are wanted, and no confirmation. */
-export const planReminders = (appointment: Appointment, now: Instant, company: Company): MessagePlan =>
-  planMessages(appointment, undefined, { email: {}, sms: {} }, now, company);
+export function planReminders(appointment: Appointment, now: Instant, company: Company): MessagePlan {
+  const plan = planMessages(appointment, undefined, { email: {}, sms: {} }, now, company);
+  if (!appointment.cancelled) plan.withdraw.push({ channel: 'email', kind: 'cancellation', state: 'cancelled' });
+  return plan;
+}
 
-export const WITHDRAW_ALL: MessagePlan = {
-  place: [],
-  withdraw: CHANNELS.flatMap((channel) => KINDS.map((kind) => ({ channel, kind, state: 'cancelled' as const }))),
-};
+/** The appointment does not take place. Whether there is anybody to be told by email, the statement finds out. */
+export const planCancellation = (now: Instant): MessagePlan => ({
+  place: [{ channel: 'email', kind: 'cancellation', state: 'scheduled', due: now, dayBefore: false }],
+  withdraw: CHANNELS.flatMap((channel) => ASKED_KINDS.map((kind) => ({ channel, kind, state: 'cancelled' as const }))),
+});
 
 export const NO_MESSAGES: MessagePlan = { place: [], withdraw: [] };
 

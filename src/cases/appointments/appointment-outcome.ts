@@ -1,10 +1,10 @@
 import type { Context } from '../../kernel/context.ts';
 import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
-import { type AppointmentRow, appointmentOf, changeColumns } from './appointment-changes.ts';
+import { type AppointmentRow, appointmentOf, changeColumns, notice } from './appointment-changes.ts';
 import type { OutcomeBody } from './appointment-life.schema.ts';
 import * as sql from './appointment-life.sql.ts';
-import { NO_MESSAGES, planReminders, WITHDRAW_ALL } from './appointment-messages.ts';
+import { NO_MESSAGES, planCancellation, planReminders } from './appointment-messages.ts';
 
 /** Read, decide, and write onto the version that was read, as an update does. */
 
@@ -18,7 +18,10 @@ export async function restoreAppointment(context: Context, caseId: string, id: s
     const plan = planReminders(appointmentOf(row), now, company);
     const values = changeColumns(context, caseId, id, row.version, now, plan);
     const record = await db.json(sql.restoreAppointment, values);
-    if (record) return record;
+    if (record) {
+      notice(context, plan, now);
+      return record;
+    }
   }
 }
 
@@ -43,7 +46,7 @@ export async function setOutcome(
       cancelled === before.cancelled
         ? NO_MESSAGES
         : cancelled
-          ? WITHDRAW_ALL
+          ? planCancellation(now)
           : planReminders({ ...before, cancelled }, now, company);
     const record = await db.json(sql.setOutcome, [
       ...changeColumns(context, caseId, id, row.version, now, plan),
@@ -51,7 +54,10 @@ export async function setOutcome(
       Number(cancelled),
       type === undefined ? row.type : type,
     ]);
-    if (record) return record;
+    if (record) {
+      notice(context, plan, now);
+      return record;
+    }
   }
 }
 

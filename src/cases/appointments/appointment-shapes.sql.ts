@@ -4,7 +4,7 @@ import { iso, json, wall } from '../../kernel/sql.ts';
 
 /**
  * The four words and the two days before, from rows of messages. A reminder is that of the present start where there
- * is one, else the last; a confirmation is the last that was asked for.
+ * is one, else the last; a confirmation is the last that was asked for. What is being sent has not gone out yet.
  */
 export const words = (rows: string) => `LATERAL (
   SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
@@ -13,8 +13,10 @@ export const words = (rows: string) => `LATERAL (
          max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
          coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
          coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, state,
-                 (kind = 'reminder' AND state IN ('scheduled', 'sent', 'failed') AND m.day_before)::int AS day_before
+    FROM (SELECT DISTINCT ON (channel, kind) channel, kind,
+                 CASE state WHEN 'sending' THEN 'scheduled' ELSE state END AS state,
+                 (kind = 'reminder' AND state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int
+                   AS day_before
             FROM (${rows}) m
            ORDER BY channel, kind, (kind = 'reminder' AND m.start_at = a.start_at) DESC, id DESC) latest) w`;
 

@@ -1,5 +1,5 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
-import { APPOINTMENT_ROW, change, MESSAGE_COLUMNS, placed } from './appointment-changes.sql.ts';
+import { APPOINTMENT_ROW, change, inCalendar, MESSAGE_COLUMNS, placed } from './appointment-changes.sql.ts';
 import { created, updated, words } from './appointment-shapes.sql.ts';
 
 const adviserId = `(SELECT d.id FROM advisers d
@@ -56,8 +56,8 @@ export const updateAppointment = change('appointments.update', {
 });
 
 /**
- * $1 company, $2 case, $3 id, $4 now. Nothing where an update came between: its messages would not be among those
- * that are seen here, and would go out.
+ * $1 company, $2 case, $3 id, $4 now, $5 the id of a cancellation, for a client whose calendar has the appointment.
+ * Nothing where an update came between: its messages would not be among those that are seen here, and would go out.
  */
 export const deleteAppointment = statement(
   'appointments.delete',
@@ -70,7 +70,13 @@ export const deleteAppointment = statement(
    ), m AS (
      UPDATE messages m SET state = 'cancelled', updated_at = $4 FROM a
       WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-        AND m.state IN ('scheduled', 'skipped')
+        AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
+   ), called_off AS (
+     INSERT INTO messages (${MESSAGE_COLUMNS})
+     SELECT a.company_id, a.case_id, a.id, a.start_at, $5, 'email', 'cancellation', 'scheduled', $4, false, $4, $4 FROM a
+      WHERE a.end_at > $4 AND ${inCalendar}
+     ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled'
+     DO NOTHING
    )
    SELECT ${json({ id: 'a.id', deleted_at: iso('a.deleted_at') })}::text FROM a`,
 );

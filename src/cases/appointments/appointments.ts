@@ -1,10 +1,11 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
 import type { Context } from '../../kernel/context.ts';
+import { noticeDueWork } from '../../kernel/due-notice.ts';
 import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
-import { type AppointmentRow, appointmentOf, changeColumns } from './appointment-changes.ts';
+import { type AppointmentRow, appointmentOf, changeColumns, notice } from './appointment-changes.ts';
 import { type Appointment, type Asked, type Channel, messageColumns, planMessages } from './appointment-messages.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './appointments.schema.ts';
 import * as sql from './appointments.sql.ts';
@@ -43,7 +44,10 @@ export async function createAppointment(
       company.timeZone,
       ...messageColumns(plan),
     ]);
-    if (record) return record;
+    if (record) {
+      notice(context, plan, now);
+      return record;
+    }
   }
   return refuse(context, caseId, form);
 }
@@ -89,15 +93,21 @@ export async function updateAppointment(
       body.notes === undefined ? row.notes : body.notes,
       body.location === undefined ? row.location : body.location,
     ]);
-    if (record) return record;
+    if (record) {
+      notice(context, plan, now);
+      return record;
+    }
   }
 }
 
 export async function deleteAppointment(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
   for (;;) {
-    const record = await db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock())]);
-    if (record) return record;
+    const record = await db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId()]);
+    if (record) {
+      noticeDueWork(db);
+      return record;
+    }
     await requireAppointment(context, caseId, id);
   }
 }

@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Connection, Database } from './database.ts';
+import { CHANNEL } from './due-notice.ts';
+import type { DueStatements } from './due-work.sql.ts';
+import { Listener } from './listener.ts';
+import { type Clock, toSql } from './time.ts';
+
+/**
+ * Everything that is due later runs on this: rows that wait in the database are taken with a lease, worked, and free
+ * again when the lease of a dead worker has run out. Any number of workers may run beside one another.
+ */
+
+/** The key of a row that has been taken. */
+export type Key = { company_id: string } & Record<string, string>;
+
+export type Claim = {
+  /** What `lease_by` holds as long as the row is ours. */
+  id: string;
+  /** Aborted when the worker cannot wait any longer. */
+  signal: AbortSignal;
+};
+
+export type Queue = {
+  name: string;
+  key: readonly string[];
+  statements: DueStatements;
+  /** Small steps, safe to repeat. What it throws is logged, and the row comes again when its lease has run out. */
+  handle(key: Key, claim: Claim): Promise<void>;
+};
+
+export type DueWorkerOptions = {
+  db: Database;
+  connection: Connection;
+  clock: Clock;
+  logger: Logger;
+  queues: readonly Queue[];
+  /** How much of a queue may be under way at once, and how much of that for one company. */
+  slots?: number;
+  slotsPerCompany?: number;
+};
+
+const LEASE = { seconds: 45 };
+const RENEW_MS = 15_000;
+// Found by asking: what falls due later than the statement that wrote it would notify, and what a lost lease set free.
+const POLL_MS = 20_000;
+const POLL_DEAF_MS = 3_000;
+const AFTER_FAULT_MS = 2_000;
+// What is due and was not taken: another worker had its hands on it.
+const AFTER_CONTEST_MS = 50;
+// Slots that become free within a moment of one another are filled by one claim.
+const GATHER_MS = 20;
+const PATIENCE_MS = 25_000;
+
+type UnderWay = { queue: Queue; key: Key; claim: string; done: Promise<void> };
+
+export class DueWorker {
+  readonly #options: Required<DueWorkerOptions>;
+  readonly #listener: Listener;
+  readonly #underWay = new Set<UnderWay>();
+  readonly #abort = new AbortController();
+  #running: Promise<void> | undefined;
+  #renewing: NodeJS.Timeout | undefined;
+  #stopping = false;
+  /** Something was left waiting because every slot that it could have taken was in use. */
+  #hungry = false;
+  #woken = false;
+  #wake: () => void = () => {};
+
+  constructor(options: DueWorkerOptions) {
+    this.#options = { slots: 32, slotsPerCompany: 8, ...options };
+    this.#listener = new Listener(options.connection, CHANNEL, () => this.wake());
+  }
+
+  async start(): Promise<void> {
+    await this.#listener.open();
+    this.#keepLeases();
+    this.#running = this.#run();
+  }
+
+  /** Works everything that is due now, and gives how much it was. For tests, which have no need to wait. */
+  async runOnce(): Promise<number> {
+    for (let handled = 0; ; ) {
+      const idle = this.#underWay.size === 0;
+      const taken = await this.#claimAll();
+      handled += taken;
+      if (taken === 0 && idle) return handled;
+      if (taken === 0 && this.#underWay.size > 0) await Promise.race([...this.#underWay].map(({ done }) => done));
+    }
+  }
+
+  wake(): void {
+    this.#woken = true;
+    this.#wake();
+  }
+
+  get busy(): number {
+    return this.#underWay.size;
+  }
+
+  /** Takes nothing more and waits for what is under way, but not for ever. */
+  async stop(patienceMs = PATIENCE_MS): Promise<void> {
+    this.#stopping = true;
+    this.wake();
+    await this.#listener.close();
+    await this.#running;
+    const impatient = setTimeout(() => this.#abort.abort(new Error('The worker stops.')), patienceMs);
+    await Promise.all([...this.#underWay].map(({ done }) => done));
+    clearTimeout(impatient);
+    clearInterval(this.#renewing);
+  }
+
+  async #run(): Promise<void> {
+    const { logger } = this.#options;
+    while (!this.#stopping) {
+      this.#woken = false;
+      let wait = AFTER_FAULT_MS;
+      try {
+        await this.#claimAll();
+        wait = await this.#untilNext();
+      } catch (error) {
+        logger.warn({ err: error }, 'due work could not be looked up');
+      }
+      await this.#sleep(wait);
+    }
+  }
+
+  async #claimAll(): Promise<number> {
+    // What ends while the claim is being made frees a slot that the claim does not know of.
+    this.#hungry = true;
+    let taken = 0;
+    let hungry = false;
+    for (const queue of this.#options.queues) {
+      taken += await this.#claim(queue);
+      const { busy, saturated } = this.#loadOf(queue);
+      hungry ||= busy >= this.#options.slots || saturated.length > 0;
+    }
+    this.#hungry = hungry;
+    return taken;
+  }
+
+  async #claim(queue: Queue): Promise<number> {
+    const { db, clock, slots, slotsPerCompany } = this.#options;
+    const { busy, companies } = this.#loadOf(queue);
+    if (busy >= slots) return 0;
+    const now = clock();
+    const claim = randomUUID();
+    const keys = await db.rows<Key>(queue.statements.claim, [
+      toSql(now),
+      claim,
+      toSql(now.add(LEASE)),
+      slots - busy,
+      [...companies.keys()],
+      [...companies.values()],
+      slotsPerCompany,
+    ]);
+    for (const key of keys) this.#work(queue, key, claim);
+    return keys.length;
+  }
+
+  #loadOf(queue: Queue): { busy: number; companies: Map<string, number>; saturated: string[] } {
+    const companies = new Map<string, number>();
+    let busy = 0;
+    for (const { key, queue: its } of this.#underWay) {
+      if (its !== queue) continue;
+      busy++;
+      companies.set(key.company_id, (companies.get(key.company_id) ?? 0) + 1);
+    }
+    const full = this.#options.slotsPerCompany;
+    return { busy, companies, saturated: [...companies].flatMap(([id, count]) => (count >= full ? [id] : [])) };
+  }
+
+  #work(queue: Queue, key: Key, claim: string): void {
+    const { logger } = this.#options;
+    const done = queue
+      .handle(key, { id: claim, signal: this.#abort.signal })
+      .catch((error) => logger.error({ err: error, queue: queue.name, ...key }, 'due work failed'))
+      .then(() => {
+        this.#underWay.delete(work);
+        if (this.#hungry) setTimeout(() => this.wake(), GATHER_MS);
+      });
+    const work = { queue, key, claim, done };
+    this.#underWay.add(work);
+  }
+
+  async #untilNext(): Promise<number> {
+    const { db, clock, queues, slots } = this.#options;
+    let wait = this.#listener.listening ? POLL_MS : POLL_DEAF_MS;
+    for (const queue of queues) {
+      const { busy, saturated } = this.#loadOf(queue);
+      if (busy >= slots) continue;
+      const next = await db.first<{ at: string | null }>(queue.statements.nextDue, [saturated]);
+      if (!next?.at) continue;
+      const ms = Math.ceil(clock().until(Temporal.Instant.from(next.at)).total('milliseconds'));
+      wait = Math.min(wait, Math.max(ms, AFTER_CONTEST_MS));
+    }
+    return wait;
+  }
+
+  #sleep(ms: number): Promise<void> {
+    if (this.#woken) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#wake(), ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = () => {};
+        resolve();
+      };
+    });
+  }
+
+  #keepLeases(): void {
+    const { db, clock, logger, queues } = this.#options;
+    this.#renewing = setInterval(async () => {
+      for (const queue of queues) {
+        const works = [...this.#underWay].filter((work) => work.queue === queue);
+        if (works.length === 0) continue;
+        const claims = works.map(({ claim }) => claim);
+        const keys = queue.key.map((column) => works.map(({ key }) => key[column]));
+        await db
+          .rows(queue.statements.renew, [toSql(clock().add(LEASE)), claims, ...keys])
+          .catch((error) => logger.warn({ err: error }, 'leases could not be renewed'));
+      }
+    }, RENEW_MS);
+  }
+}

@@ -1,0 +1,124 @@
+import { iso, statement } from '../kernel/sql.ts';
+import { deadline, isKey, KEY, ofAppointment } from './messages.sql.ts';
+
+/** A message on its way: begin, sent, not sent. */
+
+export { KEY };
+export const OPEN = `state IN ('scheduled', 'sending')`;
+
+const ofEmail = (alias: string, kind: string) =>
+  `${ofAppointment(alias)} AND ${alias}.channel = 'email' AND ${alias}.kind = '${kind}'`;
+
+/** A second request for the same thing, made while the first was on its way, stands in for it. */
+const replaced = (m: string) => `EXISTS (
+  SELECT 1 FROM messages o
+   WHERE o.company_id = ${m}.company_id AND o.case_id = ${m}.case_id AND o.appointment_id = ${m}.appointment_id
+     AND o.channel = ${m}.channel AND o.kind = ${m}.kind AND o.state = 'scheduled' AND o.id <> ${m}.id
+     AND (o.kind <> 'reminder' OR o.resend_of IS NOT NULL AND ${m}.resend_of IS NOT NULL))`;
+
+/** What was last sent by email, but for `m` itself, put the appointment into the client's calendar. */
+const inCalendar = `coalesce((
+  SELECT max(c.sequence) FILTER (WHERE c.kind = 'confirmation' AND c.state = 'sent')
+         > coalesce(max(c.sequence) FILTER (WHERE c.kind = 'cancellation'), 0)
+    FROM messages c
+   WHERE ${ofAppointment('c')} AND c.channel = 'email' AND c.state IN ('sending', 'sent') AND c.id <> m.id), false)`;
+
+/** How long a confirmation waits for a meeting that is being made. */
+const MEETING_WAIT = `interval '15 minutes'`;
+
+const TOO_LATE = `CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END`;
+
+/** What becomes of a message whose turn has come, as things stand now. */
+const verdict = `CASE
+  WHEN m.withdrawn OR m.state = 'sending' AND ${replaced('m')} THEN 'cancelled'
+  WHEN m.kind = 'cancellation' THEN CASE
+    WHEN a.deleted_at IS NULL AND a.cancelled = 0 THEN 'cancelled'
+    WHEN EXISTS (SELECT 1 FROM messages c WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sending') THEN 'wait'
+    WHEN NOT ${inCalendar} THEN 'cancelled'
+    WHEN ${deadline} <= $6 THEN ${TOO_LATE}
+    ELSE 'sending' END
+  WHEN a.deleted_at IS NOT NULL OR a.cancelled = 1 THEN 'cancelled'
+  WHEN m.kind = 'reminder' AND m.start_at <> a.start_at THEN 'cancelled'
+  WHEN m.kind = 'reminder' AND m.resend_of IS NULL
+       AND NOT CASE m.channel WHEN 'email' THEN a.email_reminder ELSE a.sms_reminder END THEN 'cancelled'
+  WHEN CASE m.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END IS NULL THEN 'skipped'
+  WHEN ${deadline} <= $6 THEN ${TOO_LATE}
+  WHEN m.kind = 'confirmation' AND a.meeting_pending AND m.due_at + ${MEETING_WAIT} > $6 THEN 'wait'
+  ELSE 'sending' END`;
+
+/**
+ * $1–$4 key, $5 claim, $6 now, $7 when a cancellation asks again. Reads everything anew and writes down the intent to
+ * send, or that there is nothing to send. The appointment is locked against changes meanwhile, so that one that is being
+ * deleted is either seen as deleted, or sees the message as on its way. Nothing where the claim has been lost.
+ */
+export const beginMessage = statement(
+  'messages.begin',
+  `WITH a AS (
+     SELECT * FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR SHARE
+   ), m AS (
+     SELECT m.* FROM a JOIN messages m ON ${ofAppointment('m')}
+      WHERE m.id = $4 AND m.lease_by = $5 AND m.${OPEN} FOR UPDATE OF m
+   ), judged AS (
+     SELECT m.id, ${verdict} AS verdict FROM a, m
+   ), written AS (
+     UPDATE messages w
+        SET state = CASE j.verdict WHEN 'wait' THEN 'scheduled' ELSE j.verdict END,
+            attempts = w.attempts + (j.verdict = 'sending')::int,
+            sequence = CASE j.verdict WHEN 'sending' THEN a.version ELSE w.sequence END,
+            lease_by = CASE j.verdict WHEN 'sending' THEN w.lease_by END,
+            lease_until = CASE WHEN j.verdict = 'sending' THEN w.lease_until
+                               WHEN j.verdict = 'wait' AND w.kind = 'cancellation' THEN $7::timestamptz
+                               WHEN j.verdict = 'wait' THEN w.due_at + ${MEETING_WAIT} END,
+            last_error = CASE WHEN j.verdict = 'failed' AND w.last_error IS NULL THEN 'Its time passed while it was being sent.'
+                              ELSE w.last_error END,
+            updated_at = $6
+       FROM judged j, a WHERE w.company_id = $1 AND w.case_id = $2 AND w.appointment_id = $3 AND w.id = j.id
+   )
+   SELECT j.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, ${iso('m.due_at')} AS due, ${iso(deadline)} AS deadline,
+          ${iso('a.start_at')} AS start, ${iso('a.end_at')} AS end, a.location, a.join_url, a.version,
+          CASE WHEN m.kind = 'cancellation' THEN (
+                 SELECT coalesce(c.sent_to, a.email_recipient) FROM messages c
+                  WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sent' ORDER BY c.sequence DESC NULLS LAST LIMIT 1)
+               WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS recipient,
+          o.name AS company, o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
+          nullif(o.sender_address, '') AS sender_address, d.name AS adviser,
+          (SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
+            WHERE u.company_id = $1 AND u.case_id = $2 AND lower(u.email) = lower(a.email_recipient)
+            ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer
+     FROM judged j, a, m, companies o, advisers d
+    WHERE o.id = $1 AND d.company_id = $1 AND d.id = a.adviser_id`,
+);
+
+const sent = `UPDATE messages m SET state = 'sent', sent_at = $5, sent_to = $6, provider_id = $7, updated_at = $5,
+                     lease_by = NULL, lease_until = NULL`;
+
+/** $1–$4 key, $5 now, $6 to whom, $7 the provider's id. Written down whoever holds the lease by now: it has gone out. */
+export const messageSent = statement('messages.sent', `${sent} WHERE ${isKey} AND ${OPEN}`);
+
+/**
+ * The same for a confirmation by email, $8 the id of a cancellation. Where the appointment was deleted or cancelled
+ * meanwhile it is called off; one that is just being deleted is waited for, because that may have seen nothing sent.
+ */
+export const confirmationSent = statement(
+  'messages.confirmation_sent',
+  `WITH a AS (
+     SELECT * FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR SHARE
+   ), done AS (
+     ${sent} FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.${OPEN} RETURNING m.id
+   )
+   INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at, updated_at)
+   SELECT a.company_id, a.case_id, a.id, $8, 'email', 'cancellation', a.start_at, 'scheduled', $5, $5, $5
+     FROM done, a WHERE (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > $5
+   ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled' DO NOTHING`,
+);
+
+/** $1–$4 key, $5 claim, $6 now, $7 the reason, $8 when to try again, or null when never */
+export const messageNotSent = statement(
+  'messages.not_sent',
+  `UPDATE messages m
+      SET state = CASE WHEN m.withdrawn OR ${replaced('m')} THEN 'cancelled'
+                       WHEN $8::timestamptz IS NULL THEN 'failed' ELSE 'scheduled' END,
+          lease_by = NULL, lease_until = $8, last_error = $7, updated_at = $6
+    WHERE ${isKey} AND lease_by = $5 AND ${OPEN}
+   RETURNING state`,
+);

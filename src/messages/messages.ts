@@ -1,0 +1,54 @@
+import type { Context } from '../kernel/context.ts';
+import { noticeDueWork } from '../kernel/due-notice.ts';
+import { type CodedError, invalidRequest, notFound } from '../kernel/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import type { Page, PageOfJson } from '../kernel/page.ts';
+import { toSql } from '../kernel/time.ts';
+import * as sql from './messages.sql.ts';
+
+export async function messagesOfAppointment(
+  { db, company }: Context,
+  caseId: string,
+  appointmentId: string,
+): Promise<string> {
+  const list = await db.json(sql.listOfAppointment, [company.id, caseId, appointmentId]);
+  if (list === undefined) throw notFound('appointment');
+  return list;
+}
+
+export async function messagesOfCompany(
+  { db, company }: Context,
+  state: string | undefined,
+  { limit, offset }: Page,
+): Promise<PageOfJson> {
+  const states = state === 'scheduled' ? ['scheduled', 'sending'] : state && [state];
+  const page = await db.first<PageOfJson>(sql.listOfCompany, [company.id, states ?? null, limit, offset]);
+  return page ?? { json: '[]', total: 0 };
+}
+
+/** Once more, by hand: a message of its own, of the same kind, due now, about the appointment as it stands. */
+export async function resendMessage(
+  { db, company, clock }: Context,
+  caseId: string,
+  appointmentId: string,
+  messageId: string,
+): Promise<string> {
+  const key = [company.id, caseId, appointmentId, messageId];
+  const now = clock();
+  const found = await db.first<{ state: string; kind: string; deadline: string }>(sql.findMessage, key);
+  if (!found) {
+    // An appointment that is unknown is told apart from a message that is.
+    await messagesOfAppointment({ db, company, clock }, caseId, appointmentId);
+    throw notFound('message');
+  }
+  const over = Temporal.Instant.compare(Temporal.Instant.from(found.deadline), now) <= 0;
+  if (!['sent', 'failed'].includes(found.state))
+    throw refused('only a message that was sent or that failed can go out again');
+  if (found.kind === 'cancellation' || over) throw refused('there is no time left in which it would make sense');
+  const resent = await db.json(sql.insertResend, [...key, newId(), toSql(now)]);
+  if (resent === undefined) throw refused('one of the same kind is waiting to go out already');
+  noticeDueWork(db);
+  return resent;
+}
+
+const refused = (message: string): CodedError => invalidRequest([{ field: 'messageId', code: 'not_allowed', message }]);

@@ -1,0 +1,46 @@
+import type { Instant } from '../kernel/time.ts';
+
+export type Channel = 'email' | 'sms';
+export type Kind = 'confirmation' | 'reminder' | 'cancellation';
+
+/** One message with everything that it speaks of, as it stood when its sending began. */
+export type Outgoing = {
+  id: string;
+  appointmentId: string;
+  channel: Channel;
+  kind: Kind;
+  due: Instant;
+  start: Instant;
+  end: Instant;
+  recipient: string;
+  location: string | null;
+  joinUrl: string | null;
+  /** Rises with every change of the appointment. */
+  version: number;
+  company: string;
+  timeZone: string;
+  phoneRegion: string;
+  senderName: string | null;
+  senderAddress: string | null;
+  adviser: string;
+  customer: string | null;
+};
+
+/** Where it went, in the form that was used, and what the provider calls it. */
+export type Receipt = { to: string; providerId: string | null };
+
+export type Sender = {
+  send(message: Outgoing, now: Instant, signal: AbortSignal): Promise<Receipt>;
+  close(): void;
+};
+
+/** Why a message did not go out; the text is for the firm's people and holds no secrets. */
+export class DeliveryFault extends Error {
+  /** The same message would be refused again. */
+  readonly permanent: boolean;
+
+  constructor(message: string, options: { permanent: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.permanent = options.permanent;
+  }
+}

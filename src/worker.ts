@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { type Connection, Database } from './kernel/database.ts';
+import { DueWorker } from './kernel/due-work.ts';
+import type { Outcomes } from './kernel/outcomes.ts';
+import type { Clock } from './kernel/time.ts';
+import { emailSender } from './messages/email.ts';
+import { messageQueue } from './messages/message-queue.ts';
+import type { Channel, Sender } from './messages/outgoing.ts';
+import { smsOutboxSender, smsSender } from './messages/sms.ts';
+import { gateway } from './messages/sms-gateway.ts';
+import { twilio } from './messages/sms-twilio.ts';
+
+export type WorkerOptions = {
+  config: Config;
+  connection: Connection;
+  clock: Clock;
+  logger: Logger;
+  outcomes: Outcomes;
+};
+
+// Beside the requests' own: a worker that is busy never keeps a request waiting for a connection.
+const CONNECTIONS = 8;
+
+/** Works what is due until it is told to stop; gives the way to tell it. */
+export async function runWorker(options: WorkerOptions): Promise<() => Promise<void>> {
+  const { config, connection, clock, logger } = options;
+  const onError = (error: Error) => logger.warn({ reason: error.message }, "a worker's database connection broke");
+  const db = new Database({ connection, poolSize: CONNECTIONS, onError });
+  const senders = sendersOf(config, logger);
+  const slots = config.WORKER_CONCURRENCY;
+  const worker = new DueWorker({
+    db,
+    connection,
+    clock,
+    logger,
+    queues: [messageQueue({ db, clock, logger, senders, outcomes: options.outcomes })],
+    slots,
+    slotsPerCompany: Math.ceil(slots / 4),
+  });
+  await worker.start();
+  return async () => {
+    await worker.stop();
+    for (const sender of Object.values(senders)) sender.close();
+    await db.close();
+  };
+}
+
+export function sendersOf(config: Config, logger: Logger): Record<Channel, Sender> {
+  const outbox = join(config.DATA_DIR, 'outbox');
+  if (config.SMTP_URL === undefined) logger.warn({ outbox }, 'SMTP_URL is not set: mails are written to files');
+  if (config.SMS_PROVIDER === 'outbox') logger.warn({ outbox }, 'SMS_PROVIDER is outbox: SMS are written to files');
+  const domain = config.MAIL_DOMAIN ?? config.MAIL_FROM.split('@').at(-1) ?? 'localhost';
+  return {
+    email: emailSender({ smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, domain, outbox }),
+    sms: smsSenderOf(config, outbox),
+  };
+}
+
+function smsSenderOf(config: Config, outbox: string): Sender {
+  switch (config.SMS_PROVIDER) {
+    case 'twilio':
+      return smsSender(
+        twilio({
+          accountSid: config.TWILIO_ACCOUNT_SID ?? '',
+          authToken: config.TWILIO_AUTH_TOKEN ?? '',
+          from: config.TWILIO_FROM ?? '',
+          baseUrl: config.TWILIO_BASE_URL,
+        }),
+      );
+    case 'gateway':
+      return smsSender(
+        gateway({
+          url: config.SMS_GATEWAY_URL ?? '',
+          headers: config.SMS_GATEWAY_HEADERS,
+          body: config.SMS_GATEWAY_BODY,
+          from: config.SMS_GATEWAY_FROM ?? '',
+        }),
+      );
+    default:
+      return smsOutboxSender(outbox);
+  }
+}

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pino from 'pino';
+import { CHANNEL } from '../src/kernel/due-notice.ts';
+import { dueStatements } from '../src/kernel/due-work.sql.ts';
+import { type Claim, DueWorker, type Key } from '../src/kernel/due-work.ts';
+import { newId } from '../src/kernel/ids.ts';
+import { mailServer } from './harness/mail-server.ts';
+import { postOffice } from './harness/post.ts';
+import { openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+
+// Something else than messages: the mechanism knows no resource.
+await world.sql(`
+  CREATE TABLE errands (
+    company_id uuid NOT NULL, id uuid NOT NULL, done boolean NOT NULL DEFAULT false, due_at timestamptz NOT NULL,
+    lease_until timestamptz, lease_by uuid,
+    claim_at timestamptz GENERATED ALWAYS AS (greatest(due_at, lease_until)) STORED, PRIMARY KEY (company_id, id));
+  CREATE INDEX ON errands (company_id, claim_at) WHERE NOT done`);
+const key = ['company_id', 'id'];
+const statements = dueStatements({ table: 'errands', key, open: 'NOT done' });
+
+beforeEach(async () => {
+  world.clock.set('2026-06-01T09:00:00Z');
+  await world.sql('DELETE FROM errands');
+});
+
+const company = async () => (await world.firm()).companyId;
+
+async function add(companyId: string, count: number, due = '2026-06-01T09:00:00Z'): Promise<void> {
+  const ids = Array.from({ length: count }, () => newId());
+  await world.sql('INSERT INTO errands (company_id, id, due_at) SELECT $1, unnest($2::uuid[]), $3', [
+    companyId,
+    ids,
+    due,
+  ]);
+}
+
+function worker(handle: (key: Key, claim: Claim) => Promise<void>, slots = 8, slotsPerCompany = 4): DueWorker {
+  const { db, connection, clock } = world;
+  const queues = [{ name: 'errands', key, statements, handle }];
+  const logger = pino({ level: 'silent' });
+  return new DueWorker({ db, connection, clock: clock.read, logger, queues, slots, slotsPerCompany });
+}
+
+const finish = async ({ id }: Key) => {
+  await world.sql('UPDATE errands SET done = true WHERE id = $1', [id]);
+};
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await pause(10);
+}
+
+test('what is due is worked once by any number of workers, what is not due stays', async () => {
+  const [one, two] = [await company(), await company()];
+  await add(one, 30);
+  await add(two, 5);
+  await add(two, 1, '2026-06-01T09:00:00.000001Z');
+  const seen: string[] = [];
+  const handle = async (row: Key) => {
+    seen.push(row.id ?? '');
+    await finish(row);
+  };
+  await Promise.all(Array.from({ length: 4 }, () => worker(handle).runOnce()));
+  assert.equal(seen.length, 35);
+  assert.equal(new Set(seen).size, 35);
+});
+
+test('two claims at the same instant never take the same row, and neither waits for the other', async () => {
+  const id = await company();
+  await add(id, 3);
+  const [first, second] = await Promise.all([world.db.pool.connect(), world.db.pool.connect()]);
+  try {
+    const values = (claim: string) => ['2026-06-01T09:00:00Z', claim, '2026-06-01T09:00:45Z', 2, [], [], 4];
+    await first.query('BEGIN');
+    const a = await first.query<Key>({ ...statements.claim, values: values(newId()) });
+    const b = await second.query<Key>({ ...statements.claim, values: values(newId()) });
+    await first.query('COMMIT');
+    assert.deepEqual([a.rowCount, b.rowCount], [2, 1]);
+    assert.equal(new Set([...a.rows, ...b.rows].map((row) => row.id)).size, 3);
+  } finally {
+    first.release();
+    second.release();
+  }
+});
+
+test('a company has at most its share of the slots, and another comes at once', async () => {
+  const [busy, other] = [await company(), await company()];
+  await add(busy, 50, '2026-05-01T09:00:00Z');
+  await add(other, 2);
+  const order: string[] = [];
+  let most = 0;
+  const counts = new Map<string, number>();
+  await worker(async (row) => {
+    order.push(row.company_id);
+    counts.set(row.company_id, (counts.get(row.company_id) ?? 0) + 1);
+    most = Math.max(most, counts.get(row.company_id) ?? 0);
+    await finish(row);
+    counts.set(row.company_id, (counts.get(row.company_id) ?? 0) - 1);
+  }).runOnce();
+  assert.equal(most, 4);
+  assert.equal(order.length, 52);
+  assert.ok(order.slice(0, 6).includes(other), 'the first claim has room for both');
+});
+
+test('with fewer slots than waits, the companies take turns', async () => {
+  const companies = [await company(), await company(), await company()];
+  for (const id of companies) await add(id, 5);
+  const order: string[] = [];
+  await worker(
+    async (row) => {
+      order.push(row.company_id);
+      await finish(row);
+    },
+    3,
+    3,
+  ).runOnce();
+  assert.equal(new Set(order.slice(0, 3)).size, 3);
+});
+
+test('what a handler throws leaves the row for later, when its lease has run out', async () => {
+  await add(await company(), 1);
+  let calls = 0;
+  const failing = worker(async () => {
+    calls++;
+    throw new Error('no');
+  });
+  assert.equal(await failing.runOnce(), 1);
+  world.clock.advance({ seconds: 44 });
+  assert.equal(await failing.runOnce(), 0);
+  world.clock.advance({ seconds: 1 });
+  assert.equal(await failing.runOnce(), 1);
+  assert.equal(calls, 2);
+});
+
+test('a lease is renewed only by the claim that holds it', async () => {
+  const id = await company();
+  await add(id, 1);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  let claim = '';
+  let row: Key | undefined;
+  const running = worker(async (taken, { id: by }) => {
+    row = taken;
+    claim = by;
+    await held;
+    await finish(taken);
+  }).runOnce();
+  await until(() => row !== undefined);
+  const renew = (by: string, time: string) => world.db.rows(statements.renew, [time, [by], [id], [row?.id]]);
+  const lease = async () =>
+    (await world.sql<{ at: string }>(`SELECT to_json(lease_until AT TIME ZONE 'UTC')#>>'{}' AS at FROM errands`))[0]
+      ?.at;
+  await renew(newId(), '2026-06-01T09:09:00Z');
+  assert.equal(await lease(), '2026-06-01T09:00:45');
+  await renew(claim, '2026-06-01T09:05:00Z');
+  assert.equal(await lease(), '2026-06-01T09:05:00');
+  release();
+  await running;
+});
+
+test('a worker that has started is woken by a notice, and again after its connection was broken', async () => {
+  const id = await company();
+  const running = worker(finish);
+  await running.start();
+  const open = async () => (await world.sql('SELECT 1 FROM errands WHERE NOT done')).length;
+  await add(id, 1);
+  await world.sql(`NOTIFY ${CHANNEL}`);
+  await until(async () => (await open()) === 0);
+  const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                   WHERE application_name = 'case-records listen' AND datname = current_database()`;
+  assert.equal((await world.sql(others)).length, 1);
+  await add(id, 1);
+  await until(async () => (await open()) === 0);
+  await running.stop();
+});
+
+test('stopping waits for what is under way, and for no longer than it is told', async () => {
+  await add(await company(), 1);
+  let ended = false;
+  let taken = false;
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const patient = worker(async (row) => {
+    taken = true;
+    await held;
+    await finish(row);
+    ended = true;
+  });
+  await patient.start();
+  await until(() => taken);
+  const stopped = patient.stop();
+  release();
+  await stopped;
+  assert.ok(ended);
+
+  await add(await company(), 1);
+  let aborted = false;
+  taken = false;
+  const stuck = worker(async (_row, { signal }) => {
+    taken = true;
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    aborted = true;
+  });
+  await stuck.start();
+  await until(() => taken);
+  await stuck.stop(10);
+  assert.ok(aborted);
+});
+
+test("a mail server that hangs for one company's clients holds up no request and no other company's messages", async () => {
+  const server = await mailServer();
+  const [stuck, other] = [await world.firm(), await world.firm()];
+  const stuckAddress = stuck.customers[0].email;
+  let hanging = 0;
+  server.onRecipient = (to) => {
+    if (to !== stuckAddress) return undefined;
+    hanging++;
+    return { hang: true };
+  };
+  const book = async (firm: typeof stuck) => {
+    const answer = await firm.post(`${firm.path}/appointments`, {
+      adviser_email: firm.adviser,
+      start_time: '2026-06-29 14:30:00',
+      end_time: '2026-06-29 15:30:00',
+      email_recipient: firm.customers[0].email,
+      email_confirmation: true,
+    });
+    assert.equal(answer.status, 200, answer.text);
+  };
+  for (let i = 0; i < 20; i++) await book(stuck);
+  const office = postOffice(world, { mail: { smtpUrl: server.url }, slots: 8 });
+  await office.start();
+  await until(() => hanging === 2);
+  for (let i = 0; i < 10; i++) await book(other);
+  await until(() => server.mails.length === 10);
+  assert.equal(hanging, 2, 'no more than its share of the slots');
+  await office.stop(10);
+  await server.close();
+});

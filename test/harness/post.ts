@@ -1,0 +1,40 @@
+import { after } from 'node:test';
+import pino from 'pino';
+import { DueWorker } from '../../src/kernel/due-work.ts';
+import { Outcomes } from '../../src/kernel/outcomes.ts';
+import { emailSender, type MailSettings } from '../../src/messages/email.ts';
+import { messageQueue } from '../../src/messages/message-queue.ts';
+import type { Sender } from '../../src/messages/outgoing.ts';
+import type { World } from './world.ts';
+
+/** A worker on the world's database and clock, driven step by step with `runOnce`. */
+export function postOffice(
+  { db, connection, clock }: World,
+  { mail = {}, sms, email, slots = 32 }: { mail?: Partial<MailSettings>; sms?: Sender; email?: Sender; slots?: number },
+): DueWorker {
+  const settings = {
+    smtpUrl: undefined,
+    from: 'no-reply@service.example',
+    domain: 'service.example',
+    outbox: '/nowhere',
+  };
+  const logger = pino({ level: 'silent' });
+  const outcomes = new Outcomes();
+  const senders = { email: email ?? emailSender({ ...settings, ...mail }), sms: sms ?? NO_SMS };
+  after(() => senders.email.close());
+  const queue = messageQueue({ db, clock: clock.read, logger, senders, outcomes, random: () => 0.5 });
+  return new DueWorker({
+    db,
+    connection,
+    clock: clock.read,
+    logger,
+    queues: [queue],
+    slots,
+    slotsPerCompany: slots / 4,
+  });
+}
+
+const NO_SMS: Sender = {
+  send: () => Promise.reject(new Error('This test sends no SMS.')),
+  close() {},
+};

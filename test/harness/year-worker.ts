@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { Database } from '../../src/kernel/database.ts';
+import { DueWorker } from '../../src/kernel/due-work.ts';
+import { Outcomes } from '../../src/kernel/outcomes.ts';
+import { emailSender } from '../../src/messages/email.ts';
+import { messageQueue } from '../../src/messages/message-queue.ts';
+import { smsSender } from '../../src/messages/sms.ts';
+import { gateway } from '../../src/messages/sms-gateway.ts';
+
+/** A worker process whose clock its parent sets: for each time it is told, it works what is due and answers. */
+
+const { name, connection, smtpUrl, gatewayUrl } = JSON.parse(process.argv[2] ?? '');
+let now = Temporal.Instant.from('2000-01-01T00:00:00Z');
+const clock = () => now;
+const logger = pino({ level: 'fatal' });
+const db = new Database({ connection, poolSize: 2 });
+const senders = {
+  email: emailSender({ smtpUrl, from: 'no-reply@service.example', domain: 'service.example', outbox: '/nowhere' }),
+  sms: smsSender(
+    gateway({
+      url: gatewayUrl,
+      headers: { 'x-worker': name },
+      body: '{"to":"{{to}}","text":"{{text}}"}',
+      from: randomUUID(),
+    }),
+  ),
+};
+const queue = messageQueue({ db, clock, logger, senders, outcomes: new Outcomes() });
+const worker = new DueWorker({ db, connection, clock, logger, queues: [queue], slots: 4, slotsPerCompany: 2 });
+
+process.on('message', async (message: { now: string }) => {
+  now = Temporal.Instant.from(message.now);
+  const handled = await worker.runOnce();
+  process.send?.({ handled });
+});
+process.on('disconnect', () => process.exit());
+process.send?.({ ready: true });

@@ -1,0 +1,522 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/messages/outgoing.ts';
+import { nextAttempt } from '../src/messages/retry.ts';
+import type { Answer } from './harness/http.ts';
+import { postOffice } from './harness/post.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+
+type Fields = Record<string, unknown>;
+
+/** A sender that notes what it is given; `during` runs while the message is on its way. */
+class Recorder implements Sender {
+  readonly sent: Outgoing[] = [];
+  during: (message: Outgoing) => Promise<void> | void = () => {};
+
+  async send(message: Outgoing): Promise<Receipt> {
+    await this.during(message);
+    this.sent.push(message);
+    return { to: message.recipient, providerId: null };
+  }
+
+  close(): void {}
+}
+
+const post = new Recorder();
+const office = postOffice(world, { email: post, sms: post });
+const fault = (permanent = false) => {
+  throw new DeliveryFault('no luck', { permanent });
+};
+
+beforeEach(async () => {
+  world.clock.set('2026-06-01T09:00:00Z');
+  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+  post.sent.length = 0;
+  post.during = () => {};
+});
+
+/** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
+async function book(firm: Firm, more: Fields = {}) {
+  const answer = await firm.post(`${firm.path}/appointments`, {
+    adviser_email: firm.adviser,
+    start_time: '2026-06-10 10:00:00',
+    end_time: '2026-06-10 11:00:00',
+    email_recipient: firm.customers[0].email,
+    sms_recipient: '07400 123456',
+    ...more,
+  });
+  assert.equal(answer.status, 200, answer.text);
+  const path = `${firm.path}/appointments/${answer.body.id}`;
+  return { id: answer.body.id as string, path };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
+async function messages(firm: Firm, path: string): Promise<any[]> {
+  const answer = await firm.get(`${path}/messages`);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body;
+}
+
+const kinds = () => post.sent.map(({ channel, kind }) => `${channel} ${kind}`).sort();
+const REMINDER_DUE = '2026-06-09T09:00:00Z';
+
+// At its time, and once
+
+test('a reminder goes out at its due time and not before, once, whoever comes by', async () => {
+  const firm = await world.firm();
+  await book(firm, { email_notification: true, sms_notification: true });
+  world.clock.set('2026-06-09T08:59:59.999999Z');
+  assert.equal(await office.runOnce(), 0);
+  world.clock.set(REMINDER_DUE);
+  const others = Array.from({ length: 4 }, () => postOffice(world, { email: post, sms: post }));
+  await Promise.all([office, ...others].map((worker) => worker.runOnce()));
+  assert.deepEqual(kinds(), ['email reminder', 'sms reminder']);
+  world.clock.advance({ hours: 1 });
+  assert.equal(await office.runOnce(), 0);
+});
+
+test('twenty messages and five workers at once: each goes out once', async () => {
+  const firms = await Promise.all([world.firm(), world.firm()]);
+  for (let i = 0; i < 10; i++) for (const firm of firms) await book(firm, { email_confirmation: true });
+  const workers = Array.from({ length: 5 }, () => postOffice(world, { email: post, sms: post, slots: 8 }));
+  await Promise.all(workers.map((worker) => worker.runOnce()));
+  assert.equal(post.sent.length, 20);
+  assert.equal(new Set(post.sent.map(({ id }) => id)).size, 20);
+});
+
+// Read again before it is sent
+
+const LATE_CHANGES: [why: string, change: string, word: string | null][] = [
+  ['deleted', `UPDATE appointments SET deleted_at = now() WHERE id = $1`, null],
+  ['cancelled', `UPDATE appointments SET cancelled = 1 WHERE id = $1`, 'cancelled'],
+  ['moved', `UPDATE appointments SET start_at = start_at - interval '1 hour' WHERE id = $1`, 'cancelled'],
+  ['left without a recipient', `UPDATE appointments SET email_recipient = NULL WHERE id = $1`, 'skipped'],
+  ['no longer to be reminded of', `UPDATE appointments SET email_reminder = false WHERE id = $1`, 'cancelled'],
+];
+
+for (const [why, change, word] of LATE_CHANGES) {
+  test(`a reminder of an appointment that is ${why} when its turn comes is not sent`, async () => {
+    const firm = await world.firm();
+    const { id, path } = await book(firm, { email_notification: true });
+    // By hand, because the operations also withdraw the message: here only the second look can.
+    await world.sql(change, [id]);
+    world.clock.set(REMINDER_DUE);
+    await office.runOnce();
+    assert.deepEqual(post.sent, []);
+    if (word) assert.equal((await messages(firm, path))[0].state, word);
+    assert.deepEqual(
+      await world.sql(`SELECT 1 FROM messages WHERE appointment_id = $1 AND state = 'scheduled'`, [id]),
+      [],
+    );
+  });
+}
+
+test('a message goes out with what the appointment says when its turn comes', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_notification: true, location: 'old' });
+  await firm.patch(path, { location: 'new', email_recipient: firm.customers[1].email });
+  world.clock.set(REMINDER_DUE);
+  await office.runOnce();
+  assert.deepEqual(
+    post.sent.map(({ location, recipient }) => [location, recipient]),
+    [['new', firm.customers[1].email]],
+  );
+});
+
+test('a reminder whose start has passed before a worker came is skipped, a confirmation whose end has', async () => {
+  const firm = await world.firm();
+  const reminded = await book(firm, { email_notification: true });
+  const confirmed = await book(firm, { email_confirmation: true });
+  world.clock.set('2026-06-10T09:00:00Z');
+  await office.runOnce();
+  assert.deepEqual(kinds(), ['email confirmation']);
+  assert.equal((await messages(firm, reminded.path))[0].state, 'skipped');
+  assert.equal((await messages(firm, confirmed.path))[0].state, 'sent');
+  const late = await book(firm, { email_confirmation: true });
+  world.clock.set('2026-06-10T10:00:00Z');
+  await office.runOnce();
+  assert.equal((await messages(firm, late.path))[0].state, 'skipped');
+});
+
+// While it is on its way
+
+test('while a message is being sent its word is scheduled', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_confirmation: true, email_notification: true });
+  const words: unknown[] = [];
+  post.during = async () => {
+    const { email_confirmation, email_notification, email_day_before } = (await firm.patch(path, {})).body;
+    words.push(email_confirmation, email_notification, email_day_before, (await messages(firm, path))[0].state);
+  };
+  await office.runOnce();
+  assert.deepEqual(words, ['scheduled', 'scheduled', 1, 'scheduled']);
+  world.clock.set(REMINDER_DUE);
+  await office.runOnce();
+  assert.deepEqual(words.slice(4), ['sent', 'scheduled', 1, 'sent']);
+});
+
+test('what is withdrawn while it is being sent is sent, and not tried again should that fail', async () => {
+  const firm = await world.firm();
+  for (const fails of [false, true]) {
+    const { path } = await book(firm, { email_confirmation: true });
+    post.during = async () => {
+      await firm.patch(path, { email_confirmation: false });
+      if (fails) fault();
+    };
+    await office.runOnce();
+    assert.equal((await messages(firm, path))[0].state, fails ? 'cancelled' : 'sent');
+    post.during = () => {};
+    world.clock.advance({ minutes: 5 });
+    await office.runOnce();
+  }
+  assert.equal(post.sent.length, 1);
+});
+
+test('a confirmation asked for again while one is on its way goes out as well; in place of it, should that fail', async () => {
+  const firm = await world.firm();
+  for (const fails of [false, true]) {
+    post.sent.length = 0;
+    const { path } = await book(firm, { email_confirmation: true });
+    let asked = false;
+    post.during = async () => {
+      if (asked) return;
+      asked = true;
+      await firm.patch(path, { email_confirmation: true });
+      if (fails) fault();
+    };
+    await office.runOnce();
+    assert.equal(post.sent.length, fails ? 1 : 2);
+    assert.deepEqual(
+      (await messages(firm, path)).map(({ state }) => state),
+      [fails ? 'cancelled' : 'sent', 'sent'],
+    );
+    world.clock.advance({ minutes: 5 });
+    assert.equal(await office.runOnce(), 0);
+  }
+});
+
+test('a move while the reminder of the old start is on its way makes that of the new start, once', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_notification: true });
+  world.clock.set(REMINDER_DUE);
+  post.during = async () => {
+    await firm.patch(path, { start_time: '2026-06-20 10:00:00', end_time: '2026-06-20 11:00:00' });
+    post.during = () => {};
+    fault();
+  };
+  await office.runOnce();
+  world.clock.advance({ minutes: 1 });
+  await office.runOnce();
+  assert.deepEqual(post.sent, []);
+  world.clock.set('2026-06-19T09:00:00Z');
+  await office.runOnce();
+  assert.deepEqual(
+    post.sent.map((message: Outgoing) => message.start.toString()),
+    ['2026-06-20T09:00:00Z'],
+  );
+});
+
+// An appointment that does not take place, and takes place after all
+
+type Change = (firm: Firm, path: string) => Promise<Answer>;
+const CALLED_OFF: [how: string, off: Change, on: Change][] = [
+  ['deleted', (firm, path) => firm.delete(path), (firm, path) => firm.post(`${path}/restore`)],
+  [
+    'cancelled',
+    (firm, path) => firm.patch(`${path}/outcome`, { cancelled: true }),
+    (firm, path) => firm.patch(`${path}/outcome`, { cancelled: false }),
+  ],
+];
+
+for (const [how, off, on] of CALLED_OFF) {
+  const turn = async (change: Change, firm: Firm, path: string) => {
+    const answer = await change(firm, path);
+    assert.equal(answer.status, 200, answer.text);
+  };
+  const goneOut = async () => {
+    post.sent.length = 0;
+    await office.runOnce();
+    return kinds();
+  };
+
+  test(`an appointment that is ${how} is called off by email once, where its confirmation had gone out`, async () => {
+    const firm = await world.firm();
+    const told = await book(firm, { email_confirmation: true, sms_confirmation: true, email_notification: true });
+    const untold = await book(firm, { sms_confirmation: true, email_notification: true });
+    await office.runOnce();
+    for (const { path } of [told, untold]) await turn(off, firm, path);
+    assert.deepEqual(await goneOut(), ['email cancellation']);
+    assert.deepEqual([post.sent[0]?.appointmentId, post.sent[0]?.recipient], [told.id, firm.customers[0].email]);
+    world.clock.set(REMINDER_DUE);
+    assert.deepEqual(await goneOut(), []);
+  });
+
+  test(`an appointment that is ${how} and takes place again before a worker came is not called off`, async () => {
+    const firm = await world.firm();
+    const { path } = await book(firm, { email_confirmation: true, email_notification: true });
+    await office.runOnce();
+    for (const change of [off, on, off, on]) await turn(change, firm, path);
+    assert.deepEqual(await goneOut(), []);
+    world.clock.set(REMINDER_DUE);
+    assert.deepEqual(await goneOut(), ['email reminder']);
+  });
+
+  test(`an appointment that was ${how} and called off, and takes place again, reminds; it confirms only when asked`, async () => {
+    const firm = await world.firm();
+    const { path } = await book(firm, { email_confirmation: true, email_notification: true });
+    await office.runOnce();
+    await turn(off, firm, path);
+    assert.deepEqual(await goneOut(), ['email cancellation']);
+    await turn(on, firm, path);
+    assert.deepEqual(await goneOut(), []);
+    await turn(off, firm, path);
+    assert.deepEqual(await goneOut(), [], 'the calendar has no entry any more');
+    await turn(on, firm, path);
+    await firm.patch(path, { email_confirmation: true });
+    assert.deepEqual(await goneOut(), ['email confirmation']);
+    await turn(off, firm, path);
+    assert.deepEqual(await goneOut(), ['email cancellation'], 'it has one again');
+    await turn(on, firm, path);
+    world.clock.set(REMINDER_DUE);
+    assert.deepEqual(await goneOut(), ['email reminder']);
+  });
+
+  test(`an appointment that takes place again while it is called off (${how}) is called off no second time`, async () => {
+    const firm = await world.firm();
+    for (const fails of [false, true]) {
+      const { id, path } = await book(firm, { email_confirmation: true });
+      await office.runOnce();
+      await turn(off, firm, path);
+      post.during = async () => {
+        post.during = () => {};
+        await turn(on, firm, path);
+        if (fails) fault();
+      };
+      assert.deepEqual(await goneOut(), fails ? [] : ['email cancellation']);
+      world.clock.advance({ minutes: 1 });
+      assert.deepEqual(await goneOut(), []);
+      await turn(off, firm, path);
+      assert.deepEqual(await goneOut(), fails ? ['email cancellation'] : [], 'what the calendar has decides');
+      const open = `SELECT 1 FROM messages WHERE appointment_id = $1 AND state IN ('scheduled', 'sending')`;
+      assert.deepEqual(await world.sql(open, [id]), []);
+    }
+  });
+
+  test(`an appointment that is ${how} while its confirmation is on its way is called off, unless that fails`, async () => {
+    const firm = await world.firm();
+    for (const fails of [false, true]) {
+      const { id, path } = await book(firm, { email_confirmation: true });
+      const sent: string[] = [];
+      post.during = async ({ kind }) => {
+        if (kind === 'confirmation') await turn(off, firm, path);
+        if (kind === 'confirmation' && fails) fault(true);
+        sent.push(kind);
+      };
+      await office.runOnce();
+      world.clock.advance({ seconds: 10 });
+      await office.runOnce();
+      assert.deepEqual(sent, fails ? [] : ['confirmation', 'cancellation']);
+      const open = `SELECT 1 FROM messages WHERE appointment_id = $1 AND state IN ('scheduled', 'sending')`;
+      assert.deepEqual(await world.sql(open, [id]), []);
+    }
+  });
+}
+
+test('an appointment that is cancelled, then deleted, is called off once, and restoring it does not undo that', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_confirmation: true, email_notification: true });
+  await office.runOnce();
+  post.sent.length = 0;
+  await firm.patch(`${path}/outcome`, { cancelled: true });
+  await firm.delete(path);
+  await firm.post(`${path}/restore`);
+  await office.runOnce();
+  world.clock.set(REMINDER_DUE);
+  await office.runOnce();
+  assert.deepEqual(kinds(), ['email cancellation']);
+});
+
+// A worker that dies
+
+test('a message of a dead worker is free again within a minute, and is sent as the same message', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_confirmation: true });
+  const dead = postOffice(world, { email: { send: () => new Promise(() => {}), close() {} } });
+  void dead.runOnce();
+  while ((await world.sql(`SELECT 1 FROM messages WHERE state = 'sending'`)).length === 0);
+  world.clock.advance({ seconds: 44 });
+  assert.equal(await office.runOnce(), 0);
+  world.clock.advance({ seconds: 2 });
+  assert.equal(await office.runOnce(), 1);
+  const [message] = await messages(firm, path);
+  assert.deepEqual([message.state, message.attempts, post.sent[0]?.id], ['sent', 2, message.id]);
+});
+
+for (const [state, change] of [
+  ['failed', () => world.clock.set('2026-06-10T09:00:00Z')],
+  ['cancelled', (id: string) => world.sql('UPDATE appointments SET deleted_at = now() WHERE id = $1', [id])],
+] as const) {
+  test(`a reminder that a dead worker was sending ends as ${state} when it makes sense no more`, async () => {
+    const firm = await world.firm();
+    const { id } = await book(firm, { email_notification: true });
+    await world.sql(`UPDATE messages SET state = 'sending', attempts = 1, lease_until = $2 WHERE appointment_id = $1`, [
+      id,
+      REMINDER_DUE,
+    ]);
+    world.clock.set('2026-06-09T09:01:00Z');
+    await change(id);
+    await office.runOnce();
+    assert.deepEqual(post.sent, []);
+    assert.deepEqual(await world.sql('SELECT state FROM messages WHERE appointment_id = $1', [id]), [{ state }]);
+  });
+}
+
+// Faults
+
+test('a passing fault is tried again after growing pauses, until the start', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_notification: true });
+  world.clock.set(REMINDER_DUE);
+  const tried: number[] = [];
+  post.during = () => {
+    tried.push(Temporal.Instant.from(REMINDER_DUE).until(world.clock.read()).total('seconds'));
+    fault();
+  };
+  while (Temporal.Instant.compare(world.clock.read(), Temporal.Instant.from('2026-06-10T09:00:00Z')) < 0) {
+    await office.runOnce();
+    const [next] = await world.sql<{ at: string | null }>(
+      `SELECT to_json(max(claim_at))#>>'{}' AS at FROM messages WHERE state = 'scheduled'`,
+    );
+    if (!next?.at) break;
+    world.clock.set(next.at);
+  }
+  const pauses = tried.slice(1).map((at, i) => Math.round(at - (tried[i] ?? 0)));
+  assert.deepEqual(pauses.slice(0, 7), [10, 30, 120, 600, 1800, 3600, 3600]);
+  assert.ok((tried.at(-1) ?? 0) > 23.9 * 3600, 'until shortly before the start');
+  const [message] = await messages(firm, path);
+  assert.deepEqual([message.state, message.last_error, message.attempts], ['failed', 'no luck', tried.length]);
+});
+
+test('a permanent fault ends as failed at once, with the reason', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_confirmation: true });
+  post.during = () => fault(true);
+  await office.runOnce();
+  const [message] = await messages(firm, path);
+  assert.deepEqual([message.state, message.last_error, message.attempts], ['failed', 'no luck', 1]);
+  assert.equal((await firm.patch(path, {})).body.email_confirmation, 'failed');
+});
+
+test('an error of our own is tried again and shows nothing of the inside', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_confirmation: true });
+  post.during = () => {
+    throw new TypeError('undefined is not a function');
+  };
+  await office.runOnce();
+  const [message] = await messages(firm, path);
+  assert.deepEqual([message.state, message.last_error], ['scheduled', 'It could not be made; the log says why.']);
+});
+
+test('pauses vary by a fifth, and there is none when the time is up', () => {
+  const now = Temporal.Instant.from('2026-06-01T09:00:00Z');
+  const far = now.add({ hours: 100 });
+  const pause = (random: number) => now.until(nextAttempt(1, now, far, () => random) ?? now).total('seconds');
+  assert.deepEqual([pause(0), pause(0.5), pause(1)], [8, 10, 12]);
+  assert.equal(nextAttempt(9, now, now.add({ minutes: 10 }), () => 0.5)?.toString(), '2026-06-01T09:05:00Z');
+  assert.equal(
+    nextAttempt(1, now, now.add({ seconds: 8 }), () => 0.5),
+    undefined,
+  );
+  assert.equal(
+    nextAttempt(1, now, now.subtract({ seconds: 8 }), () => 0.5),
+    undefined,
+  );
+});
+
+// Seeing it, and sending again
+
+test('the messages of an appointment show the documented fields, and those of others are not found', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_confirmation: true, email_notification: true });
+  const list = await messages(firm, path);
+  assert.deepEqual(Object.keys(list[0]).sort(), [
+    'appointment_id',
+    'attempts',
+    'channel',
+    'due_at',
+    'id',
+    'kind',
+    'last_error',
+    'sent_at',
+    'sent_to',
+    'state',
+  ]);
+  assert.deepEqual(
+    list.map(({ kind }) => kind),
+    ['confirmation', 'reminder'],
+  );
+  const other = await world.firm();
+  assert.equal((await other.get(`${path}/messages`)).status, 404);
+  assert.deepEqual((await other.get('/messages')).body, []);
+  assert.equal((await other.post(`${path}/messages/${list[0].id}/resend`)).status, 404);
+  assert.equal((await (await firm.withScopes('appointments:write')).get(`${path}/messages`)).status, 403);
+  assert.equal((await (await firm.withScopes('appointments:write')).get('/messages')).status, 403);
+  const reader = await firm.withScopes('appointments:read');
+  assert.equal((await reader.post(`${path}/messages/${list[0].id}/resend`)).status, 403);
+});
+
+test('the messages of a company come in pages, by state', async () => {
+  const firm = await world.firm();
+  for (let i = 0; i < 3; i++) await book(firm, { email_confirmation: true, email_notification: true });
+  await office.runOnce();
+  const page = await firm.get('/messages?per_page=4&page=2');
+  assert.equal(page.headers['x-total-count'], '6');
+  assert.equal(page.body.length, 2);
+  const sent = await firm.get('/messages?state=sent');
+  assert.deepEqual([...new Set(sent.body.map(({ state }: { state: string }) => state))], ['sent']);
+  assert.equal(sent.headers['x-total-count'], '3');
+  assert.equal((await firm.get('/messages?state=sending')).status, 400);
+});
+
+test('a message that was sent or that failed can be sent once more, about the appointment as it stands', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_confirmation: true, email_notification: true });
+  await office.runOnce();
+  world.clock.set(REMINDER_DUE);
+  post.during = () => fault(true);
+  await office.runOnce();
+  post.during = () => {};
+  await firm.patch(path, { location: 'Room 2' });
+  post.sent.length = 0;
+  for (const { id } of await messages(firm, path)) {
+    const resent = await firm.post(`${path}/messages/${id}/resend`);
+    assert.equal(resent.status, 200, resent.text);
+    assert.notEqual(resent.body.id, id);
+    assert.deepEqual([resent.body.state, resent.body.due_at], ['scheduled', '2026-06-09T09:00:00.000000Z']);
+    assert.equal((await firm.post(`${path}/messages/${id}/resend`)).status, 400, 'one is waiting');
+  }
+  await office.runOnce();
+  assert.deepEqual(kinds(), ['email confirmation', 'email reminder']);
+  assert.ok(post.sent.every(({ location }) => location === 'Room 2'));
+  const { email_confirmation, email_notification } = (await firm.patch(path, {})).body;
+  assert.deepEqual([email_confirmation, email_notification], ['sent', 'sent']);
+});
+
+test('what waits, what was withdrawn, and what is over cannot be sent once more', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_confirmation: true, email_notification: true });
+  const [confirmation, reminder] = await messages(firm, path);
+  const resend = async (id: string) => (await firm.post(`${path}/messages/${id}/resend`)).status;
+  assert.equal(await resend(confirmation.id), 400);
+  await firm.patch(path, { email_notification: false });
+  assert.equal(await resend(reminder.id), 400);
+  assert.equal(await resend('0190a000-0000-7000-8000-000000000000'), 404);
+  await office.runOnce();
+  world.clock.set('2026-06-10T10:00:00Z');
+  assert.equal(await resend(confirmation.id), 400);
+  await firm.delete(path);
+  assert.equal(await resend(confirmation.id), 404);
+});

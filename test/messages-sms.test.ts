@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, beforeEach, test } from 'node:test';
+import { readConfig } from '../src/config.ts';
+import { smsOutboxSender, smsSender } from '../src/messages/sms.ts';
+import { gateway } from '../src/messages/sms-gateway.ts';
+import { segments, smsText } from '../src/messages/sms-text.ts';
+import { twilio } from '../src/messages/sms-twilio.ts';
+import { spokenTimes } from '../src/messages/wording.ts';
+import { postOffice } from './harness/post.ts';
+import { temporaryDirectory } from './harness/service.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+
+type Answer = { status: number; body: unknown } | 'hang';
+const requests: { request: IncomingMessage; body: string }[] = [];
+let answer: Answer = { status: 201, body: { sid: 'SM1' } };
+
+/** Answers as the provider's documents say; which way is the test's choice. */
+const provider = createServer((request, response) => {
+  let body = '';
+  request.on('data', (chunk) => {
+    body += chunk;
+  });
+  request.on('end', () => {
+    requests.push({ request, body });
+    if (answer === 'hang') return;
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+  });
+}).listen(0, '127.0.0.1');
+await once(provider, 'listening');
+after(() => {
+  provider.closeAllConnections();
+  provider.close();
+});
+const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+
+const TWILIO = { accountSid: 'AC1', authToken: 'secret', from: '+447400000000', baseUrl: url };
+const twilioOffice = postOffice(world, { sms: smsSender(twilio(TWILIO)) });
+
+beforeEach(async () => {
+  world.clock.set('2026-06-01T09:00:00Z');
+  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+  requests.length = 0;
+  answer = { status: 201, body: { sid: 'SM1' } };
+});
+
+async function book(firm: Firm, more: Record<string, unknown> = {}) {
+  const booked = await firm.post(`${firm.path}/appointments`, {
+    adviser_email: firm.adviser,
+    start_time: '2026-06-29 14:30:00',
+    end_time: '2026-06-29 15:30:00',
+    sms_recipient: '07400 123456',
+    sms_confirmation: true,
+    ...more,
+  });
+  assert.equal(booked.status, 200, booked.text);
+  return async () => (await firm.get(`${firm.path}/appointments/${booked.body.id}/messages`)).body[0];
+}
+
+test('Twilio is given number, sender and text as its documents say', async () => {
+  const firm = await world.firm();
+  const message = await book(firm, { location: '1 High Street' });
+  await twilioOffice.runOnce();
+  const [{ request, body } = assert.fail()] = requests;
+  assert.equal(request.url, '/2010-04-01/Accounts/AC1/Messages.json');
+  assert.equal(request.headers.authorization, `Basic ${Buffer.from('AC1:secret').toString('base64')}`);
+  assert.deepEqual(Object.fromEntries(new URLSearchParams(body)), {
+    To: '+447400123456',
+    From: '+447400000000',
+    Body: 'Smith & Partners: your appointment is on Mon 29 Jun, 14:30-15:30 BST, 1 High Street.',
+  });
+  const { state, sent_to } = await message();
+  assert.deepEqual([state, sent_to], ['sent', '+447400123456']);
+});
+
+test('a messaging service is named in place of a number', async () => {
+  const from = `MG${'0'.repeat(32)}`;
+  await book(await world.firm());
+  await postOffice(world, { sms: smsSender(twilio({ ...TWILIO, from })) }).runOnce();
+  const sent = new URLSearchParams(requests[0]?.body);
+  assert.deepEqual([sent.get('MessagingServiceSid'), sent.get('From')], [from, null]);
+});
+
+const INVALID = { code: 21211, message: "Invalid 'To' Phone Number", status: 400 };
+const FAULTS: [why: string, answer: Answer, state: string, reason: RegExp][] = [
+  [
+    'a number that Twilio refuses',
+    { status: 400, body: INVALID },
+    'failed',
+    /400: Invalid 'To' Phone Number \(21211\)/,
+  ],
+  ['too many requests', { status: 429, body: { code: 20429, message: 'Too Many Requests' } }, 'scheduled', /429/],
+  ['a fault of the provider', { status: 500, body: {} }, 'scheduled', /500/],
+  ['a refused login', { status: 401, body: { code: 20003, message: 'Authenticate' } }, 'scheduled', /401/],
+  ['a redirection', { status: 302, body: {} }, 'scheduled', /302/],
+  ['no answer', 'hang', 'scheduled', /no answer within 0.3 s/],
+];
+
+for (const [why, given, state, reason] of FAULTS) {
+  test(`${why} leaves the SMS ${state}, with the reason`, async () => {
+    answer = given;
+    const message = await book(await world.firm());
+    const sms = smsSender(twilio({ ...TWILIO, ...(given === 'hang' && { timeoutMs: 300 }) }));
+    await postOffice(world, { sms }).runOnce();
+    const seen = await message();
+    assert.equal(seen.state, state);
+    assert.match(seen.last_error, reason);
+    assert.ok(!seen.last_error.includes('secret'));
+    assert.equal(requests.length, 1);
+  });
+}
+
+test('a provider that nobody answers for is a passing fault', async () => {
+  const message = await book(await world.firm());
+  await postOffice(world, { sms: smsSender(twilio({ ...TWILIO, baseUrl: 'http://127.0.0.1:9' })) }).runOnce();
+  assert.equal((await message()).state, 'scheduled');
+});
+
+test('a gateway gets the template filled in, and no text breaks out of its place', async () => {
+  const firm = await world.firm();
+  answer = { status: 200, body: { message_id: 77 } };
+  const body = '{"to":"{{to}}","msg":{"text":"{{text}}","from":"{{from}}","ref":"{{id}}"}}';
+  const sms = smsSender(gateway({ url, headers: { 'X-Key': 'k' }, body, from: 'Firm' }));
+  const message = await book(firm, { location: 'Room "1"\n\\{{to}}' });
+  await postOffice(world, { sms }).runOnce();
+  const [{ request, body: sent } = assert.fail()] = requests;
+  const { id, state } = await message();
+  assert.equal(state, 'sent');
+  assert.equal(request.headers['x-key'], 'k');
+  assert.equal(request.headers['content-type'], 'application/json');
+  const text = 'Smith & Partners: your appointment is on Mon 29 Jun, 14:30-15:30 BST, Room "1", \\{{to}}.';
+  assert.deepEqual(JSON.parse(sent), { to: '+447400123456', msg: { text, from: 'Firm', ref: id } });
+  assert.deepEqual(await world.sql('SELECT provider_id FROM messages WHERE id = $1', [id]), [{ provider_id: '77' }]);
+});
+
+test('a form is escaped as one', async () => {
+  answer = { status: 204, body: '' };
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const sms = smsSender(gateway({ url, headers, body: 'to={{to}}&text={{text}}', from: '' }));
+  await book(await world.firm(), { location: 'A & B = C' });
+  await postOffice(world, { sms }).runOnce();
+  const sent = new URLSearchParams(requests[0]?.body);
+  assert.match(sent.get('text') ?? '', /A & B = C/);
+  assert.deepEqual([...sent.keys()], ['to', 'text']);
+});
+
+test('a number that has become impossible fails without asking the provider', async () => {
+  const firm = await world.firm();
+  const message = await book(firm);
+  await world.sql(`UPDATE appointments SET sms_recipient = '12' WHERE company_id = $1`, [firm.companyId]);
+  await twilioOffice.runOnce();
+  assert.equal((await message()).state, 'failed');
+  assert.deepEqual(requests, []);
+});
+
+test('by default an SMS is a file in the outbox, with the number in E.164', async () => {
+  const folder = await temporaryDirectory();
+  after(folder.remove);
+  await book(await world.firm());
+  await postOffice(world, { sms: smsOutboxSender(folder.path) }).runOnce();
+  const [name = ''] = await readdir(folder.path);
+  assert.match(name, /^2026-06-01T090000Z-.+\.sms\.json$/);
+  const { to, segments: count } = JSON.parse(await readFile(`${folder.path}/${name}`, 'utf8'));
+  assert.deepEqual([to, count], ['+447400123456', 1]);
+});
+
+// Segments
+
+for (const [text, count] of [
+  ['', 0],
+  ['a'.repeat(160), 1],
+  ['a'.repeat(161), 2],
+  ['a'.repeat(306), 2],
+  ['a'.repeat(307), 3],
+  ['€'.repeat(80), 1],
+  ['€'.repeat(81), 2],
+  [`${'a'.repeat(159)}€`, 2],
+  // The escape does not fit behind 152 septets and takes its sign along: 152, 153, 2.
+  [`${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
+  ['ł'.repeat(70), 1],
+  ['ł'.repeat(71), 2],
+  ['😀'.repeat(35), 1],
+  ['😀'.repeat(36), 2],
+  ['£@èÄ¿\n'.repeat(26), 1],
+] as const) {
+  test(`${text.length} units such as "${text.slice(0, 3)}" take ${count} segments`, () => {
+    assert.equal(segments(text), count);
+  });
+}
+
+const outgoing = (more: Record<string, unknown>) =>
+  ({
+    kind: 'confirmation',
+    company: 'Smith',
+    start: Temporal.Instant.from('2026-06-29T13:30:00Z'),
+    end: Temporal.Instant.from('2026-06-29T14:30:00Z'),
+    timeZone: 'Europe/London',
+    location: null,
+    joinUrl: null,
+    ...more,
+  }) as unknown as Parameters<typeof smsText>[0];
+
+test('the text is shortened in steps to fit one segment: the place, the end, the sentence', () => {
+  const long = 'x'.repeat(110);
+  assert.equal(smsText(outgoing({ location: long })), 'Smith: your appointment is on Mon 29 Jun, 14:30-15:30 BST.');
+  const link = `https://m.example/${'y'.repeat(85)}`;
+  assert.equal(
+    smsText(outgoing({ location: 'Room 1', joinUrl: link })),
+    `Smith: your appointment is on Mon 29 Jun, 14:30-15:30 BST. ${link}`.replace('-15:30', ''),
+  );
+  const longer = `https://m.example/${'y'.repeat(100)}`;
+  assert.equal(smsText(outgoing({ joinUrl: longer })), `Smith: appointment Mon 29 Jun 14:30 ${longer}`);
+  const longest = `https://m.example/${'y'.repeat(200)}`;
+  assert.ok(smsText(outgoing({ joinUrl: longest })).includes(longest), 'a link is worth a second segment');
+});
+
+test('typographic signs become plain ones, names stay as they are', () => {
+  const text = smsText(outgoing({ location: '“The Oaks” – St Mary’s…' }));
+  assert.ok(text.includes('"The Oaks" - St Mary\'s...'), text);
+  assert.equal(segments(text), 1);
+  assert.ok(smsText(outgoing({ company: 'Łukasz’ Kanzlei' })).startsWith('Łukasz’ Kanzlei: '));
+  assert.equal(segments(smsText(outgoing({ company: 'Łukasz’ Kanzlei', location: 'x'.repeat(40) }))), 1);
+});
+
+// Times as they are spoken
+
+for (const [start, end, zone, expected] of [
+  [
+    '2026-06-29T13:30:00Z',
+    '2026-06-29T14:30:00Z',
+    'Europe/London',
+    'Monday 29 June 2026, 14:30–15:30 (British Summer Time)',
+  ],
+  [
+    '2026-12-01T09:00:00Z',
+    '2026-12-01T10:00:00Z',
+    'Europe/London',
+    'Tuesday 1 December 2026, 09:00–10:00 (Greenwich Mean Time)',
+  ],
+  [
+    '2026-10-25T00:30:00Z',
+    '2026-10-25T01:30:00Z',
+    'Europe/London',
+    'Sunday 25 October 2026, 01:30 (British Summer Time) – 01:30 (Greenwich Mean Time)',
+  ],
+  [
+    '2026-06-29T22:30:00Z',
+    '2026-06-29T23:30:00Z',
+    'Europe/London',
+    'Monday 29 June 2026, 23:30 – Tuesday 30 June 2026, 00:30 (British Summer Time)',
+  ],
+  ['2026-06-29T13:30:00Z', '2026-06-29T14:30:00Z', 'Asia/Kathmandu', 'Monday 29 June 2026, 19:15–20:15 (Nepal Time)'],
+] as const) {
+  test(`${start} to ${end} in ${zone}`, () => {
+    const times = { start: Temporal.Instant.from(start), end: Temporal.Instant.from(end), timeZone: zone };
+    assert.equal(spokenTimes(times), expected);
+  });
+}
+
+// Settings
+
+test('settings that a provider needs, and settings that cannot be right, are named at the start', () => {
+  const faults = (env: Record<string, string>) => {
+    try {
+      readConfig(env);
+      return [];
+    } catch (error) {
+      return (error as { faults: string[] }).faults.map((fault) => fault.split(' ', 1)[0]);
+    }
+  };
+  assert.deepEqual(faults({ SMS_PROVIDER: 'twilio' }), ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM']);
+  assert.deepEqual(faults({ SMS_PROVIDER: 'gateway' }), ['SMS_GATEWAY_URL']);
+  for (const [name, value] of [
+    ['SMTP_URL', 'http://x'],
+    ['MAIL_FROM', 'A <a@b.c>'],
+    ['MAIL_DOMAIN', 'a b'],
+    ['SMS_GATEWAY_HEADERS', '[]'],
+    ['SMS_GATEWAY_HEADERS', '{"a": 1}'],
+    ['SMS_GATEWAY_HEADERS', '{"a": "x\\ny"}'],
+    ['TWILIO_BASE_URL', 'ftp://x'],
+  ] as const) {
+    assert.deepEqual(faults({ [name]: value }), [name], `${name}=${value}`);
+  }
+});
