@@ -4,7 +4,8 @@ import { CodedError, invalidRequest } from '../kernel/errors.ts';
 import type { Scope } from '../kernel/scopes.ts';
 import { countFailure, type FailedAttempts } from './failed-attempts.ts';
 
-export type Caller = { company: Company; tokenId: string; scopes: ReadonlySet<string> };
+/** `credentialId`: the API key, or the client whose token it is. */
+export type Caller = { company: Company; credentialId: string; scopes: ReadonlySet<string> };
 
 declare module 'fastify' {
   interface FastifyContextConfig {

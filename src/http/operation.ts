@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Context } from '../kernel/context.ts';
-import type { Database } from '../kernel/database.ts';
+import type { Database, Executor } from '../kernel/database.ts';
 import { CodedError, notFound } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
@@ -9,6 +9,8 @@ import type { Scope } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
 import { showWallTimes } from '../kernel/wall-time.ts';
 import { formOf, refused } from './body.ts';
+import { answerOnce, IdempotencyHeaders, isWrite, keyOf } from './idempotency.ts';
+import type { WholeAnswer } from './kept-answer.ts';
 
 export type Services = { db: Database; clock: Clock };
 
@@ -52,8 +54,8 @@ export function serve<P extends string, B extends TSchema>(
   services: Services,
   operation: Operation<P, B>,
 ): void {
-  const run = (request: FastifyRequest, form: Form<Static<B>>) =>
-    operation.handle(contextOf(request, services), identifiers(request, operation), form, request);
+  const run = (request: FastifyRequest, form: Form<Static<B>>, db: Executor = services.db) =>
+    operation.handle(contextOf(request, { ...services, db }), identifiers(request, operation), form, request);
   const judge = async (request: FastifyRequest) =>
     operation.body
       ? run(request, refused('too_long', ''))
@@ -74,16 +76,17 @@ export function serve<P extends string, B extends TSchema>(
         description: i === 0 ? operation.description : `The same as ${operation.method} ${operation.path}.`,
         security: [{ bearer: [operation.access] }],
         params: Type.Object(Object.fromEntries(Object.keys(operation.params).map((name) => [name, Type.String()]))),
+        ...(isWrite(method) && { headers: IdempotencyHeaders }),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
         response: { 200: operation.response },
       },
       handler: async (request, reply) => {
-        const answer = await run(request, read(request));
-        reply.type('application/json; charset=utf-8');
-        if (typeof answer === 'string') return showWallTimes(answer);
-        reply.headers(answer.headers);
-        return showWallTimes(answer.json);
+        const key = keyOf(request);
+        const answer = await (key === undefined
+          ? run(request, read(request)).then(whole)
+          : answerOnce(request, key, services, (db) => run(request, read(request), db).then(whole)));
+        return (reply as FastifyReply).status(answer.status).headers(answer.headers).send(answer.body);
       },
       errorHandler: async (error, request) => {
         // The path is judged before the body, also when the body is too large to be read.
@@ -97,10 +100,17 @@ export function serve<P extends string, B extends TSchema>(
   }
 }
 
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+const whole = (answer: string | Answer): WholeAnswer =>
+  typeof answer === 'string'
+    ? { status: 200, headers: JSON_TYPE, body: showWallTimes(answer) }
+    : { status: 200, headers: { ...JSON_TYPE, ...answer.headers }, body: showWallTimes(answer.json) };
+
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };
 
-function contextOf(request: FastifyRequest, { db, clock }: Services): Context {
+function contextOf(request: FastifyRequest, { db, clock }: { db: Executor; clock: Clock }): Context {
   if (!request.caller) throw new Error('An operation was reached without a caller.');
   return { company: request.caller.company, db, clock };
 }

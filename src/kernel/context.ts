@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Executor } from './database.ts';
 import type { Clock } from './time.ts';
 
 export type Company = {
@@ -13,6 +13,6 @@ export type Company = {
 /** What a verb works with: whose records, what time it is, and the database. */
 export type Context = {
   company: Company;
-  db: Database;
+  db: Executor;
   clock: Clock;
 };
