@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Context } from '../kernel/context.ts';
@@ -46,7 +47,8 @@ type Operation<P extends string, B extends TSchema> = {
   ) => Promise<string | Answer>;
 };
 
-export type Answer = { json: string; headers: Record<string, string> };
+/** A long list comes in pieces, some entries in each. */
+export type Answer = { json: string | AsyncIterable<string>; headers: Record<string, string> };
 
 /** Serves one operation under every method and path that the specification gives it. */
 export function serve<P extends string, B extends TSchema>(
@@ -83,10 +85,16 @@ export function serve<P extends string, B extends TSchema>(
       },
       handler: async (request, reply) => {
         const key = keyOf(request);
-        const answer = await (key === undefined
-          ? run(request, read(request)).then(whole)
-          : answerOnce(request, key, services, (db) => run(request, read(request), db).then(whole)));
-        return (reply as FastifyReply).status(answer.status).headers(answer.headers).send(answer.body);
+        if (key !== undefined) {
+          const work = (db: Executor) => run(request, read(request), db).then(whole);
+          const { status, headers, body } = await answerOnce(request, key, services, work);
+          return (reply as FastifyReply).status(status).headers(headers).send(body);
+        }
+        const answer = await run(request, read(request));
+        reply.headers(JSON_TYPE);
+        if (typeof answer === 'string') return showWallTimes(answer);
+        reply.headers(answer.headers);
+        return typeof answer.json === 'string' ? showWallTimes(answer.json) : Readable.from(asList(answer.json));
       },
       errorHandler: async (error, request) => {
         // The path is judged before the body, also when the body is too large to be read.
@@ -102,10 +110,20 @@ export function serve<P extends string, B extends TSchema>(
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
-const whole = (answer: string | Answer): WholeAnswer =>
-  typeof answer === 'string'
-    ? { status: 200, headers: JSON_TYPE, body: showWallTimes(answer) }
-    : { status: 200, headers: { ...JSON_TYPE, ...answer.headers }, body: showWallTimes(answer.json) };
+function whole(answer: string | Answer): WholeAnswer {
+  if (typeof answer === 'string') return { status: 200, headers: JSON_TYPE, body: showWallTimes(answer) };
+  if (typeof answer.json !== 'string') throw new Error('A write answers with one text.');
+  return { status: 200, headers: { ...JSON_TYPE, ...answer.headers }, body: showWallTimes(answer.json) };
+}
+
+async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let before = '[';
+  for await (const entries of pieces) {
+    yield before + showWallTimes(entries);
+    before = ', ';
+  }
+  yield before === '[' ? '[]' : ']';
+}
 
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };

@@ -12,6 +12,7 @@ export type DatabaseOptions = {
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
+const LONG_CONNECTIONS = 4;
 
 /** Runs statements: the database itself, or one transaction on it. */
 export abstract class Executor {
@@ -86,20 +87,49 @@ class Transaction extends Executor {
 export class Database extends Executor {
   readonly database = this;
   readonly pool: pg.Pool;
+  /** For what a slow reader can hold up: it never keeps a short statement waiting. */
+  readonly #longPool: pg.Pool;
   /** Told of every statement, for the metrics. */
   onStatement: (name: string, seconds: number) => void = () => {};
 
   constructor(options: DatabaseOptions) {
     super();
-    this.pool = new pg.Pool({
-      ...options.connection,
-      max: options.poolSize,
-      connectionTimeoutMillis: CONNECT_MS,
-      statement_timeout: STATEMENT_MS,
-      application_name: 'case-records',
-    });
-    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-    this.pool.on('error', options.onError ?? (() => {}));
+    const open = (max: number) => {
+      const pool = new pg.Pool({
+        ...options.connection,
+        max,
+        connectionTimeoutMillis: CONNECT_MS,
+        statement_timeout: STATEMENT_MS,
+        application_name: 'case-records',
+      });
+      // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+      pool.on('error', options.onError ?? (() => {}));
+      return pool;
+    };
+    this.pool = open(options.poolSize);
+    this.#longPool = open(LONG_CONNECTIONS);
+  }
+
+  /** The first column, row by row: as fast as it is taken, and as everything stood at the beginning. */
+  async *rowByRow({ name, text }: Statement, values: unknown[]): AsyncGenerator<string> {
+    const client = await this.#longPool.connect().catch(unlessUnavailable);
+    try {
+      await client.query('BEGIN READ ONLY');
+      await client.query({ text: `DECLARE entries NO SCROLL CURSOR FOR ${text}`, values });
+      for (;;) {
+        const { rows } = await this.timed(name, () =>
+          client.query<[string]>({ text: 'FETCH entries', rowMode: 'array' }),
+        );
+        if (!rows[0]) break;
+        yield rows[0][0];
+      }
+    } finally {
+      // Also where nobody takes the rest: the cursor ends with its transaction.
+      await client.query('ROLLBACK').then(
+        () => client.release(),
+        () => client.release(true),
+      );
+    }
   }
 
   async transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T> {
@@ -135,8 +165,8 @@ export class Database extends Executor {
     }
   }
 
-  close(): Promise<void> {
-    return this.pool.end();
+  async close(): Promise<void> {
+    await Promise.all([this.pool.end(), this.#longPool.end()]);
   }
 
   protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {

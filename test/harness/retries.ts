@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
-import { runCommandLine } from '../../src/cli/command-line.ts';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { caller } from './http.ts';
-import { startProcess, temporaryDirectory, urlOf } from './service.ts';
+import { startProcess, temporaryDirectory, typed, urlOf } from './service.ts';
 
 /**
  * A caller on a bad line: every create is sent three times, at random to one of two service processes, and half of the
@@ -22,7 +21,7 @@ export async function sendWithRetries(creates: number): Promise<RetriesFound> {
   const DATABASE_URL = urlOf(server.connection);
   const services = await Promise.all([1, 2].map(() => startProcess({ DATABASE_URL, WORKER_CONCURRENCY: '0' })));
   try {
-    const type = (...args: string[]) => typed(DATABASE_URL, args);
+    const type = (...args: string[]) => typed(DATABASE_URL, ...args);
     await type('company', 'create', '--name', 'Retries');
     const caseId = await type('case', 'create', '--reference', 'Retries', '--only', 'id');
     const scopes = 'interactions:read,interactions:write';
@@ -63,12 +62,6 @@ export async function sendWithRetries(creates: number): Promise<RetriesFound> {
     await server.stop();
     await home.remove();
   }
-}
-
-async function typed(DATABASE_URL: string, args: string[]): Promise<string> {
-  const result = await runCommandLine(args, { DATABASE_URL });
-  assert.ok('output' in result);
-  return result.output.text;
 }
 
 /** `cut`: the connection is broken at a random moment, or when the first bytes of the answer come. */

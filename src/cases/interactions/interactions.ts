@@ -4,14 +4,16 @@ import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
 import { requireCase } from '../case.ts';
-import type { InteractionBody } from './interactions.schema.ts';
+import { isTrue } from '../case-list.schema.ts';
+import { type Listed, readInstant, readList } from '../case-list.ts';
+import type { InteractionBody, InteractionQuery } from './interactions.schema.ts';
 import * as sql from './interactions.sql.ts';
 
-export async function listInteractions(context: Context, caseId: string): Promise<string> {
-  const { db, company } = context;
-  const list = await db.json(sql.listInteractions, [company.id, caseId, company.timeZone]);
-  if (list === undefined) throw notFound('case');
-  return list;
+export function listInteractions(context: Context, caseId: string, query: Form<InteractionQuery>): Promise<Listed> {
+  const { type, deleted } = query.body;
+  const range = [readInstant(context, query, 'from'), readInstant(context, query, 'to')];
+  const filters = [type, ...range, isTrue(deleted) || undefined];
+  return readList(context, caseId, sql.interactionLists, query, { own: [context.company.timeZone], filters });
 }
 
 export async function createInteraction(
