@@ -433,18 +433,27 @@ test('a message that was sent or that failed can be sent once more, about the ap
   assert.deepEqual([email_confirmation, email_notification], ['sent', 'sent']);
 });
 
-test('what waits, what was withdrawn, and what is over cannot be sent once more', async () => {
+test('what waits, what was withdrawn, what is cancelled and what is over cannot be sent once more', async () => {
   const firm = await world.firm();
   const { path } = await book(firm, { email_confirmation: true, email_notification: true });
   const [confirmation, reminder] = await messages(firm, path);
-  const resend = async (id: string) => (await firm.post(`${path}/messages/${id}/resend`)).status;
-  assert.equal(await resend(confirmation.id), 400);
+  const resend = async (id: string) => {
+    const { status, body } = await firm.post(`${path}/messages/${id}/resend`);
+    return [status, body.errors?.[0].field, body.errors?.[0].code];
+  };
+  assert.deepEqual(await resend(confirmation.id), [400, 'state', 'not_possible']);
   await firm.patch(path, { email_notification: false });
-  assert.equal(await resend(reminder.id), 400);
-  assert.equal(await resend('0190a000-0000-7000-8000-000000000000'), 404);
+  assert.deepEqual(await resend(reminder.id), [400, 'state', 'not_possible']);
+  assert.equal((await resend('0190a000-0000-7000-8000-000000000000'))[0], 404);
   await office.runOnce();
+  await firm.patch(`${path}/outcome`, { cancelled: true });
+  await office.runOnce();
+  assert.deepEqual(await resend(confirmation.id), [400, 'cancelled', 'not_possible']);
+  const cancellation = (await messages(firm, path)).find(({ kind }) => kind === 'cancellation');
+  assert.deepEqual(await resend(cancellation.id), [400, 'kind', 'not_possible']);
+  await firm.patch(`${path}/outcome`, { cancelled: false });
   world.clock.set('2026-06-10T10:00:00Z');
-  assert.equal(await resend(confirmation.id), 400);
+  assert.deepEqual(await resend(confirmation.id), [400, 'end_time', 'not_possible']);
   await firm.delete(path);
-  assert.equal(await resend(confirmation.id), 404);
+  assert.equal((await resend(confirmation.id))[0], 404);
 });
