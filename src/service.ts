@@ -39,11 +39,14 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     undo.push(() => db.close());
     const outcomes = new Outcomes();
     const app = await buildApp({ db, clock: systemClock, logger, migrations, outcomes });
-    undo.push(() => app.close());
-    if (config.WORKER_CONCURRENCY > 0) {
-      undo.push(await runWorker({ config, connection, clock: systemClock, logger, outcomes }));
-    }
+    let stopWorker = async () => {};
+    undo.push(async () => {
+      await Promise.all([app.close(), stopWorker()]);
+    });
     const url = reachable(await app.listen({ host: config.HOST, port: config.PORT }));
+    if (config.WORKER_CONCURRENCY > 0) {
+      stopWorker = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
+    }
 
     const file = join(config.DATA_DIR, 'demo.json');
     const bundled = config.DATABASE_URL === undefined;
