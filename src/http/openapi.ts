@@ -47,7 +47,7 @@ const STATUSES: Record<string, string> = {
   413: 'The body is larger than 1 MiB.',
   429: 'Too many requests without valid credentials from this address.',
   500: 'A fault of the service. It has been logged under the request id.',
-  503: 'The database cannot be reached at the moment.',
+  503: 'The database cannot be reached at the moment, or too many requests change the same record at once.',
 };
 
 /** The document is made from the schemas that validate. */

@@ -24,7 +24,7 @@ export function problems(app: FastifyInstance): void {
     const coded = error instanceof CodedError ? error : fromFramework(error);
     if (coded.code === 'internal') request.log.error({ err: error }, 'request failed');
     if (coded.code === 'unavailable') {
-      request.log.error({ err: coded.cause }, 'database unavailable');
+      request.log.error({ err: coded.cause, reason: coded.message }, 'unavailable');
       reply.header('retry-after', '1');
     }
     return sendProblem(request, reply, coded);
