@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/app.ts';
-import { forgetTokens } from '../src/company/credentials/oauth.ts';
 import { type Answer, type Caller, caller } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
@@ -239,17 +238,4 @@ test('an older use never replaces a newer one', async () => {
     await lastUse(firm, id),
     world.clock.read().add({ seconds: 3600 }).toString({ fractionalSecondDigits: 6 }),
   );
-});
-
-test('tokens and keys that ended long ago can be forgotten, and only those', async () => {
-  const firm = await world.firm();
-  const [old, recent, lasting] = [await make(firm), await make(firm), await make(firm)];
-  const expired = await make(firm, { expires_at: iso(60) });
-  await ok(firm.delete(`${KEYS}/${old.id}`));
-  world.clock.advance({ hours: 48 });
-  await ok(firm.delete(`${KEYS}/${recent.id}`));
-  await forgetTokens(world, world.clock.read().subtract({ hours: 24 }));
-  const ids = (await ok(firm.get(KEYS))).map(({ id }: { id: string }) => id);
-  assert.ok(ids.includes(recent.id) && ids.includes(lasting.id));
-  assert.ok(!ids.includes(old.id) && !ids.includes(expired.id));
 });
