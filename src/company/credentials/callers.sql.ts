@@ -4,7 +4,7 @@ import { COMPANY_COLUMNS } from '../company.sql.ts';
 /** $1 hash, $2 now. A token never does more than its client may do at this moment. */
 export const findToken = statement(
   'tokens.find',
-  `SELECT t.id AS token_id, t.client_id IS NULL AS is_key, ${COMPANY_COLUMNS},
+  `SELECT t.id AS token_id, t.client_id, coalesce(k.name, t.name) AS name, ${COMPANY_COLUMNS},
           CASE WHEN t.client_id IS NULL THEN t.scopes
                ELSE ARRAY(SELECT s FROM unnest(t.scopes) s WHERE s = ANY (k.scopes)) END AS scopes
      FROM tokens t
