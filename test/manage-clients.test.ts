@@ -228,6 +228,49 @@ test('an enabled client gets tokens again with its secret, and the old tokens st
   assert.equal(await read(await tokenOf(client), firm), 200);
 });
 
+const DISABLE = 'UPDATE clients SET disabled_at = now() WHERE id = $1';
+
+test('enabling right behind a disabling does not bring the old tokens back', async () => {
+  const firm = await world.firm();
+  const client = await make(firm);
+  const token = await tokenOf(client);
+  const [enabled] = await overlapping(world, [[DISABLE, [client.id]]], () => [
+    ok(firm.post(`${CLIENTS}/${client.id}/enable`)),
+  ]);
+  assert.equal(enabled.disabled_at, null);
+  assert.equal(await read(token, firm), 401);
+  assert.equal(await read(await tokenOf(client), firm), 200);
+});
+
+test('a client that is being disabled gets no token, also where it asked before', async () => {
+  const firm = await world.firm();
+  const client = await make(firm);
+  const held: Holding[] = [[DISABLE, [client.id]]];
+  const [answer] = await overlapping(world, held, () => [ask(client.id, client.client_secret)]);
+  assert.equal(answer?.status, 401);
+  await ok(firm.post(`${CLIENTS}/${client.id}/enable`));
+  assert.deepEqual(await world.sql('SELECT 1 FROM tokens WHERE client_id = $1', [client.id]), []);
+});
+
+test('however disabling, enabling and asking meet, no token of the time before works afterwards', async () => {
+  const firm = await world.firm();
+  for (let round = 0; round < 20; round++) {
+    world.clock.advance({ minutes: 1 });
+    const client = await make(firm);
+    const before = await tokenOf(client);
+    const path = `${CLIENTS}/${client.id}`;
+    const [, , asked] = await Promise.all([
+      ok(firm.post(`${path}/disable`)),
+      firm.post(`${path}/enable`),
+      ask(client.id, client.client_secret),
+    ]);
+    await ok(firm.post(`${path}/disable`));
+    await ok(firm.post(`${path}/enable`));
+    assert.equal(await read(before, firm), 401);
+    if (asked.status === 200) assert.equal(await read(asked.body.access_token, firm), 401);
+  }
+});
+
 test('enabling a client that is enabled ends nothing', async () => {
   const firm = await world.firm();
   const client = await make(firm);

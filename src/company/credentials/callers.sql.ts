@@ -11,7 +11,7 @@ export const findToken = statement(
      JOIN companies c ON c.id = t.company_id
      LEFT JOIN clients k ON k.company_id = t.company_id AND k.id = t.client_id
     WHERE t.secret_sha256 = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)
-      AND k.disabled_at IS NULL`,
+      AND k.disabled_at IS NULL AND t.client_generation IS NOT DISTINCT FROM k.generation`,
 );
 
 /**

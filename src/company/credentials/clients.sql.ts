@@ -66,17 +66,15 @@ export const disableClient = statement(
    RETURNING ${record}::text`,
 );
 
-/** $1 company, $2 id, $3 now. The tokens of the time before do not come back to life. */
+/**
+ * $1 company, $2 id, $3 now. The tokens of the time before do not come back to life: they are of another generation,
+ * also those that a statement which has just waited for another cannot see.
+ */
 export const enableClient = statement(
   'clients.enable',
-  `WITH before AS (
-     SELECT k.disabled_at FROM clients k WHERE ${here}
-   ), ended AS (
-     UPDATE tokens t SET revoked_at = $3 FROM before
-      WHERE before.disabled_at IS NOT NULL AND t.company_id = $1 AND t.client_id = $2 AND t.revoked_at IS NULL
-   )
-   UPDATE clients k
-      SET updated_at = CASE WHEN k.disabled_at IS NULL THEN k.updated_at ELSE $3 END, disabled_at = NULL
+  `UPDATE clients k
+      SET updated_at = CASE WHEN k.disabled_at IS NULL THEN k.updated_at ELSE $3 END, disabled_at = NULL,
+          generation = CASE WHEN k.disabled_at IS NULL THEN k.generation ELSE k.generation + 1 END
     WHERE ${here}
    RETURNING ${record}::text`,
 );

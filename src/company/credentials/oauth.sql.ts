@@ -14,7 +14,8 @@ const MOST_FORGOTTEN = 20;
 
 /**
  * $1 company, $2 client, $3 the hash with which it was let in, $4 id, $5 hash, $6 scopes, $7 expiry, $8 now, $9 since
- * when a token must have ended to be forgotten. Nothing where the client was changed in between.
+ * when a token must have ended to be forgotten. Nothing where the client was changed in between; a change that is under
+ * way is waited for, so that nobody is given a token that is dead already.
  */
 export const insertToken = statement(
   'oauth.issue',
@@ -25,10 +26,12 @@ export const insertToken = statement(
    ), forgotten AS (
      DELETE FROM tokens t USING old WHERE t.company_id = $1 AND t.id = old.id
    )
-   INSERT INTO tokens (company_id, client_id, id, secret_sha256, name, scopes, expires_at, created_at)
-   SELECT k.company_id, k.id, $4, $5, k.name, $6, $7, $8
-     FROM clients k
-    WHERE k.company_id = $1 AND k.id = $2 AND k.secret_sha256 = $3 AND k.disabled_at IS NULL
+   INSERT INTO tokens
+     (company_id, client_id, client_generation, id, secret_sha256, name, scopes, expires_at, created_at)
+   SELECT k.company_id, k.id, k.generation, $4, $5, k.name, $6, $7, $8
+     FROM (SELECT * FROM clients k
+            WHERE k.company_id = $1 AND k.id = $2 AND k.secret_sha256 = $3 AND k.disabled_at IS NULL
+              FOR SHARE) k
    RETURNING 1`,
 );
 
