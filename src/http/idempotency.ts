@@ -50,7 +50,7 @@ export function answerOnce(
 ): Promise<WholeAnswer> {
   const { caller } = request;
   if (!caller) throw new Error('An operation was reached without a caller.');
-  const place = [caller.company.id, caller.credentialId, sha256(key)];
+  const place = [caller.company.id, caller.credential.id, sha256(key)];
   const now = clock();
   const since = toSql(now.subtract(KEPT_FOR));
   const secret = `${request.headers.authorization} ${key}`;

@@ -51,7 +51,7 @@ const STATUSES: Record<string, string> = {
   422: 'The Idempotency-Key belongs to another request.',
   429: 'Too many requests without valid credentials from this address.',
   500: 'A fault of the service. It has been logged under the request id.',
-  503: 'The database cannot be reached at the moment.',
+  503: 'The database cannot be reached at the moment, or too many requests change the same record at once.',
 };
 
 /** The document is made from the schemas that validate. */

@@ -58,12 +58,19 @@ export const addressBookLists = caseLists('address_book', {
   order: 'i.created_at, i.person_id, i.rank',
 });
 
-/** What a request names and the company or the case does not have: no row, no writing. */
+/**
+ * What a request names and the company or the case does not have: no row, no writing. What the entry has already is no
+ * concern of the request, also where it was removed from the company since.
+ */
 const unknownTags = `SELECT tag FROM unnest($4::text[]) AS sent (tag) WHERE tag NOT IN (SELECT tag FROM default_tags)`;
 const unknownCustomTags = `SELECT tag FROM unnest($5::text[]) AS sent (tag)
-  WHERE tag NOT IN (SELECT tag FROM custom_tags WHERE company_id = $1)`;
+  WHERE tag NOT IN (SELECT tag FROM custom_tags WHERE company_id = $1)
+    AND NOT EXISTS (SELECT 1 FROM people p
+      WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3 AND sent.tag = ANY (p.custom_tags))`;
 const unknownCustomers = `SELECT id FROM unnest($6::uuid[]) AS sent (id)
-  WHERE id NOT IN (SELECT id FROM customers WHERE company_id = $1 AND case_id = $2 AND removed_at IS NULL)`;
+  WHERE id NOT IN (SELECT id FROM customers WHERE company_id = $1 AND case_id = $2 AND removed_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM relationships r
+      WHERE r.company_id = $1 AND r.case_id = $2 AND r.person_id = $3 AND r.customer_id = sent.id)`;
 const allKnown = `NOT EXISTS (${unknownTags}) AND NOT EXISTS (${unknownCustomTags}) AND NOT EXISTS (${unknownCustomers})`;
 
 const sentRelationships = `unnest($6::uuid[], $7::text[]) WITH ORDINALITY AS r (customer_id, word, position)`;

@@ -4,6 +4,7 @@ import type { Form } from '../../kernel/form.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
 import { containing } from '../../kernel/page.ts';
 import { parseBirthday, toSql } from '../../kernel/time.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
 import { isTrue } from '../case-list.schema.ts';
 import { type Listed, readList, readText } from '../case-list.ts';
 import type { AddressBookQuery, EntryBody } from './address-book.schema.ts';
@@ -19,10 +20,10 @@ export async function createEntry(context: Context, caseId: string, form: Form<E
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
-  for (;;) {
-    const record =
+  return untilWritten(
+    async () =>
       form.ok &&
-      (await db.json(sql.insertEntry, [
+      db.json(sql.insertEntry, [
         company.id,
         caseId,
         newId(),
@@ -34,10 +35,9 @@ export async function createEntry(context: Context, caseId: string, form: Form<E
         JSON.stringify(addressFields(address ?? {})),
         toSql(clock()),
         newId(),
-      ]));
-    if (record) return record;
-    await judge(context, caseId, null, form, draft);
-  }
+      ]),
+    () => judge(context, caseId, null, form, draft),
+  );
 }
 
 /** What is not sent stays, null clears, tags are only ever added, a relationship that is sent replaces the old one. */
@@ -50,10 +50,10 @@ export async function updateEntry(
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
-  for (;;) {
-    const record =
+  return untilWritten(
+    async () =>
       form.ok &&
-      (await db.json(sql.updateEntry, [
+      db.json(sql.updateEntry, [
         company.id,
         caseId,
         id,
@@ -64,10 +64,9 @@ export async function updateEntry(
         JSON.stringify(draft.person),
         address === undefined ? null : JSON.stringify(addressFields(address ?? EMPTY_ADDRESS)),
         toSql(clock()),
-      ]));
-    if (record) return record;
-    await judge(context, caseId, id, form, draft);
-  }
+      ]),
+    () => judge(context, caseId, id, form, draft),
+  );
 }
 
 const EMPTY_ADDRESS = { address_1: '', address_2: '', address_3: '', postcode: '' };

@@ -3,6 +3,7 @@ import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
 import { requireCase } from '../case.ts';
 import { isTrue } from '../case-list.schema.ts';
 import { type Listed, readInstant, readList } from '../case-list.ts';
@@ -89,14 +90,14 @@ export async function deleteInteraction({ db, company, clock }: Context, caseId:
 }
 
 export async function restoreInteraction({ db, company, clock }: Context, caseId: string, id: string): Promise<string> {
-  for (;;) {
-    const values = [company.id, caseId, id, company.timeZone, toSql(clock())];
-    const record = await db.json(sql.restoreInteraction, values);
-    if (record) return record;
-    const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
-    if (!found) throw notFound('interaction');
-    if (!found.deleted) throw notPossible('deleted_at', 'the interaction is not deleted');
-  }
+  return untilWritten(
+    () => db.json(sql.restoreInteraction, [company.id, caseId, id, company.timeZone, toSql(clock())]),
+    async () => {
+      const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
+      if (!found) throw notFound('interaction');
+      if (!found.deleted) throw notPossible('deleted_at', 'the interaction is not deleted');
+    },
+  );
 }
 
 const readWhen = ({ company }: Context, form: Form<InteractionBody>) =>
