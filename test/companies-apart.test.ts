@@ -334,6 +334,7 @@ const REFERENCES: Record<string, string[]> = {
   payments: ['company_id', 'case_id', 'invoice_id'],
   appointments: ['company_id', 'case_id', 'adviser_id'],
   messages: ['company_id', 'case_id', 'appointment_id'],
+  idempotency_keys: ['company_id'],
 };
 
 type Row = Record<string, unknown>;
@@ -377,7 +378,11 @@ async function fillTables(firm: Firm, caseId = firm.caseId): Promise<void> {
      VALUES ($1, $2, 'test', '{}', sha256('test'), now(), now())`,
     [firm.companyId, clientId],
   );
-  await world.sql('UPDATE tokens SET client_id = $2 WHERE company_id = $1', [firm.companyId, clientId]);
+  await world.sql('UPDATE tokens SET client_id = $2, client_generation = 1 WHERE company_id = $1', [
+    firm.companyId,
+    clientId,
+  ]);
+  await firm.post(`${firm.path}/interactions`, { type: 'phone' }, { 'idempotency-key': randomUUID() });
 }
 
 const FOREIGN_KEY_VIOLATION = '23503';
