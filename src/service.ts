@@ -38,7 +38,15 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
     undo.push(() => db.close());
     const outcomes = new Outcomes();
-    const app = await buildApp({ db, clock: systemClock, logger, migrations, outcomes });
+    const app = await buildApp({
+      db,
+      clock: systemClock,
+      logger,
+      migrations,
+      outcomes,
+      requestsPerMinute: config.REQUESTS_PER_MINUTE,
+      corsOrigins: config.CORS_ORIGINS,
+    });
     let stopWorker = async () => {};
     undo.push(async () => {
       await Promise.all([app.close(), stopWorker()]);
