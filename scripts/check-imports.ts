@@ -10,10 +10,10 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^http\//, /^(http|kernel)\//],
   // A resource: routes, then verbs, then statements and pure rules. Resources do not import one another.
   [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],
-  [/^cases\/([\w-]+)\/\S+\.sql\.ts$/, /^(kernel\/sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/],
-  [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^kernel\//],
-  [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case\.ts$|kernel\/)/],
-  [/^cases\//, /^kernel\//],
+  [/^cases\/([\w-]+)\/\S+\.sql\.ts$/, /^(kernel\/sql\.ts$|cases\/case-list\.sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/],
+  [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^(kernel\/|cases\/case-list\.schema\.ts$)/],
+  [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case(-list(\.schema)?)?\.ts$|kernel\/)/],
+  [/^cases\//, /^(cases\/case[\w.-]*\.ts$|kernel\/)/],
   // The same for the company's own: a folder each, with what they share beside the folders.
   [/^company\/([\w-]+)\/\S+\.routes\.ts$/, /^(company\/($1\/|\w+\.ts$)|http\/|kernel\/)/],
   [/^company\/([\w-]+)\/\S+\.sql\.ts$/, /^(company\/($1\/\S+|\w+)\.sql\.ts|kernel\/sql\.ts)$/],
@@ -29,7 +29,12 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^app\.ts$/, /^(cases|company|http|kernel|messages)\//],
   [/^worker\.ts$/, /^(config\.ts|kernel\/|messages\/)/],
   [/^service\.ts$/, /^(app\.ts|config\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
-  [/^main\.ts$/, /^(config|service)\.ts$/],
+  // Commands reach verbs and schemas, never routes.
+  [
+    /^cli\//,
+    /^(cli\/|(config|service|worker)\.ts|(company|messages)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
+  ],
+  [/^main\.ts$/, /^cli\//],
 ];
 
 const root = new URL('../src/', import.meta.url).pathname;

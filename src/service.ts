@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
-import { createDemo, type Demo, refreshDemo } from './company/demo.ts';
+import { createFirstDemo, type Demo, refreshDemo } from './company/demo.ts';
 import type { Config } from './config.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { migrate, readMigrations } from './kernel/migrations.ts';
 import { Outcomes } from './kernel/outcomes.ts';
-import { COMPANY_SCOPES } from './kernel/scopes.ts';
 import { requireSafeServer } from './kernel/server-requirements.ts';
 import { systemClock } from './kernel/time.ts';
 import { startBundledPostgres } from './postgres/bundled-postgres.ts';
@@ -51,9 +50,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
 
     const file = join(config.DATA_DIR, 'demo.json');
     const bundled = config.DATABASE_URL === undefined;
-    const demo = bundled
-      ? await createDemo(db, systemClock, { baseUrl: url, scopes: COMPANY_SCOPES, file })
-      : undefined;
+    const demo = bundled ? await createFirstDemo(db, systemClock, { baseUrl: url, file }) : undefined;
     if (bundled && !demo) await refreshDemo(file, url);
     return { url, demo, failed, stop };
   } catch (error) {

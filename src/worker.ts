@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { DueWorker } from './kernel/due-work.ts';
-import { Outcomes } from './kernel/outcomes.ts';
-import { type Clock, systemClock } from './kernel/time.ts';
+import type { Outcomes } from './kernel/outcomes.ts';
+import type { Clock } from './kernel/time.ts';
 import { emailSender } from './messages/email.ts';
 import { messageQueue } from './messages/message-queue.ts';
 import type { Channel, Sender } from './messages/outgoing.ts';
@@ -45,15 +45,6 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     for (const sender of Object.values(senders)) sender.close();
     await db.close();
   };
-}
-
-/** A worker by itself, on a database that a service has made ready. */
-export async function startWorker(config: Config, logger: Logger): Promise<() => Promise<void>> {
-  if (config.DATABASE_URL === undefined) {
-    throw new Error('DATABASE_URL is needed: a worker of its own shares the database of a service.');
-  }
-  const connection = { connectionString: config.DATABASE_URL };
-  return runWorker({ config, connection, clock: systemClock, logger, outcomes: new Outcomes() });
 }
 
 export function sendersOf(config: Config, logger: Logger): Record<Channel, Sender> {

@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { caller } from './harness/http.ts';
-import { databaseProcess, isAlive, launch, startProcess, temporaryDirectory } from './harness/service.ts';
+import { databaseProcess, isAlive, launch, startProcess, temporaryDirectory, urlOf } from './harness/service.ts';
 
 const data = await temporaryDirectory();
 after(data.remove);
@@ -162,7 +162,7 @@ test('after SIGKILL the next start takes over the database that was left running
 
 test('a service that loses its parent stops, and its database with it', async () => {
   const main = new URL('../src/main.ts', import.meta.url).pathname;
-  const parent = spawn('sh', ['-c', `"${process.execPath}" "${main}" & echo $!; wait`], {
+  const parent = spawn('sh', ['-c', `"${process.execPath}" "${main}" serve & echo $!; wait`], {
     env: { ...process.env, DATA_DIR, PORT: '0', LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -179,9 +179,7 @@ test('a service that loses its parent stops, and its database with it', async ()
 test('with DATABASE_URL nothing is made by itself', async () => {
   const server = await startBundledPostgres({ dataDir: join(DATA_DIR, 'other'), log: () => {} });
   try {
-    const { host, user, database } = server.connection;
-    const url = `postgresql:///${database}?host=${encodeURIComponent(host)}&user=${user}`;
-    const service = await startProcess({ DATABASE_URL: url, DATA_DIR: join(DATA_DIR, 'unused') });
+    const service = await startProcess({ DATABASE_URL: urlOf(server.connection), DATA_DIR: join(DATA_DIR, 'unused') });
     assert.equal((await caller(service.url).get('/readyz')).status, 200);
     assert.equal(await service.stop(), 0);
     await assert.rejects(stat(join(DATA_DIR, 'unused')));
@@ -196,11 +194,8 @@ test('with DATABASE_URL nothing is made by itself', async () => {
 });
 
 test('a server that runs with fsync off is refused', async () => {
-  const { host, user } = JSON.parse(process.env.TEST_POSTGRES ?? '');
-  const { output, ended } = launch({
-    DATABASE_URL: `postgresql:///template?host=${encodeURIComponent(host)}&user=${user}`,
-    DATA_DIR,
-  });
+  const server = JSON.parse(process.env.TEST_POSTGRES ?? '');
+  const { output, ended } = launch({ DATABASE_URL: urlOf({ ...server, database: 'template' }), DATA_DIR });
   assert.equal(await ended, 1);
   assert.match(output.join('\n'), /fsync/);
 });

@@ -1,6 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Database } from '../kernel/database.ts';
 import { readForm } from '../kernel/form.ts';
+import { COMPANY_SCOPES } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
 import { CreateAdviserBody } from './advisers/advisers.schema.ts';
 import { createAdviser } from './advisers/advisers.ts';
@@ -36,19 +37,21 @@ const CUSTOMERS = [
 ];
 const CUSTOM_TAGS = ['vip-client', 'newsletter'];
 
+type DemoOptions = { baseUrl: string; file: string };
+
+/** For a first start: a demonstration company while there is no company at all. */
+export async function createFirstDemo(db: Database, clock: Clock, options: DemoOptions): Promise<Demo | undefined> {
+  return (await hasCompanies({ db })) ? undefined : createDemo(db, clock, options);
+}
+
 /**
- * A company to try everything with, while there is none at all. The file is written before the company is committed:
- * an end between the two leaves a file that the next start replaces, never a company whose token nobody knows.
+ * A company to try everything with. The file is written before the company is committed: an end between the two
+ * leaves a file that the next start replaces, never a company whose token nobody knows.
  */
-export async function createDemo(
-  db: Database,
-  clock: Clock,
-  options: { baseUrl: string; scopes: readonly string[]; file: string },
-): Promise<Demo | undefined> {
-  if (await hasCompanies({ db })) return undefined;
+export function createDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): Promise<Demo> {
   return db.transaction(async (transaction) => {
-    const demo = { base_url: options.baseUrl, ...(await fillDemo({ db: transaction, clock }, options.scopes)) };
-    await writeDemo(options.file, demo);
+    const demo = { base_url: baseUrl, ...(await fillDemo({ db: transaction, clock })) };
+    await writeDemo(file, demo);
     return demo;
   });
 }
@@ -60,7 +63,7 @@ export async function refreshDemo(file: string, baseUrl: string): Promise<void> 
   if (demo && demo.base_url !== baseUrl) await writeDemo(file, { ...demo, base_url: baseUrl });
 }
 
-async function fillDemo(office: Office, scopes: readonly string[]): Promise<Omit<Demo, 'base_url'>> {
+async function fillDemo(office: Office): Promise<Omit<Demo, 'base_url'>> {
   const settings = { name: 'Demonstration & Partners', time_zone: TIME_ZONE };
   const { id } = JSON.parse(await createCompany(office, readForm(CreateCompanyBody, settings)));
   const desk = { ...office, company: await findCompany(office, id) };
@@ -72,7 +75,7 @@ async function fillDemo(office: Office, scopes: readonly string[]): Promise<Omit
     (await listDefaultTags(office, { limit: 200, offset: 0, search: null })).json,
   );
   return {
-    token: JSON.parse(await storeKey(desk, { name: 'demonstration', scopes })).key,
+    token: JSON.parse(await storeKey(desk, { name: 'demonstration', scopes: COMPANY_SCOPES })).key,
     case_id: opened.id,
     time_zone: TIME_ZONE,
     customers: CUSTOMERS.map((customer, i) => ({ id: opened.customers[i].id, ...customer })),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import { openClient } from './client.ts';
 import type { Connection } from './database.ts';
 
 export type Migration = { version: number; name: string; sql: string; sha256: string };
@@ -19,24 +20,34 @@ export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]>
   );
 }
 
+/** The names of those that the database lacks. Changes nothing. */
+export async function pendingMigrations(connection: Connection, migrations: Migration[]): Promise<string[]> {
+  const client = await openClient(connection, 'migrate');
+  try {
+    const { rows } = await client.query("SELECT to_regclass('migrations') IS NOT NULL AS begun");
+    return pendingOf(migrations, rows[0].begun ? await appliedOn(client) : []).map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
 /** Brings the schema up to date. Ten processes may call it at once: one works, the others wait and find it done. */
 export async function migrate(connection: Connection, migrations: Migration[]): Promise<string[]> {
-  const client = new pg.Client({ ...connection, application_name: 'case-records migrate' });
-  await client.connect();
+  const client = await openClient(connection, 'migrate');
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
     await client.query(`CREATE TABLE IF NOT EXISTS migrations (
       version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
-    const pending = pendingOf(
-      migrations,
-      (await client.query<Applied>('SELECT version, name, sha256 FROM migrations')).rows,
-    );
+    const pending = pendingOf(migrations, await appliedOn(client));
     for (const migration of pending) await apply(client, migration);
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
   }
 }
+
+const appliedOn = async (client: pg.Client) =>
+  (await client.query<Applied>('SELECT version, name, sha256 FROM migrations')).rows;
 
 type Applied = { version: number; name: string; sha256: string };
 

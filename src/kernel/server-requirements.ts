@@ -1,16 +1,11 @@
-import pg from 'pg';
+import { openClient } from './client.ts';
 import type { Connection } from './database.ts';
 
 const OLDEST = 150_000;
 
 /** Refuses a server on which an acknowledged write could be lost, or which is too old for the statements here. */
 export async function requireSafeServer(connection: Connection): Promise<void> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000 });
-  await client.connect().catch((error: Error) => {
-    throw new Error(`The database cannot be reached: ${error.message || (error as NodeJS.ErrnoException).code}`, {
-      cause: error,
-    });
-  });
+  const client = await openClient(connection, 'start');
   try {
     const { rows } = await client.query(
       `SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,

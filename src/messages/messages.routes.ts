@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { type Services, serve } from '../http/operation.ts';
-import { PAGE_QUERY, pageHeaders, readPage } from '../http/paging.ts';
+import { pageHeaders } from '../http/paging.ts';
 import { readForm } from '../kernel/form.ts';
+import { PAGE_QUERY, readPage } from '../kernel/page.ts';
 import { Message, Messages, STATE_QUERY } from './messages.schema.ts';
 import { messagesOfAppointment, messagesOfCompany, resendMessage } from './messages.ts';
 

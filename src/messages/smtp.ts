@@ -24,6 +24,16 @@ const connect = (url: string, { overall: _, ...times }: SmtpTimes) =>
   });
 type Line = ReturnType<typeof connect>;
 
+/** Connects and logs in, sends nothing; throws what the server, or the way to it, has against it. */
+export async function tryServer(url: string): Promise<void> {
+  const line = connect(url, TIMES);
+  try {
+    await line.verify();
+  } finally {
+    line.close();
+  }
+}
+
 /**
  * Connections to one server, each used by one message at a time and kept for the next. Nodemailer's own pool is
  * not used for all of them together: a delivery that is given up can only be ended by closing the pool that it is in.

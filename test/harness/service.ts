@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 
 /** The service as its own process, the way an operator runs it. */
 
@@ -24,27 +25,41 @@ export async function temporaryDirectory(): Promise<{ path: string; remove: () =
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-export function launch(settings: Settings): { child: ChildProcess; output: string[]; ended: Promise<number | null> } {
+export function launch(
+  settings: Settings,
+  command = 'serve',
+): { child: ChildProcess; output: string[]; ended: Promise<number | null> } {
   const { DATABASE_URL: _url, ...inherited } = process.env;
   const env = { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...settings };
-  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', MAIN, command], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', (line) => output.push(line));
   const ended = once(child, 'close').then(([code]) => code as number | null);
   return { child, output, ended };
 }
 
-/** Waits until it listens; fails with what it printed when it ends before that. */
-export async function startProcess(settings: Settings): Promise<Running> {
-  const { child, output, ended } = launch(settings);
-  const url = await new Promise<string>((resolve, reject) => {
+type Launched = ReturnType<typeof launch>;
+
+/** Waits for a line; fails with what was printed when the process ends before it. */
+export function printed({ child, output, ended }: Launched, line: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
     const seen = () => {
-      const found = /listens on (\S+)/.exec(output.join('\n'));
-      if (found?.[1]) resolve(found[1]);
+      const found = line.exec(output.join('\n'));
+      if (found) resolve(found);
     };
     child.stdout?.on('data', () => setImmediate(seen));
-    ended.then((code) => reject(new Error(`The service ended with ${code}:\n${output.join('\n')}`)));
+    ended.then((code) => reject(new Error(`The process ended with ${code}:\n${output.join('\n')}`)));
   });
+}
+
+/** The service, when it listens. */
+export async function startProcess(settings: Settings): Promise<Running> {
+  const launched = launch(settings);
+  const { child, output, ended } = launched;
+  const [, url = ''] = await printed(launched, /listens on (\S+)/);
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return ended;
@@ -66,4 +81,15 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** The address of a server that listens on a Unix socket. */
+export const urlOf = ({ host, user, database }: { host: string; user: string; database: string }): string =>
+  `postgresql:///${database}?host=${encodeURIComponent(host)}&user=${user}`;
+
+/** What a command prints. */
+export async function typed(DATABASE_URL: string, ...args: string[]): Promise<string> {
+  const result = await runCommandLine(args, { DATABASE_URL });
+  if (!('output' in result)) throw new Error(`${args[0]} does not end by itself.`);
+  return result.output.text;
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { type Services, serve } from '../../http/operation.ts';
-import { PAGE_QUERY, pageHeaders, readPage } from '../../http/paging.ts';
+import { pageHeaders } from '../../http/paging.ts';
 import { readForm } from '../../kernel/form.ts';
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts';
 import { AppointmentsQuery, DIARY_QUERY, OutcomeBody } from './appointment-life.schema.ts';
 import { restoreAppointment, setOutcome } from './appointment-outcome.ts';
 import { listAppointments, listDiary, readAppointment } from './appointment-reading.ts';

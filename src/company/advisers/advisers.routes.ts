@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Services, serve } from '../../http/operation.ts';
-import { answerList, ListQuery } from '../../http/paging.ts';
+import { answerList } from '../../http/paging.ts';
+import { ListQuery } from '../../kernel/page.ts';
 import { AdviserBody, AdviserList, AdviserRecord, AdviserRemoved, CreateAdviserBody } from './advisers.schema.ts';
 import { changeAdviser, createAdviser, listAdvisers, removeAdviser, showAdviser } from './advisers.ts';
 

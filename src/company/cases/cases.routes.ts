@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Services, serve } from '../../http/operation.ts';
-import { answerList, ListQuery } from '../../http/paging.ts';
+import { answerList } from '../../http/paging.ts';
+import { ListQuery } from '../../kernel/page.ts';
 import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from './cases.schema.ts';
 import { changeCase, listCases, openCase, showCase } from './cases.ts';
 
@@ -15,7 +16,9 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     method: 'GET',
     path: list,
     summary: 'List cases',
-    description: 'Newest first. `search` looks at the reference and at names, emails and phones of the customers.',
+    description:
+      'Newest first. `search` looks at the reference and at names, emails and phones of the customers; a phone number is ' +
+      'found however it is written.',
     params: {},
     query: ListQuery,
     response: CaseList,

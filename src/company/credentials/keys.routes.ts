@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Services, serve } from '../../http/operation.ts';
-import { answerList, ListQuery } from '../../http/paging.ts';
+import { answerList } from '../../http/paging.ts';
+import { ListQuery } from '../../kernel/page.ts';
 import { findCompany } from '../company.ts';
 import { KeyBody, KeyCreated, KeyList, KeyRecord } from './keys.schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from './keys.ts';
@@ -30,7 +31,8 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     method: 'POST',
     path: list,
     summary: 'Create an API key',
-    description: 'A bearer token for a script. It is shown this once and stored nowhere.',
+    description:
+      'A bearer token for a script, with scopes that the caller has itself. It is shown this once and stored nowhere.',
     params: {},
     body: KeyBody,
     response: KeyCreated,
@@ -75,7 +77,9 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     response: KeyCreated,
     handle: async (context, { companyId }, form) => {
       const company = await findCompany(context, companyId);
-      return { json: await createKey({ ...context, company }, form), headers: NOT_STORED };
+      // An operator has none of a company's scopes, and gives a company all of them.
+      const json = await createKey({ ...context, company, scopes: undefined }, form);
+      return { json, headers: NOT_STORED };
     },
   });
 }

@@ -1,0 +1,48 @@
+import { CaseBody, CreateCaseBody } from '../company/cases/cases.schema.ts';
+import { changeCase, listCases, openCase, showCase } from '../company/cases/cases.ts';
+import type { Command } from './command.ts';
+import { deskCommand, deskList, idOf } from './records.ts';
+
+const one = { argument: 'case-id' };
+
+export const commands: Command[] = [
+  deskCommand(
+    {
+      name: 'case create',
+      summary: 'Open a case',
+      description: '"customer create" adds its customers.',
+      body: CreateCaseBody,
+      examples: ['case create --reference "Smith, wills"', 'case create --reference "Smith, wills" --only id'],
+    },
+    (desk, { form }) => openCase(desk, form),
+  ),
+  deskList(
+    {
+      name: 'case list',
+      summary: 'List cases',
+      description: 'Newest first. --search looks at the reference and at the customers.',
+      columns: ['id', 'reference', 'customers', 'created_at'],
+      examples: ['case list', 'case list --search smith'],
+    },
+    listCases,
+  ),
+  deskCommand(
+    {
+      ...one,
+      name: 'case show',
+      summary: 'Show a case with its customers',
+      examples: ['case show 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],
+    },
+    (desk, task) => showCase(desk, idOf(task, 'case')),
+  ),
+  deskCommand(
+    {
+      ...one,
+      name: 'case update',
+      summary: "Change a case's reference",
+      body: CaseBody,
+      examples: ['case update 01a1dedc-6c47-7000-b4be-5f8e3eb8d733 --reference "Smith, trusts"'],
+    },
+    (desk, task) => changeCase(desk, idOf(task, 'case'), task.form),
+  ),
+];

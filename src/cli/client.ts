@@ -1,0 +1,76 @@
+import { ClientBody, CreateClientBody } from '../company/credentials/clients.schema.ts';
+import {
+  changeClient,
+  createClient,
+  disableClient,
+  enableClient,
+  listClients,
+  rotateClient,
+  showClient,
+} from '../company/credentials/clients.ts';
+import type { Command } from './command.ts';
+import { deskCommand, deskList, idOf } from './records.ts';
+
+const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
+const one = { argument: 'client-id' };
+const note = 'The secret is shown this once.';
+
+export const commands: Command[] = [
+  deskCommand(
+    {
+      name: 'client create',
+      summary: 'Make an API client for POST /oauth/token',
+      body: CreateClientBody,
+      note,
+      examples: ['client create --name website --scope interactions:read,interactions:write'],
+    },
+    (desk, { form }) => createClient(desk, form),
+  ),
+  deskList(
+    {
+      name: 'client list',
+      summary: 'List API clients',
+      columns: ['id', 'name', 'scopes', 'disabled_at', 'created_at'],
+      examples: ['client list'],
+    },
+    listClients,
+  ),
+  deskCommand(
+    { ...one, name: 'client show', summary: 'Show an API client', examples: [`client show ${ID}`] },
+    (desk, task) => showClient(desk, idOf(task, 'client')),
+  ),
+  deskCommand(
+    {
+      ...one,
+      name: 'client update',
+      summary: 'Change an API client',
+      description: 'What is not given stays as it is.',
+      body: ClientBody,
+      examples: [`client update ${ID} --scope invoices:read`],
+    },
+    (desk, task) => changeClient(desk, idOf(task, 'client'), task.form),
+  ),
+  deskCommand(
+    {
+      ...one,
+      name: 'client rotate',
+      summary: 'Replace the secret of an API client',
+      note,
+      examples: [`client rotate ${ID} --only client_secret`],
+    },
+    (desk, task) => rotateClient(desk, idOf(task, 'client')),
+  ),
+  deskCommand(
+    {
+      ...one,
+      name: 'client disable',
+      summary: 'Shut out an API client and its tokens',
+      examples: [`client disable ${ID}`],
+    },
+    (desk, task) => disableClient(desk, idOf(task, 'client')),
+  ),
+  deskCommand(
+    { ...one, name: 'client enable', summary: 'Let an API client in again', examples: [`client enable ${ID}`] },
+    (desk, task) => enableClient(desk, idOf(task, 'client')),
+  ),
+];

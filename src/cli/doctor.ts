@@ -1,0 +1,146 @@
+import { statfs } from 'node:fs/promises';
+import { type Config, ConfigError } from '../config.ts';
+import { type Connection, Database } from '../kernel/database.ts';
+import { pendingMigrations, readMigrations } from '../kernel/migrations.ts';
+import { requireSafeServer } from '../kernel/server-requirements.ts';
+import { statement } from '../kernel/sql.ts';
+import { tryServer } from '../messages/smtp.ts';
+import type { Command } from './command.ts';
+import { type Reached, reachDatabase } from './database.ts';
+import { table } from './table.ts';
+
+type Finding = { check: string; state: 'ok' | 'warning' | 'fault'; finding: string };
+
+const CLOCK_WARNING_S = 2;
+const CLOCK_FAULT_S = 30;
+const LITTLE_SPACE = 1_000_000_000;
+
+const server = statement(
+  'doctor.server',
+  `SELECT current_setting('server_version') AS version, extract(epoch FROM clock_timestamp())::float8 AS now`,
+);
+const zones = statement('doctor.zones', 'SELECT DISTINCT time_zone FROM companies ORDER BY 1');
+
+export const commands: Command[] = [
+  {
+    name: 'doctor',
+    summary: 'Check settings, mail, disk, database, migrations and clock, and say what to do',
+    description: 'Changes nothing. Exit code 1 when something keeps the service from working.',
+    examples: ['doctor', 'doctor --json'],
+    run: async (call) => {
+      const findings = await examine(() => call.config);
+      return {
+        json: JSON.stringify(findings),
+        text: table(findings, ['state', 'check', 'finding']),
+        failed: findings.some(({ state }) => state === 'fault'),
+      };
+    },
+  },
+];
+
+async function examine(settings: () => Config): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = settings();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map((fault) => ({ check: 'settings', state: 'fault', finding: `${fault}. Correct it.` }));
+  }
+  const node = finding('node', 'ok', process.versions.node);
+  const settled = finding('settings', 'ok', 'none is wrong');
+  return [settled, node, await mail(config), sms(config), ...(await space(config)), ...(await database(config))];
+}
+
+async function mail({ SMTP_URL, DATA_DIR }: Config): Promise<Finding> {
+  if (SMTP_URL === undefined) {
+    return finding('mail', 'warning', `written to files in ${DATA_DIR}/outbox. Set SMTP_URL, so that mails go out.`);
+  }
+  const { host } = new URL(SMTP_URL);
+  return tryServer(SMTP_URL).then(
+    () => finding('mail', 'ok', `${host} takes mails`),
+    (error: Error) => finding('mail', 'fault', `${host} takes none: ${error.message}. Correct SMTP_URL.`),
+  );
+}
+
+function sms({ SMS_PROVIDER, DATA_DIR }: Config): Finding {
+  return SMS_PROVIDER === 'outbox'
+    ? finding('sms', 'warning', `written to files in ${DATA_DIR}/outbox. Set SMS_PROVIDER, so that SMS go out.`)
+    : finding('sms', 'ok', `sent by ${SMS_PROVIDER}; nothing was sent to try it`);
+}
+
+async function database(config: Config): Promise<Finding[]> {
+  let reached: Reached;
+  try {
+    reached = await reachDatabase(config, { create: false });
+  } catch (error) {
+    return [finding('database', 'fault', (error as Error).message)];
+  }
+  try {
+    await requireSafeServer(reached.connection);
+    return await onServer(reached.connection);
+  } catch (error) {
+    return [finding('database', 'fault', (error as Error).message)];
+  } finally {
+    await reached.leave();
+  }
+}
+
+async function onServer(connection: Connection): Promise<Finding[]> {
+  const db = new Database({ connection, poolSize: 1 });
+  try {
+    const found = [...(await serverAndClock(db))];
+    const missing = await pendingMigrations(connection, await readMigrations());
+    if (missing.length > 0) {
+      return [...found, finding('migrations', 'fault', `${missing.join(', ')} missing. Run "case-records migrate".`)];
+    }
+    return [...found, finding('migrations', 'ok', 'none is missing'), await knownZones(db)];
+  } finally {
+    await db.close();
+  }
+}
+
+async function serverAndClock(db: Database): Promise<Finding[]> {
+  await db.first(server, []);
+  const before = Date.now();
+  const row = await db.first<{ version: string; now: number }>(server, []);
+  const apart = Math.abs((row?.now ?? 0) - (before + Date.now()) / 2_000);
+  const state = apart > CLOCK_FAULT_S ? 'fault' : apart > CLOCK_WARNING_S ? 'warning' : 'ok';
+  const advice = state === 'ok' ? '' : ' Set both by NTP: reminders go out by the clock of the service.';
+  return [
+    finding('database', 'ok', `PostgreSQL ${row?.version}`),
+    finding('clock', state, `${apart.toFixed(1)} s apart from the database's.${advice}`),
+  ];
+}
+
+/** A zone that was known to another version of Node would make every time of the company unreadable. */
+async function knownZones(db: Database): Promise<Finding> {
+  const rows = await db.rows<{ time_zone: string }>(zones, []);
+  const unknown = rows.map(({ time_zone }) => time_zone).filter((zone) => !isKnown(zone));
+  return unknown.length > 0
+    ? finding(
+        'time zones',
+        'fault',
+        `not known here: ${unknown.join(', ')}. Change it with "case-records company update".`,
+      )
+    : finding('time zones', 'ok', `${rows.length} in use, all known`);
+}
+
+function isKnown(zone: string): boolean {
+  try {
+    return Temporal.Now.zonedDateTimeISO(zone) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+async function space({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> {
+  if (DATABASE_URL !== undefined) return [];
+  const found = await statfs(DATA_DIR).catch(() => undefined);
+  if (!found) return [];
+  const free = found.bavail * found.bsize;
+  const state = free < LITTLE_SPACE ? 'warning' : 'ok';
+  const advice = state === 'ok' ? '' : ' Make room: a full disk stops every write.';
+  return [finding('disk', state, `${(free / 1e9).toFixed(1)} GB free for ${DATA_DIR}.${advice}`)];
+}
+
+const finding = (check: string, state: Finding['state'], text: string): Finding => ({ check, state, finding: text });

@@ -1,0 +1,28 @@
+import { migrate, pendingMigrations, readMigrations } from '../kernel/migrations.ts';
+import { requireSafeServer } from '../kernel/server-requirements.ts';
+import type { Command } from './command.ts';
+import { reachDatabase } from './database.ts';
+
+export const commands: Command[] = [
+  {
+    name: 'migrate',
+    summary: 'Bring the database up to date',
+    description: 'Applies the migrations that are missing, each as a whole. "serve" does the same when it starts.',
+    flags: { 'dry-run': { type: 'boolean', description: 'Only name what is missing.' } },
+    examples: ['migrate', 'migrate --dry-run'],
+    run: async ({ config, flags }) => {
+      const { connection, leave } = await reachDatabase(config, { create: true });
+      try {
+        await requireSafeServer(connection);
+        const migrations = await readMigrations();
+        const dry = flags['dry-run'] === true;
+        const names = await (dry ? pendingMigrations : migrate)(connection, migrations);
+        const verb = dry ? 'missing' : 'applied';
+        const text = names.length > 0 ? names.map((name) => `${verb}: ${name}`).join('\n') : 'Nothing is missing.';
+        return { json: JSON.stringify({ [verb]: names }), text };
+      } finally {
+        await leave();
+      }
+    },
+  },
+];

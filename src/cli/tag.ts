@@ -1,0 +1,39 @@
+import { CustomTagBody } from '../company/tags/tags.schema.ts';
+import { addCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from '../company/tags/tags.ts';
+import type { Command } from './command.ts';
+import { deskCommand, deskList, officeList } from './records.ts';
+
+export const commands: Command[] = [
+  deskCommand(
+    {
+      name: 'tag create',
+      summary: 'Add a custom tag',
+      body: CustomTagBody,
+      examples: ['tag create --tag vip-client'],
+    },
+    (desk, { form }) => addCustomTag(desk, form),
+  ),
+  deskList(
+    { name: 'tag list', summary: 'List custom tags', columns: ['tag', 'created_at'], examples: ['tag list'] },
+    listCustomTags,
+  ),
+  officeList(
+    {
+      name: 'tag defaults',
+      summary: 'List the tags that every company has',
+      columns: ['tag'],
+      examples: ['tag defaults --per-page 200'],
+    },
+    listDefaultTags,
+  ),
+  deskCommand(
+    {
+      name: 'tag remove',
+      summary: 'Remove a custom tag',
+      description: 'Entries that have it keep it; no other can get it.',
+      argument: 'tag',
+      examples: ['tag remove vip-client'],
+    },
+    (desk, { argument }) => removeCustomTag(desk, argument),
+  ),
+];

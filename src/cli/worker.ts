@@ -1,0 +1,28 @@
+import { ConfigError } from '../config.ts';
+import { Outcomes } from '../kernel/outcomes.ts';
+import { systemClock } from '../kernel/time.ts';
+import type { Command } from './command.ts';
+import { requireMigrated, runningDatabase } from './database.ts';
+
+export const commands: Command[] = [
+  {
+    name: 'worker',
+    summary: 'Send what is due, beside the service',
+    description:
+      'Shares the work with every other worker on the same database, the one in the service included, until it is told to stop. A service with WORKER_CONCURRENCY=0 leaves all of it to such processes.',
+    examples: ['worker'],
+    run: async ({ config }) => ({
+      config,
+      start: async (logger) => {
+        if (config.WORKER_CONCURRENCY === 0) throw new ConfigError(['WORKER_CONCURRENCY is 0: nothing would be sent']);
+        const connection = await runningDatabase(config);
+        await requireMigrated(connection);
+        const { runWorker } = await import('../worker.ts');
+        const outcomes = new Outcomes();
+        const stop = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
+        console.log('Case Records sends what is due');
+        return { failed: new Promise(() => {}), stop };
+      },
+    }),
+  },
+];

@@ -1,0 +1,508 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runCommandLine } from '../src/cli/command-line.ts';
+import { failureOf } from '../src/cli/failure.ts';
+import { GROUPS } from '../src/cli/groups.ts';
+import { openClient } from '../src/kernel/client.ts';
+import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { caller } from './harness/http.ts';
+import { mailServer } from './harness/mail-server.ts';
+import {
+  databaseProcess,
+  launch,
+  printed,
+  type Running,
+  startProcess,
+  temporaryDirectory,
+  urlOf,
+} from './harness/service.ts';
+import { openWorld } from './harness/world.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const home = await temporaryDirectory();
+after(home.remove);
+
+type Done = { code: number; out: string; err: string };
+type Environment = Record<string, string>;
+
+/** A command as the process runs it, without the time that a process takes to start. */
+async function typed(env: Environment, ...args: string[]): Promise<Done> {
+  try {
+    const result = await runCommandLine(args, env);
+    assert.ok('output' in result, 'a command that ends');
+    const { text, note = '', failed } = result.output;
+    return { code: failed ? 1 : 0, out: text, err: note };
+  } catch (error) {
+    const { lines, exitCode } = failureOf(error);
+    return { code: exitCode, out: '', err: lines.join('\n') };
+  }
+}
+
+/** The same as a process of its own. */
+function started(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<Done> {
+  return new Promise((resolve) => {
+    execFile(program, args, { env, cwd: ROOT }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    );
+  });
+}
+
+describe('on a database of its own', async () => {
+  const world = await openWorld();
+  const env = { DATABASE_URL: urlOf(world.connection), DATA_DIR: join(home.path, 'unused') };
+  const type = (...args: string[]) => typed(env, ...args);
+  const json = async (...args: string[]) => {
+    const done = await type(...args, '--json');
+    assert.equal(done.code, 0, done.err);
+    return JSON.parse(done.out);
+  };
+  const company = async (name = `Firm ${Math.random()}`): Promise<string> =>
+    (await json('company', 'create', '--name', name)).id;
+
+  test('a company is created, shown, updated and listed', async () => {
+    const made = await json(
+      'company',
+      'create',
+      '--name',
+      'Müller AG',
+      '--time-zone',
+      'Europe/Zurich',
+      '--phone-region',
+      'CH',
+    );
+    assert.equal(made.time_zone, 'Europe/Zurich');
+    const changed = await json('company', 'update', made.id, '--reminder-lead-days', '2', '--sender-name', 'Office');
+    assert.deepEqual([changed.reminder_lead_days, changed.sender_name, changed.phone_region], [2, 'Office', 'CH']);
+    assert.deepEqual(await json('company', 'show', made.id), changed);
+    assert.deepEqual(await json('company', 'list', '--search', 'müller'), [changed]);
+  });
+
+  test('an empty text clears a field that may be empty', async () => {
+    const id = await company();
+    await json('company', 'update', id, '--sender-name', 'Office');
+    assert.equal((await json('company', 'update', id, '--sender-name', '')).sender_name, null);
+  });
+
+  test('an adviser is named by email or identifier, and disabled, enabled and removed', async () => {
+    const at = ['--company', await company()];
+    const made = await json(
+      'adviser',
+      'create',
+      ...at,
+      '--email',
+      'Alex@firm.example',
+      '--name',
+      'Alex',
+      '--video-provider',
+      'jitsi',
+    );
+    assert.deepEqual([made.active, made.video_provider], [true, 'jitsi']);
+    assert.deepEqual(await json('adviser', 'show', 'alex@FIRM.example', ...at), made);
+    assert.equal((await json('adviser', 'disable', 'alex@firm.example', ...at)).active, false);
+    assert.equal((await json('adviser', 'enable', made.id, ...at)).active, true);
+    assert.equal((await json('adviser', 'update', made.id, '--no-active', '--name', 'A', ...at)).active, false);
+    assert.equal((await json('adviser', 'remove', made.id, ...at)).id, made.id);
+    assert.deepEqual(await json('adviser', 'list', ...at), []);
+    assert.equal((await type('adviser', 'show', 'alex@firm.example', ...at)).code, 4);
+  });
+
+  test('a case is opened and gets customers, who are changed and removed', async () => {
+    const at = ['--company', await company()];
+    const { id } = await json('case', 'create', ...at, '--reference', 'Smith, wills');
+    const inCase = [...at, '--case', id];
+    const john = await json('customer', 'create', ...inCase, '--last-name', 'Smith', '--phone', '07400 123456');
+    assert.equal((await json('customer', 'update', john.id, ...inCase, '--title', 'Mr')).title, 'Mr');
+    assert.equal((await json('case', 'update', id, ...at, '--reference', 'Smith, trusts')).customers[0].title, 'Mr');
+    assert.deepEqual(
+      (await json('customer', 'list', ...inCase)).map((found: { id: string }) => found.id),
+      [john.id],
+    );
+    assert.equal((await json('customer', 'list', ...at, '--search', 'smith')).length, 1);
+    assert.equal((await json('customer', 'show', john.id, ...inCase)).phone, '07400 123456');
+    assert.equal((await json('customer', 'remove', john.id, ...inCase)).id, john.id);
+    assert.deepEqual((await json('case', 'show', id, ...at)).customers, []);
+    assert.equal((await json('case', 'list', ...at)).length, 1);
+  });
+
+  test('custom tags are made, listed and removed, the default ones listed', async () => {
+    const at = ['--company', await company()];
+    await json('tag', 'create', ...at, '--tag', 'vip-client');
+    assert.deepEqual(
+      (await json('tag', 'list', ...at)).map(({ tag }: { tag: string }) => tag),
+      ['vip-client'],
+    );
+    await json('tag', 'remove', 'vip-client', ...at);
+    assert.deepEqual(await json('tag', 'list', ...at), []);
+    assert.ok((await json('tag', 'defaults')).some(({ tag }: { tag: string }) => tag === 'executor'));
+  });
+
+  test('a client gets tokens with the secret it was shown, until it is disabled', async () => {
+    const at = ['--company', await company()];
+    const made = await json('client', 'create', ...at, '--name', 'website', '--scope', 'manage,invoices:read');
+    const ask = async (client_secret: string) =>
+      (
+        await world.anonymous.post('/oauth/token', {
+          grant_type: 'client_credentials',
+          client_id: made.id,
+          client_secret,
+        })
+      ).status;
+    assert.equal(await ask(made.client_secret), 200);
+    const { client_secret } = await json('client', 'rotate', made.id, ...at);
+    assert.deepEqual([await ask(made.client_secret), await ask(client_secret)], [401, 200]);
+    assert.deepEqual((await json('client', 'update', made.id, ...at, '--scope', 'invoices:read')).scopes, [
+      'invoices:read',
+    ]);
+    assert.notEqual((await json('client', 'disable', made.id, ...at)).disabled_at, null);
+    assert.equal(await ask(client_secret), 401);
+    assert.equal((await json('client', 'enable', made.id, ...at)).disabled_at, null);
+    assert.equal(await ask(client_secret), 200);
+    assert.ok(!JSON.stringify(await json('client', 'list', ...at)).includes('crs_'));
+    assert.equal((await json('client', 'show', made.id, ...at)).name, 'website');
+  });
+
+  test('a key opens what its scopes say, and is revoked', async () => {
+    const at = ['--company', await company()];
+    const made = await json(
+      'key',
+      'create',
+      ...at,
+      '--name',
+      'script',
+      '--scope',
+      'manage',
+      '--scope',
+      'invoices:read',
+    );
+    assert.deepEqual(made.scopes, ['invoices:read', 'manage']);
+    assert.equal((await caller(world.baseUrl, made.key).get('/manage/company')).status, 200);
+    assert.ok(!JSON.stringify(await json('key', 'list', ...at)).includes(made.key));
+    assert.notEqual((await json('key', 'revoke', made.id, ...at)).revoked_at, null);
+    world.clock.advance({ seconds: 3 });
+    assert.equal((await caller(world.baseUrl, made.key).get('/manage/company')).status, 401);
+    assert.equal((await json('key', 'show', made.id, ...at)).name, 'script');
+  });
+
+  test('a key with the scope operator reaches all companies', async () => {
+    const at = ['--company', await company()];
+    const { out } = await type('key', 'create', ...at, '--name', 'operator', '--scope', 'operator', '--only', 'key');
+    const answer = await caller(world.baseUrl, out).get('/manage/companies');
+    assert.equal(answer.status, 200, answer.text);
+  });
+
+  test('a company is named by its name, without regard to case', async () => {
+    await company('Named & Partners');
+    assert.equal((await type('adviser', 'list', '--company', 'named & partners')).code, 0);
+    assert.deepEqual(await type('adviser', 'list', '--company', 'named'), {
+      code: 4,
+      out: '',
+      err: 'There is no such company.',
+    });
+  });
+
+  test('a name that two companies have is refused', async () => {
+    await company('Twins');
+    await company('Twins');
+    const { code, err } = await type('adviser', 'list', '--company', 'Twins');
+    assert.equal(code, 3);
+    assert.match(err, /^--company .*identifier/);
+  });
+
+  test('where there are several companies, one must be named', async () => {
+    await company();
+    await company();
+    const { code, err } = await type('adviser', 'list');
+    assert.equal(code, 3);
+    assert.match(err, /^--company is required/);
+  });
+
+  test("another company's records are not found", async () => {
+    const at = ['--company', await company()];
+    const { id } = await json('case', 'create', ...at, '--reference', 'Smith');
+    const { code, err } = await type('case', 'show', id, '--company', await company());
+    assert.deepEqual([code, err], [4, 'There is no such case.']);
+  });
+
+  test('every refused value is named with its flag, and nothing is made', async () => {
+    const at = ['--company', await company()];
+    const { code, err } = await type('adviser', 'create', ...at, '--email', 'nobody', '--name', '');
+    assert.equal(code, 3);
+    assert.deepEqual(
+      err
+        .split('\n')
+        .map((line) => line.split(' ', 1)[0])
+        .sort(),
+      ['--email', '--name'],
+    );
+    assert.deepEqual(await json('adviser', 'list', ...at), []);
+  });
+
+  test('a refused list is named with the flag of one of its words', async () => {
+    const { code, err } = await type('key', 'create', '--company', await company(), '--name', 'x', '--scope', 'all');
+    assert.equal(code, 3);
+    assert.match(err, /^--scope must be one of/);
+  });
+
+  test('an identifier that is none is not found', async () => {
+    for (const group of ['case', 'client', 'key']) {
+      assert.equal((await type(group, 'show', "'; --", '--company', await company())).code, 4, group);
+    }
+  });
+
+  const WRONG: [rule: string, args: string[], told: RegExp][] = [
+    ['a command that there is not', ['frobnicate'], /no command "frobnicate"/],
+    ['a command of a group that there is not', ['company', 'frobnicate'], /no command "company frobnicate"/],
+    ['an unknown flag', ['company', 'list', '--frobnicate'], /--frobnicate/],
+    ['a flag without its value', ['company', 'create', '--name'], /--name/],
+    ['a missing flag', ['company', 'create'], /--name is missing/],
+    ['a missing argument', ['company', 'show'], /<company-id> is missing/],
+    ['a word too many', ['company', 'list', 'all'], /"all"/],
+    ['a field that the answer has not', ['company', 'list', '--only', 'shoe_size'], /--only must be one of id, name/],
+  ];
+  for (const [rule, args, told] of WRONG) {
+    test(`${rule} is a wrong command line`, async () => {
+      await company();
+      const { code, err } = await type(...args);
+      assert.equal(code, 2);
+      assert.match(err, told);
+    });
+  }
+
+  test('lists are tables with as many entries as there are, page by page', async () => {
+    const at = ['--company', await company()];
+    for (const tag of ['a', 'bb', 'ccc']) await json('tag', 'create', ...at, '--tag', tag);
+    const { out, err } = await type('tag', 'list', ...at, '--per-page', '2');
+    assert.deepEqual(
+      out.split('\n').map((line) => line.split(/ +/, 1)[0]),
+      ['TAG', 'a', 'bb'],
+    );
+    assert.match(err, /^1 to 2 of 3/);
+    assert.equal((await type('tag', 'list', ...at, '--per-page', '2', '--page', '2', '--only', 'tag')).out, 'ccc');
+    assert.equal((await type('tag', 'list', ...at, '--per-page', '0')).code, 3);
+  });
+
+  test('a secret is shown once, with a word about it', async () => {
+    const { out, err } = await type('key', 'create', '--company', await company(), '--name', 'x', '--scope', 'manage');
+    assert.match(out, /^key +cr_/m);
+    assert.match(err, /once/);
+  });
+
+  test('what people wrote does not steer the terminal', async () => {
+    const at = ['--company', await company()];
+    await json('case', 'create', ...at, '--reference', 'red \u001b[31m right to left \u202e end');
+    assert.doesNotMatch((await type('case', 'list', ...at)).out, /\p{Cc}(?<!\n)|\u202e/u);
+  });
+
+  test('the demonstration company works, and its file is readable by its owner only', async () => {
+    const file = join(home.path, 'deep', 'demo.json');
+    const { code, out, err } = await type('demo', '--file', file, '--url', world.baseUrl);
+    assert.equal(code, 0, err);
+    assert.ok(!out.includes('cr_'), 'the token stays in its file');
+    const demo = JSON.parse(await readFile(file, 'utf8'));
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.equal((await caller(demo.base_url, demo.token).get(`/cases/${demo.case_id}/interactions`)).status, 200);
+    const again = await type('demo', '--file', file);
+    assert.equal(again.code, 2);
+    assert.equal(JSON.parse(await readFile(file, 'utf8')).token, demo.token);
+  });
+
+  test('the doctor tells of a server on which an acknowledged write could be lost', async () => {
+    const { code, out } = await type('doctor');
+    assert.equal(code, 1);
+    assert.match(out, /fault +database +.*fsync/);
+  });
+});
+
+describe('on the bundled database', () => {
+  const DATA_DIR = join(home.path, 'bundled');
+  const env = { DATA_DIR, PORT: '0' };
+  let service: Running;
+
+  test('without a database a command says how to make one', async () => {
+    const { code, err } = await typed(env, 'company', 'list');
+    assert.equal(code, 1);
+    assert.match(err, /case-records migrate/);
+    await assert.rejects(stat(DATA_DIR));
+  });
+
+  test('migrate makes the database, names what it applied, and stops it again', async () => {
+    const { code, out, err } = await typed(env, 'migrate');
+    assert.equal(code, 0, err);
+    assert.match(out, /^applied: 0001_case_records\.sql$/m);
+    assert.equal(await databaseProcess(DATA_DIR), undefined);
+    assert.equal((await typed(env, 'migrate', '--dry-run')).out, 'Nothing is missing.');
+  });
+
+  test('while no service runs the database is started for the command', async () => {
+    const { code, err } = await typed(env, 'company', 'create', '--name', 'First');
+    assert.equal(code, 0, err);
+    assert.equal(await databaseProcess(DATA_DIR), undefined);
+  });
+
+  describe('beside the running service', () => {
+    before(async () => {
+      service = await startProcess({ DATA_DIR });
+    });
+    after(() => service.stop());
+
+    test('commands work, and the service sees what they did', async () => {
+      const { out } = await typed(env, 'key', 'create', '--name', 'x', '--scope', 'manage', '--only', 'key');
+      const answer = await caller(service.url, out).get('/manage/company');
+      assert.equal(answer.body.name, 'First', answer.text);
+    });
+
+    test('the doctor finds everything well, and changes nothing', async () => {
+      const { code, out } = await typed(env, 'doctor', '--json');
+      const findings: { check: string; state: string }[] = JSON.parse(out);
+      assert.equal(code, 0, out);
+      const checks = ['settings', 'database', 'migrations', 'clock', 'time zones', 'disk'];
+      for (const check of checks) assert.equal(findings.find((found) => found.check === check)?.state, 'ok', check);
+    });
+
+    test('a worker joins in, and stops when it is told to', async () => {
+      const worker = launch(env, 'worker');
+      await printed(worker, /sends what is due/);
+      worker.child.kill('SIGTERM');
+      assert.equal(await worker.ended, 0, worker.output.join('\n'));
+    });
+
+    test('through npx, on a Node that is too old, signals and exit codes are those of the command', async () => {
+      const launcher = join(ROOT, 'bin', 'case-records.js');
+      const old = await oldNode();
+      const list = await started(old, [launcher, 'company', 'list', '--only', 'name'], { ...process.env, ...env });
+      assert.deepEqual([list.code, list.out], [0, 'First\n'], list.err);
+      const refused = await started(old, [launcher, 'company', 'create', '--name', ''], { ...process.env, ...env });
+      assert.deepEqual([refused.code, refused.err], [3, 'case-records: --name must not be empty\n']);
+    });
+  });
+
+  /** The launcher believes the version that it is told: this Node, telling another one. */
+  async function oldNode(): Promise<string> {
+    const folder = join(home.path, 'old');
+    await mkdir(folder);
+    await symlink(process.execPath, join(folder, 'real'));
+    await writeFile(join(folder, 'old.cjs'), "Object.defineProperty(process.versions, 'node', { value: '20.0.0' });");
+    await writeFile(join(folder, 'node'), `#!/bin/sh\nexec "${folder}/real" --require "${folder}/old.cjs" "$@"\n`);
+    await chmod(join(folder, 'node'), 0o755);
+    return join(folder, 'node');
+  }
+});
+
+describe('a worker', () => {
+  test('needs a running service or DATABASE_URL', async () => {
+    const worker = launch({ DATA_DIR: join(home.path, 'nowhere') }, 'worker');
+    assert.equal(await worker.ended, 1);
+    assert.match(worker.output.join('\n'), /No service runs/);
+  });
+
+  test('that may send nothing is a wrong setting', async () => {
+    const worker = launch({ WORKER_CONCURRENCY: '0' }, 'worker');
+    assert.equal(await worker.ended, 2);
+    assert.match(worker.output.join('\n'), /WORKER_CONCURRENCY/);
+  });
+});
+
+describe('the doctor', () => {
+  test('tries the mail server, without sending anything', async () => {
+    const mail = await mailServer();
+    const at = (url: string) => typed({ SMTP_URL: url, DATA_DIR: '/nonexistent' }, 'doctor');
+    assert.match((await at(mail.url)).out, /ok +mail /);
+    await mail.close();
+    assert.match((await at('smtp://user:hidden@127.0.0.1:9')).out, /fault +mail +127\.0\.0\.1:9 takes none/);
+    assert.doesNotMatch((await at('smtp://user:hidden@127.0.0.1:9')).out, /hidden/);
+  });
+
+  test('names every wrong setting', async () => {
+    const { code, out } = await typed({ PORT: 'x', LOG_LEVEL: 'loud' }, 'doctor', '--json');
+    assert.equal(code, 1);
+    assert.deepEqual(
+      JSON.parse(out).map(({ check, state }: Record<string, string>) => [check, state]),
+      [
+        ['settings', 'fault'],
+        ['settings', 'fault'],
+      ],
+    );
+  });
+
+  test('says that a database cannot be reached, without its password', async () => {
+    const { code, out } = await typed({ DATABASE_URL: 'postgresql://nobody:hidden@127.0.0.1:9/none' }, 'doctor');
+    assert.equal(code, 1);
+    assert.match(out, /fault +database +The database cannot be reached/);
+    assert.ok(!out.includes('hidden'));
+  });
+
+  test('says which migrations are missing and which zones are unknown, and what to do', async () => {
+    const server = await startBundledPostgres({ dataDir: join(home.path, 'empty'), log: () => {} });
+    try {
+      const env = { DATABASE_URL: urlOf(server.connection) };
+      const { code, out } = await typed(env, 'doctor');
+      assert.equal(code, 1);
+      assert.match(out, /fault +migrations +0001_case_records\.sql.*case-records migrate/);
+      const refused = await typed(env, 'company', 'list');
+      assert.equal(refused.code, 1);
+      assert.match(refused.err, /lacks 0001_case_records\.sql/);
+
+      assert.equal((await typed(env, 'migrate')).code, 0);
+      assert.equal((await typed(env, 'company', 'create', '--name', 'First')).code, 0);
+      assert.equal((await typed(env, 'doctor')).code, 0);
+      const client = await openClient(server.connection, 'test');
+      await client.query("UPDATE companies SET time_zone = 'Mars/Olympus'");
+      await client.end();
+      assert.match((await typed(env, 'doctor')).out, /fault +time zones +not known here: Mars\/Olympus/);
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe('help', () => {
+  test('names every command', async () => {
+    const { out } = await typed({}, '--help');
+    for (const { name } of GROUPS) assert.match(out, new RegExp(`^  ${name} `, 'm'));
+    assert.equal((await typed({})).out, out);
+  });
+
+  test('of every command has a summary, its flags and an example that can be typed', async () => {
+    for (const group of GROUPS) {
+      for (const command of (await group.load()).commands) {
+        const { code, out } = await typed({}, ...command.name.split(' '), '--help');
+        assert.equal(code, 0, command.name);
+        assert.ok(out.includes(command.summary), command.name);
+        assert.ok(command.examples.length > 0, command.name);
+        for (const example of command.examples) assert.ok(example.startsWith(command.name), example);
+        assert.match(out, /--json/);
+      }
+    }
+  });
+
+  test('the page about the command line names every command', async () => {
+    const page = await readFile(new URL('../docs/command-line.md', import.meta.url), 'utf8');
+    for (const group of GROUPS) {
+      for (const { name } of (await group.load()).commands) {
+        const [noun, verb] = name.split(' ');
+        const row = page.split('\n').find((line) => line.startsWith(`| \`${noun}\` |`)) ?? '';
+        assert.ok(verb === undefined ? row !== '' : row.includes(`\`${verb}\``), name);
+      }
+    }
+  });
+
+  test('every example is a command line that is understood', async () => {
+    for (const group of GROUPS) {
+      for (const { examples, name } of (await group.load()).commands) {
+        if (['serve', 'worker'].includes(name)) continue;
+        for (const example of examples) {
+          const words = [...example.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+          const { code, err } = await typed(
+            { DATABASE_URL: 'postgresql://127.0.0.1:9/none', DATA_DIR: '/nonexistent' },
+            ...words,
+          );
+          assert.equal(code, 1, `${example}: ${err}`);
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+/** A tour in the documents: its blocks of commands, and what the text says of the output. */
+
+export type Step = {
+  commands: string;
+  /** Of the one request that the block sends, where it sends one. */
+  status: string | undefined;
+  fragments: string[];
+};
+
+const BLOCK = /^```sh\n(.*?)^```\n(?:\n\*\*(\d{3}|Prints)\*\* (.*?\n)(?=\n|$))?/gms;
+const MARK = '--- end of a block ---';
+
+export async function readTour(page: string, heading: string): Promise<Step[]> {
+  const text = await readFile(new URL(`../../${page}`, import.meta.url), 'utf8');
+  const tour = text.split(/^## /m).find((section) => section.startsWith(`${heading}\n`));
+  assert.ok(tour, `${page} has a section "${heading}"`);
+  return [...tour.matchAll(BLOCK)].map(([, commands = '', told, said = '']) => ({
+    commands,
+    status: told === 'Prints' ? undefined : told,
+    // What an API answers is quoted from its first quotation mark on; other words in quotes are names.
+    fragments: [...said.matchAll(told === 'Prints' ? /`([^`]+)`/g : /`("[^`]+)`/g)].map(([, part = '']) => part),
+  }));
+}
+
+/** Every block in its order, in one shell; then holds each output against what the text says of it. */
+export async function takeTour(steps: Step[], options: { cwd: string; env?: NodeJS.ProcessEnv }): Promise<void> {
+  const script = ['set -eu', 'exec 2>&1', ...steps.map(({ commands }) => `${commands}echo '${MARK}'`)].join('\n');
+  // A script that broke off is told by its output, below.
+  const run = promisify(execFile)('bash', ['-c', script], options);
+  const { stdout } = await run.catch((broken: { stdout: string }) => broken);
+  const outputs = stdout.split(`${MARK}\n`).slice(0, -1);
+  assert.equal(outputs.length, steps.length, stdout);
+  for (const [i, { commands, status, fragments }] of steps.entries()) {
+    // npm has its own opinions about the machine it runs on.
+    const output = (outputs[i] ?? '').replaceAll(/^npm warn .*\n/gm, '');
+    const told = `${commands}${output}`;
+    const requests = commands.match(/^(call|curl) /gm)?.length ?? 0;
+    assert.equal(requests, status === undefined ? 0 : 1, `one request and one status per block:\n${told}`);
+    if (status !== undefined) assert.match(output, new RegExp(`^${status}$`, 'm'), told);
+    else if (fragments.length === 0) assert.equal(output, '', told);
+    for (const fragment of fragments) assert.ok(output.includes(fragment), `${fragment} in\n${told}`);
+  }
+}
