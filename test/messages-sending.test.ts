@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { nextAttempt } from '../src/kernel/retry.ts';
 import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/messages/outgoing.ts';
-import { nextAttempt } from '../src/messages/retry.ts';
 import type { Answer } from './harness/http.ts';
 import { postOffice } from './harness/post.ts';
 import { type Firm, openWorld } from './harness/world.ts';

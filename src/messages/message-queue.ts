@@ -5,10 +5,10 @@ import { dueStatements } from '../kernel/due-work.sql.ts';
 import type { Claim, Key, Queue } from '../kernel/due-work.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Outcomes } from '../kernel/outcomes.ts';
+import { nextAttempt } from '../kernel/retry.ts';
 import { type Clock, toSql } from '../kernel/time.ts';
 import * as sql from './message-queue.sql.ts';
 import { type Channel, DeliveryFault, type Kind, type Outgoing, type Receipt, type Sender } from './outgoing.ts';
-import { nextAttempt } from './retry.ts';
 
 export type MessageQueueOptions = {
   db: Database;
