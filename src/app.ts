@@ -28,8 +28,11 @@ import { requestId, requestLog } from './http/request-log.ts';
 import type { Database } from './kernel/database.ts';
 import { type Migration, readMigrations } from './kernel/migrations.ts';
 import { Outcomes } from './kernel/outcomes.ts';
+import type { SecretBox } from './kernel/secret-box.ts';
 import type { Clock } from './kernel/time.ts';
 import { messageRoutes } from './messages/messages.routes.ts';
+import { videoAccountRoutes } from './video/accounts.routes.ts';
+import { meetingRoutes } from './video/meetings.routes.ts';
 
 export type AppOptions = {
   db: Database;
@@ -38,10 +41,13 @@ export type AppOptions = {
   migrations?: Migration[];
   /** Of the worker in the same process. */
   outcomes?: Outcomes;
+  /** Where there is a key to keep secrets with. */
+  secrets?: SecretBox | undefined;
 };
 
 /** The whole service as one value: the plugins, then the slices. Who serves it, and when it ends, is main's affair. */
-export async function buildApp({ db, clock, logger, migrations, outcomes }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { db, clock, logger, migrations, outcomes, secrets } = options;
   const app = Fastify({
     loggerInstance: logger as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -86,8 +92,10 @@ export async function buildApp({ db, clock, logger, migrations, outcomes }: AppO
     appointmentRoutes(cases, services);
     appointmentLifeRoutes(cases, services);
     messageRoutes(cases, services);
+    meetingRoutes(cases, services);
   });
   await app.register(manageRoutes, services);
+  await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
   await app.register(oauthRoutes, { ...services, attempts });
   await app.register(apiPages);
   return app;

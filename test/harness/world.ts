@@ -18,6 +18,7 @@ import { addCustomTag } from '../../src/company/tags/tags.ts';
 import { Database } from '../../src/kernel/database.ts';
 import { readForm } from '../../src/kernel/form.ts';
 import { COMPANY_SCOPES } from '../../src/kernel/scopes.ts';
+import type { SecretBox } from '../../src/kernel/secret-box.ts';
 import { type Caller, caller } from './http.ts';
 
 /** A clock that stands still until a test moves it. */
@@ -75,7 +76,7 @@ export type World = {
 };
 
 /** A database of its own, the real app on a real port; closed when the test file ends. */
-export async function openWorld(): Promise<World> {
+export async function openWorld({ secrets }: { secrets?: SecretBox } = {}): Promise<World> {
   const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
   if (!server) throw new Error('Run the tests with npm test, which starts the database.');
   const database = `test_${randomBytes(6).toString('hex')}`;
@@ -83,7 +84,7 @@ export async function openWorld(): Promise<World> {
   const connection = { ...server, database };
   const clock = new TestClock();
   const db = new Database({ connection, poolSize: 8 });
-  const app = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }) });
+  const app = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }), secrets });
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {
     await app.close();

@@ -19,7 +19,7 @@ export async function restoreAppointment(context: Context, caseId: string, id: s
     const values = changeColumns(context, caseId, id, row.version, now, plan);
     const record = await db.json(sql.restoreAppointment, values);
     if (record) {
-      notice(context, plan, now);
+      notice(context, plan, now, row.video_meeting);
       return record;
     }
   }
@@ -55,7 +55,7 @@ export async function setOutcome(
       type === undefined ? row.type : type,
     ]);
     if (record) {
-      notice(context, plan, now);
+      notice(context, plan, now, row.video_meeting);
       return record;
     }
   }

@@ -45,7 +45,7 @@ export async function createAppointment(
       ...messageColumns(plan),
     ]);
     if (record) {
-      notice(context, plan, now);
+      notice(context, plan, now, body.video_meeting ?? false);
       return record;
     }
   }
@@ -94,7 +94,7 @@ export async function updateAppointment(
       body.location === undefined ? row.location : body.location,
     ]);
     if (record) {
-      notice(context, plan, now);
+      notice(context, plan, now, row.video_meeting);
       return record;
     }
   }
