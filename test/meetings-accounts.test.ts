@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { after, beforeEach, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { buildApp } from '../src/app.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
@@ -192,6 +195,15 @@ test('the same secret is sealed differently each time, and opens for its own adv
     assert.equal(secrets.open(broken, []), undefined);
 });
 
+test('an identifier in capitals connects an account that can be used', async () => {
+  const firm = await world.firm();
+  const { id } = await accountOf(firm);
+  await ok(firm.send('PUT', `/manage/advisers/${id.toUpperCase()}/video-account`, ZOOM));
+  const path = await book(firm);
+  await worker.runOnce();
+  assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+});
+
 test('a new key in front seals, and the old ones behind it still open', async () => {
   const firm = await world.firm();
   const { account } = await accountOf(firm);
@@ -311,6 +323,21 @@ describe('the command line', () => {
     assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
     assert.equal((await typed(env, 'adviser', 'disconnect', ...one)).code, 0);
     assert.equal((await typed(env, 'adviser', 'disconnect', ...one)).code, 4);
+  });
+
+  test('reads the secret from standard input', async () => {
+    const firm = await world.firm();
+    const one = [firm.adviser, '--company', firm.companyId, ...flags, '--client-secret', '-'];
+    const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+    const child = spawn(process.execPath, [program, 'adviser', 'connect', ...one], {
+      env: { ...process.env, ...env },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    child.stdin.end(`${SECRET}\n`);
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    const path = await book(firm);
+    await worker.runOnce();
+    assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
   });
 
   test('names the flag at fault, and the setting that is missing', async () => {

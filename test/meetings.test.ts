@@ -138,6 +138,16 @@ test('an appointment that is already over gets no meeting', async () => {
   assert.equal((await meeting(firm, path)).state, 'none');
 });
 
+test('an appointment that is restored when it is over gets no meeting, and nothing has failed', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm);
+  await ok(firm.delete(path));
+  world.clock.set('2026-06-10T10:00:00Z');
+  await ok(firm.post(`${path}/restore`));
+  await worker.runOnce();
+  assert.deepEqual([(await meeting(firm, path)).state, zoom.asked], ['none', []]);
+});
+
 // Jitsi
 
 test('a Jitsi link leads to a room on the firm’s server that nobody can guess, and that no other appointment has', async () => {

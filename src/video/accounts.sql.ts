@@ -33,7 +33,7 @@ const follow = followAdvisers('$9', `g.state IN ('pending', 'failed')`);
 export const connectAccount = statement(
   'video_accounts.connect',
   `WITH old AS (
-     SELECT d.* FROM advisers d WHERE ${here} FOR UPDATE
+     SELECT d.* FROM advisers d WHERE ${here} FOR NO KEY UPDATE
    ), kept AS (
      UPDATE video_accounts v SET client_id = $6, sealed_secret = $8, updated_at = $9 FROM old
       WHERE $3 = 'zoom' AND v.company_id = old.company_id AND v.id = old.video_account_id

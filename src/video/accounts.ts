@@ -34,7 +34,9 @@ export async function connectAccount(
     await requireAdviser(desk, adviserId);
     form.check();
   }
-  const sealed = client_secret && secrets ? secrets.seal(client_secret, [company.id, adviserId]) : null;
+  // As the database writes it: whoever opens it has the identifier from there.
+  const owner = [company.id, adviserId.toLowerCase()];
+  const sealed = client_secret && secrets ? secrets.seal(client_secret, owner) : null;
   const credentials = provider === 'zoom' ? [account_id, client_id, user, sealed] : [null, null, null, null];
   const values = [company.id, adviserId, provider, newId(), ...credentials, toSql(clock())];
   const record = await db.json(sql.connectAccount, values);

@@ -19,7 +19,8 @@ const step = `CASE
   WHEN g.doubtful AND ${reachable} THEN 'look'
   WHEN g.external_id IS NOT NULL AND (NOT g.wished OR ${elsewhere}) AND ${reachable} THEN 'remove'
   WHEN NOT g.wished OR d.video_provider IS NULL THEN 'nothing'
-  WHEN g.end_at <= $5 THEN CASE WHEN g.external_id IS NULL THEN 'late' ELSE 'keep' END
+  WHEN g.end_at <= $5 THEN CASE WHEN g.external_id IS NOT NULL THEN 'keep'
+                                WHEN g.due_at < g.end_at THEN 'late' ELSE 'nothing' END
   WHEN g.external_id IS NULL OR ${elsewhere} THEN 'create'
   ELSE 'update' END`;
 
