@@ -264,6 +264,29 @@ test('a meeting whose account is forgotten is let go when its appointment is del
   world.clock.set('2026-06-01T09:00:00Z');
 });
 
+test('the database refuses a meeting at an account of another firm, and an adviser with an account of another', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const { id, account } = await accountOf(firm);
+  await ok(firm.send('PUT', account, ZOOM));
+  await ok(other.send('PUT', (await accountOf(other)).account, ZOOM));
+  await book(firm);
+  const [{ foreign } = { foreign: '' }] = await world.sql(
+    'SELECT id AS foreign FROM video_accounts WHERE company_id = $1',
+    [other.companyId],
+  );
+  const broken = { code: '23503' };
+  const { companyId } = firm;
+  await assert.rejects(
+    world.sql('UPDATE meetings SET account_id = $2 WHERE company_id = $1', [companyId, foreign]),
+    broken,
+  );
+  const set = 'UPDATE advisers SET video_account_id = $2 WHERE company_id = $1 AND id = $3';
+  await assert.rejects(world.sql(set, [companyId, foreign, id]), broken);
+  const colleague = `UPDATE advisers SET video_provider = 'zoom', video_account_id = (
+    SELECT id FROM video_accounts WHERE company_id = $1) WHERE company_id = $1 AND id <> $2`;
+  await assert.rejects(world.sql(colleague, [companyId, id]), broken);
+});
+
 // Settings
 
 describe('SECRETS_KEY and the settings of Jitsi', () => {

@@ -387,6 +387,20 @@ test('workers that come by at once make one meeting per appointment', async () =
   assert.deepEqual([zoom.meetings.size, methods().length], [20, 20]);
 });
 
+test('a change while a step is under way begins no second one beside it', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm);
+  const beside: number[] = [];
+  zoom.behave = async (asked) => {
+    if (!isCreate(asked)) return undefined;
+    await ok(firm.patch(path, MOVE));
+    beside.push(await meetingRooms(world, zoom).runOnce());
+    return undefined;
+  };
+  await worker.runOnce();
+  assert.deepEqual([beside, methods()], [[0], ['POST', 'PATCH']]);
+});
+
 /** A worker that is held up while it makes a meeting, for longer than its lease. */
 async function heldUp(firm: Firm): Promise<{ path: string; goOn: () => Promise<unknown> }> {
   const { path } = await book(firm);

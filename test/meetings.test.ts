@@ -457,6 +457,16 @@ test('reading a meeting asks for appointments:read, changing it for appointments
   assert.equal((await writer.delete(`${path}/meeting`)).status, 200);
 });
 
+test('meetings that a provider has yet to learn of are counted in the metrics', async () => {
+  const firm = await zoomFirm();
+  const due = async () => Number(/^meetings_due (\d+)$/m.exec((await world.anonymous.get('/metrics')).text)?.[1]);
+  assert.equal(await due(), 0);
+  await book(firm);
+  assert.equal(await due(), 1);
+  await worker.runOnce();
+  assert.equal(await due(), 0);
+});
+
 // The adviser's account
 
 test('another account: upcoming meetings are removed at the old one and made at the new one', async () => {
