@@ -41,11 +41,14 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const outcomes = new Outcomes();
     const secrets = config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY);
     const app = await buildApp({ db, clock: systemClock, logger, migrations, outcomes, secrets });
-    undo.push(() => app.close());
-    if (config.WORKER_CONCURRENCY > 0) {
-      undo.push(await runWorker({ config, connection, clock: systemClock, logger, outcomes }));
-    }
+    let stopWorker = async () => {};
+    undo.push(async () => {
+      await Promise.all([app.close(), stopWorker()]);
+    });
     const url = reachable(await app.listen({ host: config.HOST, port: config.PORT }));
+    if (config.WORKER_CONCURRENCY > 0) {
+      stopWorker = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
+    }
 
     const file = join(config.DATA_DIR, 'demo.json');
     const bundled = config.DATABASE_URL === undefined;

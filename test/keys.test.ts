@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/app.ts';
-import { forgetTokens } from '../src/company/credentials/oauth.ts';
+import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { type Answer, type Caller, caller } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
@@ -54,6 +54,7 @@ test('a key is made, and its text is in that answer alone', async () => {
   const firm = await world.firm();
   const answer = await firm.post(KEYS, body);
   const made = await ok(Promise.resolve(answer));
+  assert.deepEqual(Object.keys(made.created_by).sort(), ['id', 'name', 'type']);
   assert.match(made.key, /^cr_[A-Za-z0-9_-]{43}$/);
   assert.equal(answer.headers['cache-control'], 'no-store');
   const { key, ...record } = made;
@@ -64,6 +65,7 @@ test('a key is made, and its text is in that answer alone', async () => {
     expires_at: null,
     last_used_at: null,
     revoked_at: null,
+    created_by: made.created_by,
   });
   assert.deepEqual(await ok(firm.get(`${KEYS}/${made.id}`)), record);
   const list: { id: string }[] = await ok(firm.get(KEYS));
@@ -96,6 +98,81 @@ for (const [what, change, faults] of [
     assert.equal((await ok(firm.get(KEYS))).length, 1);
   });
 }
+
+test('a caller grants the scopes that it has itself and no others', async () => {
+  const firm = await world.firm();
+  const narrow = await make(firm, { scopes: ['manage', 'invoices:read'] });
+  const before = await ok(firm.get(KEYS));
+  await refused(
+    narrow.caller.post(KEYS, { ...body, scopes: ['invoices:read', 'invoices:write', 'address_book:read'] }),
+    {
+      'scopes[1]': 'not_allowed',
+      'scopes[2]': 'not_allowed',
+    },
+  );
+  await refused(narrow.caller.post(KEYS, { name: '', scopes: ['interactions:read', 'operator', 'manage'] }), {
+    name: 'too_short',
+    'scopes[0]': 'not_allowed',
+    'scopes[1]': 'not_allowed',
+  });
+  assert.deepEqual(await ok(firm.get(KEYS)), before);
+  const { scopes } = await ok(narrow.caller.post(KEYS, { ...body, scopes: ['manage', 'invoices:read'] }));
+  assert.deepEqual(scopes, ['invoices:read', 'manage']);
+});
+
+test('the refusal of a scope says why', async () => {
+  const manager = await (await world.firm()).withScopes('manage');
+  const { body: problem } = await manager.post(KEYS, body);
+  assert.match(problem.errors[0].message, /does not have/);
+});
+
+test('an access token grants what it may do, and not what its client may', async () => {
+  const firm = await world.firm();
+  const client = await ok(firm.post('/manage/clients', { name: 'site', scopes: ['manage', 'invoices:read'] }));
+  const grant = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.client_secret };
+  const { access_token } = await ok(world.anonymous.post('/oauth/token', { ...grant, scope: 'manage' }));
+  const user = caller(world.baseUrl, access_token);
+  await refused(user.post(KEYS, { ...body, scopes: ['invoices:read'] }), { 'scopes[0]': 'not_allowed' });
+  await ok(user.post(KEYS, { ...body, scopes: ['manage'] }));
+});
+
+test('an operator gives a company a key with everything that a company can have', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const operator = await firm.withScopes('operator');
+  const scopes = COMPANY_SCOPES.toSorted();
+  const made = await ok(operator.post(`/manage/companies/${other.companyId}/keys`, { name: 'first', scopes }));
+  assert.deepEqual(made.scopes.toSorted(), scopes);
+});
+
+test('a key says who made it: a key, a client for its access tokens, nobody for the command line', async () => {
+  const firm = await world.firm();
+  const [own] = await ok(firm.get(KEYS));
+  assert.equal(own.created_by, null);
+  const first = await make(firm, { name: 'first', scopes: ['manage'] });
+  const second = await ok(first.caller.post(KEYS, { name: 'second', scopes: ['manage'] }));
+  assert.deepEqual(second.created_by, { type: 'key', id: first.id, name: 'first' });
+  const client = await ok(firm.post('/manage/clients', { name: 'site', scopes: ['manage'] }));
+  const grant = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.client_secret };
+  const { access_token } = await ok(world.anonymous.post('/oauth/token', grant));
+  const third = await ok(caller(world.baseUrl, access_token).post(KEYS, { name: 'third', scopes: ['manage'] }));
+  const byClient = { type: 'client', id: client.id, name: 'site' };
+  assert.deepEqual(third.created_by, byClient);
+  await ok(firm.patch(`/manage/clients/${client.id}`, { name: 'shop' }));
+  await ok(firm.delete(`${KEYS}/${first.id}`));
+  assert.deepEqual((await ok(firm.get(`${KEYS}/${second.id}`))).created_by, second.created_by);
+  assert.deepEqual((await ok(firm.get(`${KEYS}/${third.id}`))).created_by, byClient);
+  const listed: { id: string; created_by: unknown }[] = await ok(firm.get(KEYS));
+  assert.deepEqual(listed.find(({ id }) => id === third.id)?.created_by, byClient);
+});
+
+test('a key that an operator gave to a company says so', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const operator = await firm.withScopes('operator');
+  const [{ id, name }] = await ok(firm.get(`${KEYS}?search=test`));
+  const made = await ok(operator.post(`/manage/companies/${other.companyId}/keys`, body));
+  assert.deepEqual(made.created_by, { type: 'key', id, name });
+  assert.deepEqual((await ok(other.get(`${KEYS}/${made.id}`))).created_by, made.created_by);
+});
 
 test('more than fifty scopes are refused', async () => {
   const { status, body: problem } = await (await world.firm()).post(KEYS, {
@@ -239,17 +316,4 @@ test('an older use never replaces a newer one', async () => {
     await lastUse(firm, id),
     world.clock.read().add({ seconds: 3600 }).toString({ fractionalSecondDigits: 6 }),
   );
-});
-
-test('tokens and keys that ended long ago can be forgotten, and only those', async () => {
-  const firm = await world.firm();
-  const [old, recent, lasting] = [await make(firm), await make(firm), await make(firm)];
-  const expired = await make(firm, { expires_at: iso(60) });
-  await ok(firm.delete(`${KEYS}/${old.id}`));
-  world.clock.advance({ hours: 48 });
-  await ok(firm.delete(`${KEYS}/${recent.id}`));
-  await forgetTokens(world, world.clock.read().subtract({ hours: 24 }));
-  const ids = (await ok(firm.get(KEYS))).map(({ id }: { id: string }) => id);
-  assert.ok(ids.includes(recent.id) && ids.includes(lasting.id));
-  assert.ok(!ids.includes(old.id) && !ids.includes(expired.id));
 });

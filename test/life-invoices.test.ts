@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Answer, Caller } from './harness/http.ts';
+import { type Holding, overlapping } from './harness/overlap.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
 const world = await openWorld();
@@ -523,6 +524,53 @@ test('a reinstated invoice takes payments again; one that is not cancelled canno
   await ok(pay(firm, path, 120));
   await assertRefused(firm, () => firm.post(`${path}/reinstate`), { status: 'not_possible' });
 });
+
+// What meets
+
+const PAY: (firm: Firm, id: string) => Holding[] = ({ companyId, caseId }, id) => [
+  ['UPDATE invoices SET paid = total, version = version + 1 WHERE id = $1', [id]],
+  [
+    `INSERT INTO payments (company_id, case_id, invoice_id, id, amount, paid_at, created_at)
+     VALUES ($1, $2, $3, $4, 120, $5, $5)`,
+    [companyId, caseId, id, randomUUID(), NOW],
+  ],
+];
+const REPLACE: (firm: Firm, id: string) => Holding[] = (_firm, id) => [
+  ['UPDATE invoices SET total = 55, version = version + 1 WHERE id = $1', [id]],
+  ['UPDATE invoice_items SET amount = 55 WHERE invoice_id = $1', [id]],
+];
+const nothing = async () => {};
+const cancelled = async (firm: Firm, path: string) => void (await ok(firm.post(`${path}/cancel`)));
+
+type Meeting = [
+  verb: string,
+  before: (firm: Firm, path: string) => Promise<void>,
+  what: string,
+  held: (firm: Firm, id: string) => Holding[],
+  expected: Fields,
+];
+for (const [verb, before, what, held, expected] of [
+  ['sent', nothing, 'a payment', PAY, { status: 'Paid', date_paid: NOW, items: ['paid', 'paid'] }],
+  ['sent', nothing, 'an update', REPLACE, { total: 55, amounts: [55, 55] }],
+  ['cancel', nothing, 'an update', REPLACE, { status: 'Cancelled', total: 55, amounts: [55, 55] }],
+  ['reinstate', cancelled, 'an update', REPLACE, { status: 'Not Paid', total: 55, amounts: [55, 55] }],
+] satisfies Meeting[]) {
+  test(`${verb} that waits for ${what} answers with the record as it then is, not with parts of two`, async () => {
+    const firm = await world.firm();
+    const path = await make(firm);
+    const { id } = await read(firm, path);
+    await before(firm, path);
+    const [answer] = await overlapping(world, held(firm, id), () => [ok(firm.post(`${path}/${verb}`))]);
+    const { status, date_paid, total, items } = answer;
+    const seen: Fields = {
+      ...('status' in expected && { status }),
+      ...('total' in expected && { total, amounts: items.map(({ amount }: Fields) => amount) }),
+      ...('date_paid' in expected && { date_paid, items: items.map((item: Fields) => item.status) }),
+    };
+    assert.deepEqual(seen, expected);
+    assert.deepEqual(answer, await ok(firm.get(path)));
+  });
+}
 
 // Items
 

@@ -275,6 +275,24 @@ test('records that name a removed customer keep it, and can be changed in everyt
   assert.equal(listed.recipients_name, billed.recipients_name);
 });
 
+test('an update may send a removed customer again where the entry has the relationship already', async () => {
+  const firm = await world.firm();
+  const { id } = await addJane(firm);
+  const [john, ann] = firm.customers;
+  const made = await ok(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend', [john.id]: 'son' })));
+  const bare = await ok(firm.post(`${firm.path}/address-book/entry`, entry({})));
+  await ok(firm.delete(`${customersOf(firm)}/${id}`));
+  const path = `${firm.path}/address-book/entry/${made.id}`;
+  const words = { [id]: 'neighbour', [ann.id]: 'sister' };
+  assert.deepEqual((await ok(firm.patch(path, entry(words)))).data.relationship, words);
+  assert.deepEqual((await ok(firm.get(path))).data.relationship, words);
+  await refused(firm.patch(`${firm.path}/address-book/entry/${bare.id}`, entry(words)), {
+    [`relationship.${id}`]: 'unknown',
+  });
+  await ok(firm.patch(path, entry({ [ann.id]: 'sister' })));
+  await refused(firm.patch(path, entry(words)), { [`relationship.${id}`]: 'unknown' });
+});
+
 test('another company, another case and invented ids are 404, whatever the body holds', async () => {
   const [firm, other] = [await world.firm(), await world.firm()];
   const elsewhere = await firm.openCase();

@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/app.ts';
 import { type Answer, caller } from './harness/http.ts';
+import { type Holding, overlapping } from './harness/overlap.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
 const world = await openWorld();
@@ -50,6 +51,7 @@ test('a client is made, and its secret is in that answer alone', async () => {
     updated_at: now(),
     rotated_at: null,
     disabled_at: null,
+    created_by: { type: 'key', id: (await ok(firm.get('/manage/keys')))[0].id, name: 'test' },
   });
   assert.deepEqual(await ok(firm.get(`${CLIENTS}/${record.id}`)), record);
   assert.deepEqual(await ok(firm.get(CLIENTS)), [record]);
@@ -87,6 +89,83 @@ test('name and scopes can be changed, each alone', async () => {
   const narrowed = await ok(firm.patch(`${CLIENTS}/${client.id}`, { scopes: ['invoices:read'] }));
   assert.deepEqual(narrowed, { ...renamed, scopes: ['invoices:read'] });
   assert.deepEqual(await ok(firm.patch(`${CLIENTS}/${client.id}`, {})), narrowed);
+});
+
+test('a caller gives a client the scopes that it has itself and no others', async () => {
+  const firm = await world.firm();
+  const narrow = await firm.withScopes('manage', 'invoices:read');
+  await refused(narrow.post(CLIENTS, { name: 'x', scopes: ['invoices:read', 'invoices:write'] }), {
+    'scopes[1]': 'not_allowed',
+  });
+  assert.deepEqual(await ok(firm.get(CLIENTS)), []);
+  const { id } = await ok(narrow.post(CLIENTS, { name: 'x', scopes: ['invoices:read'] }));
+  await refused(narrow.patch(`${CLIENTS}/${id}`, { name: '', scopes: ['manage', 'address_book:read'] }), {
+    name: 'too_short',
+    'scopes[1]': 'not_allowed',
+  });
+  const widened = await ok(narrow.patch(`${CLIENTS}/${id}`, { scopes: ['manage', 'invoices:read'] }));
+  assert.deepEqual(widened.scopes, ['invoices:read', 'manage']);
+});
+
+test('an update keeps scopes that the client has, also where the caller lacks them', async () => {
+  const firm = await world.firm();
+  const manager = await firm.withScopes('manage');
+  const { id } = await make(firm);
+  const kept = await ok(manager.patch(`${CLIENTS}/${id}`, { scopes: [...body.scopes, 'manage'] }));
+  assert.deepEqual(kept.scopes, [...body.scopes, 'manage']);
+  const narrowed = await ok(manager.patch(`${CLIENTS}/${id}`, { scopes: ['interactions:read'] }));
+  assert.deepEqual(narrowed.scopes, ['interactions:read']);
+  await refused(manager.patch(`${CLIENTS}/${id}`, { scopes: body.scopes }), { 'scopes[1]': 'not_allowed' });
+  assert.equal((await ok(manager.patch(`${CLIENTS}/${id}`, { name: 'shop' }))).name, 'shop');
+});
+
+test('a scope that was taken away meanwhile is not given back by a caller who lacks it', async () => {
+  const firm = await world.firm();
+  const manager = await firm.withScopes('manage');
+  const { id } = await make(firm);
+  const narrow: Holding = ["UPDATE clients SET scopes = '{interactions:read}' WHERE id = $1", [id]];
+  const [answer] = await overlapping(world, [narrow], () => [
+    manager.patch(`${CLIENTS}/${id}`, { scopes: body.scopes }),
+  ]);
+  assert.ok(answer);
+  await refused(Promise.resolve(answer), { 'scopes[1]': 'not_allowed' });
+});
+
+test('an access token widens neither itself nor its client', async () => {
+  const firm = await world.firm();
+  const client = await ok(firm.post(CLIENTS, { name: 'x', scopes: ['manage'] }));
+  const user = caller(world.baseUrl, await tokenOf(client));
+  await refused(user.patch(`${CLIENTS}/${client.id}`, { scopes: ['manage', 'invoices:write'] }), {
+    'scopes[1]': 'not_allowed',
+  });
+});
+
+test('the secret of a client that may do more than the caller is not given to the caller', async () => {
+  const firm = await world.firm();
+  const manager = await firm.withScopes('manage');
+  const client = await make(firm);
+  await refused(manager.post(`${CLIENTS}/${client.id}/rotate`), { scopes: 'not_allowed' });
+  await tokenOf(client);
+  await ok(manager.post(`${CLIENTS}/${client.id}/disable`));
+  const own = await ok(manager.post(CLIENTS, { name: 'x', scopes: ['manage'] }));
+  await ok(manager.post(`${CLIENTS}/${own.id}/rotate`));
+});
+
+test('a client says who made it, whoever changes it later', async () => {
+  const firm = await world.firm();
+  const manager = await firm.withScopes('manage');
+  const [{ id: key }] = await ok(firm.get('/manage/keys'));
+  const { id, created_by } = await ok(manager.post(CLIENTS, { name: 'x', scopes: ['manage'] }));
+  assert.deepEqual(created_by, { type: 'key', id: key, name: 'test' });
+  for (const change of [
+    firm.patch(`${CLIENTS}/${id}`, { name: 'y' }),
+    firm.post(`${CLIENTS}/${id}/rotate`),
+    firm.post(`${CLIENTS}/${id}/disable`),
+    firm.post(`${CLIENTS}/${id}/enable`),
+  ]) {
+    assert.deepEqual((await ok(change)).created_by, created_by);
+  }
+  assert.deepEqual((await ok(firm.get(CLIENTS)))[0].created_by, created_by);
 });
 
 test('a scope that is taken away is missing from its tokens within two seconds, a new one is not in them', async () => {
@@ -147,6 +226,49 @@ test('an enabled client gets tokens again with its secret, and the old tokens st
   assert.equal((await ok(firm.post(`${CLIENTS}/${client.id}/enable`))).disabled_at, null);
   assert.equal(await read(token, firm), 401);
   assert.equal(await read(await tokenOf(client), firm), 200);
+});
+
+const DISABLE = 'UPDATE clients SET disabled_at = now() WHERE id = $1';
+
+test('enabling right behind a disabling does not bring the old tokens back', async () => {
+  const firm = await world.firm();
+  const client = await make(firm);
+  const token = await tokenOf(client);
+  const [enabled] = await overlapping(world, [[DISABLE, [client.id]]], () => [
+    ok(firm.post(`${CLIENTS}/${client.id}/enable`)),
+  ]);
+  assert.equal(enabled.disabled_at, null);
+  assert.equal(await read(token, firm), 401);
+  assert.equal(await read(await tokenOf(client), firm), 200);
+});
+
+test('a client that is being disabled gets no token, also where it asked before', async () => {
+  const firm = await world.firm();
+  const client = await make(firm);
+  const held: Holding[] = [[DISABLE, [client.id]]];
+  const [answer] = await overlapping(world, held, () => [ask(client.id, client.client_secret)]);
+  assert.equal(answer?.status, 401);
+  await ok(firm.post(`${CLIENTS}/${client.id}/enable`));
+  assert.deepEqual(await world.sql('SELECT 1 FROM tokens WHERE client_id = $1', [client.id]), []);
+});
+
+test('however disabling, enabling and asking meet, no token of the time before works afterwards', async () => {
+  const firm = await world.firm();
+  for (let round = 0; round < 20; round++) {
+    world.clock.advance({ minutes: 1 });
+    const client = await make(firm);
+    const before = await tokenOf(client);
+    const path = `${CLIENTS}/${client.id}`;
+    const [, , asked] = await Promise.all([
+      ok(firm.post(`${path}/disable`)),
+      firm.post(`${path}/enable`),
+      ask(client.id, client.client_secret),
+    ]);
+    await ok(firm.post(`${path}/disable`));
+    await ok(firm.post(`${path}/enable`));
+    assert.equal(await read(before, firm), 401);
+    if (asked.status === 200) assert.equal(await read(asked.body.access_token, firm), 401);
+  }
 });
 
 test('enabling a client that is enabled ends nothing', async () => {

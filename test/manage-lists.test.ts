@@ -209,6 +209,18 @@ test('customers are found across cases by names, email and phone', async () => {
   assert.equal((await searched(firm, `/manage/cases/${firm.caseId}/customers`, 'ann')).length, 1);
 });
 
+test('cases are found by the phone of a customer, however it is written', async () => {
+  const firm = await world.firm();
+  await open(firm, 'x', { last_name: 'Doe', phone: '020 7946 0018' });
+  for (const search of ['7946 0018', '+442079460018', '02079460018', '+44 (0)20 7946-0018']) {
+    assert.deepEqual(references(await searched(firm, '/manage/cases', search)), ['x'], search);
+  }
+  assert.deepEqual(await searched(firm, '/manage/cases', '+442079460019'), []);
+  const [{ id, customers }] = await searched(firm, '/manage/cases', '+442079460018');
+  await ok(firm.delete(`/manage/cases/${id}/customers/${customers[0].id}`));
+  assert.deepEqual(await searched(firm, '/manage/cases', '+442079460018'), []);
+});
+
 test('a changed phone is found under the new number and no longer under the old', async () => {
   const firm = await world.firm();
   const path = `/manage/cases/${firm.caseId}/customers/${firm.customers[0].id}`;

@@ -71,6 +71,24 @@ test('a tag is taken within the company, under concurrency too, and free in anot
   await ok(other.post(TAGS, { tag: 'gold' }));
 });
 
+test('a removed tag that is sent again for an entry that has it is ignored', async () => {
+  const firm = await world.firm();
+  const entries = `${firm.path}/address-book/entry`;
+  const { id } = await ok(firm.post(entries, { ...person, custom_tags: ['vip-client'] }));
+  const { id: other } = await ok(firm.post(entries, person));
+  await ok(firm.delete(`${TAGS}/vip-client`));
+  const custom_tags = ['newsletter', 'vip-client'];
+  await ok(firm.patch(`${entries}/${id}`, { ...person, custom_tags }));
+  assert.deepEqual((await ok(firm.get(`${entries}/${id}`))).data.custom_tags, ['vip-client', 'newsletter']);
+  const refused = await firm.patch(`${entries}/${other}`, { ...person, custom_tags });
+  assert.deepEqual(
+    refused.body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]),
+    [['custom_tags[1]', 'unknown']],
+  );
+  await ok(firm.delete(`${entries}/${id}/custom-tags/vip-client`));
+  assert.equal((await firm.patch(`${entries}/${id}`, { ...person, custom_tags })).status, 400);
+});
+
 test('a removed tag can no longer be given, entries keep it, and it can be made again', async () => {
   const firm = await world.firm();
   const { id } = await ok(firm.post(`${firm.path}/address-book/entry`, { ...person, custom_tags: ['vip-client'] }));

@@ -142,6 +142,19 @@ test('a refused login is tried again, and at once when the account is connected 
   assert.deepEqual([(await meeting(firm, path)).state, (await meeting(firm, path)).last_error], ['ready', null]);
 });
 
+test('what waits to be removed is tried again at once when the account is connected anew', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm);
+  await worker.runOnce();
+  await connect(firm, firm.adviserId, { client_secret: 'wrong' });
+  await ok(firm.delete(path));
+  await worker.runOnce();
+  assert.deepEqual([zoom.meetings.size, await worker.runOnce()], [1, 0]);
+  await connect(firm, firm.adviserId);
+  await worker.runOnce();
+  assert.equal(zoom.meetings.size, 0);
+});
+
 const RETRY_AFTER: [form: string, value: string][] = [
   ['seconds', '90'],
   ['a date of HTTP', 'Mon, 01 Jun 2026 09:01:30 GMT'],
@@ -333,7 +346,7 @@ for (const [what, behaviour] of [
     await worker.runOnce();
     nextTime(isCreate, behaviour);
     const { path } = await book(firm);
-    await worker.runOnce();
+    await meetingRooms(world, zoom, { timeoutMs: 500 }).runOnce();
     assert.deepEqual([(await meeting(firm, path)).state, zoom.meetings.size], ['pending', 5]);
     world.clock.advance({ seconds: 10 });
     await worker.runOnce();

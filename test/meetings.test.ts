@@ -226,7 +226,7 @@ test('a confirmation whose meeting failed goes out without a link after 15 minut
     method === 'POST' && at !== '/oauth/token'
       ? { status: 400, body: { code: 300, message: 'Validation failed.' } }
       : undefined;
-  await worker.runOnce();
+  await meetingRooms(world, zoom).runOnce();
   assert.equal((await meeting(firm, path)).state, 'failed');
   world.clock.advance({ minutes: 14, seconds: 59 });
   await worker.runOnce();

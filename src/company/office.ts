@@ -1,4 +1,4 @@
-import type { Company } from '../kernel/context.ts';
+import type { Asking, Company } from '../kernel/context.ts';
 import type { Executor } from '../kernel/database.ts';
 import type { Clock } from '../kernel/time.ts';
 
@@ -6,4 +6,4 @@ import type { Clock } from '../kernel/time.ts';
 export type Office = { db: Executor; clock: Clock };
 
 /** The same for one firm. Every `Context` is one. */
-export type Desk = Office & { company: Company };
+export type Desk = Office & { company: Company } & Asking;

@@ -1,10 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { Company } from '../kernel/context.ts';
+import type { Caller } from '../kernel/context.ts';
 import { CodedError, invalidRequest } from '../kernel/errors.ts';
 import type { Scope } from '../kernel/scopes.ts';
 import { countFailure, type FailedAttempts } from './failed-attempts.ts';
-
-export type Caller = { company: Company; tokenId: string; scopes: ReadonlySet<string> };
 
 declare module 'fastify' {
   interface FastifyContextConfig {

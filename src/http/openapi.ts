@@ -35,6 +35,8 @@ Requests take \`YYYY-MM-DD HH:mm:ss\`, \`YYYY-MM-DD HH:mm\` and ISO 8601 with \`
 **Headers.** The twelve specified operations require \`Content-Type: application/json\`, also where they take no body.
 Every answer carries \`X-Request-Id\`.
 
+**Retries.** A write with the header \`Idempotency-Key\` is done once, however often it is sent.
+
 **Errors** have one body (\`application/problem+json\`). A 400 lists every fault with its field.`;
 
 const ADDITION = 'Not part of the specification.';
@@ -44,10 +46,12 @@ const STATUSES: Record<string, string> = {
   401: 'The token is missing or not valid.',
   403: 'The token does not have the scope of this operation.',
   404: 'There is no such case or record for this company.',
+  409: 'A request with the same Idempotency-Key is still under way.',
   413: 'The body is larger than 1 MiB.',
+  422: 'The Idempotency-Key belongs to another request.',
   429: 'Too many requests without valid credentials from this address.',
   500: 'A fault of the service. It has been logged under the request id.',
-  503: 'The database cannot be reached at the moment.',
+  503: 'The database cannot be reached at the moment, or too many requests change the same record at once.',
 };
 
 /** The document is made from the schemas that validate. */
@@ -94,19 +98,22 @@ export async function openapi(app: FastifyInstance, version: string): Promise<vo
       // Public routes are for machines, unless they are described.
       if (route.config?.access === 'public' && !schema?.operationId) return { schema: { ...schema, hide: true }, url };
       const paged = 'per_page' in ((schema.querystring as TObject | undefined)?.properties ?? {});
-      const response = described(schema.response as Record<string, TSchema>, paged ? PAGE_HEADERS : HEADERS);
+      const headers = { ...(paged ? PAGE_HEADERS : HEADERS), ...(schema.headers ? REPLAY_HEADERS : {}) };
+      const response = described(schema.response as Record<string, TSchema>, headers);
       return { schema: { ...schema, response }, url };
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('An OpenAPI document was expected.');
       const { paths } = document.openapiObject;
       for (const operation of Object.values(paths ?? {}).flatMap((path) => Object.values(path ?? {})) as Operation[]) {
+        const keyed = operation.parameters?.some(({ name }) => name === 'idempotency-key');
         if (operation['x-body-optional'] && operation.requestBody) operation.requestBody.required = false;
         delete operation['x-body-optional'];
         const open = !operation.security?.some((scheme) => 'bearer' in scheme);
         for (const status in STATUSES) {
           // Without a bearer token there is no scope and no company.
           if (open && ['403', '404'].includes(status)) continue;
+          if (!keyed && ['409', '422'].includes(status)) continue;
           operation.responses[status] ??= { $ref: `#/components/responses/${status}` };
         }
       }
@@ -130,6 +137,10 @@ const PAGE_HEADERS = {
   link: { type: 'string', description: 'Where the first, last, previous and next page are (RFC 8288).' },
 };
 
+const REPLAY_HEADERS = {
+  'idempotency-replayed': { type: 'string', description: '`true` where the answer was given before.' },
+};
+
 const problem = (description: string) => ({
   description,
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
@@ -141,6 +152,7 @@ const problem = (description: string) => ({
 type Operation = {
   'x-body-optional'?: true;
   requestBody?: { required: boolean };
+  parameters?: { name: string }[];
   security?: Record<string, string[]>[];
   responses: Record<string, { $ref: string }>;
 };

@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Context } from '../kernel/context.ts';
-import type { Database } from '../kernel/database.ts';
+import type { Database, Executor } from '../kernel/database.ts';
 import { CodedError, notFound } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
@@ -9,6 +10,8 @@ import type { Scope } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
 import { showWallTimes } from '../kernel/wall-time.ts';
 import { formOf, refused } from './body.ts';
+import { answerOnce, IdempotencyHeaders, isWrite, keyOf } from './idempotency.ts';
+import type { WholeAnswer } from './kept-answer.ts';
 
 export type Services = { db: Database; clock: Clock };
 
@@ -44,7 +47,8 @@ type Operation<P extends string, B extends TSchema> = {
   ) => Promise<string | Answer>;
 };
 
-export type Answer = { json: string; headers: Record<string, string> };
+/** A long list comes in pieces, some entries in each. */
+export type Answer = { json: string | AsyncIterable<string>; headers: Record<string, string> };
 
 /** Serves one operation under every method and path that the specification gives it. */
 export function serve<P extends string, B extends TSchema>(
@@ -52,8 +56,8 @@ export function serve<P extends string, B extends TSchema>(
   services: Services,
   operation: Operation<P, B>,
 ): void {
-  const run = (request: FastifyRequest, form: Form<Static<B>>) =>
-    operation.handle(contextOf(request, services), identifiers(request, operation), form, request);
+  const run = (request: FastifyRequest, form: Form<Static<B>>, db: Executor = services.db) =>
+    operation.handle(contextOf(request, { ...services, db }), identifiers(request, operation), form, request);
   const judge = async (request: FastifyRequest) =>
     operation.body
       ? run(request, refused('too_long', ''))
@@ -74,16 +78,23 @@ export function serve<P extends string, B extends TSchema>(
         description: i === 0 ? operation.description : `The same as ${operation.method} ${operation.path}.`,
         security: [{ bearer: [operation.access] }],
         params: Type.Object(Object.fromEntries(Object.keys(operation.params).map((name) => [name, Type.String()]))),
+        ...(isWrite(method) && { headers: IdempotencyHeaders }),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
         response: { 200: operation.response },
       },
       handler: async (request, reply) => {
+        const key = keyOf(request);
+        if (key !== undefined) {
+          const work = (db: Executor) => run(request, read(request), db).then(whole);
+          const { status, headers, body } = await answerOnce(request, key, services, work);
+          return (reply as FastifyReply).status(status).headers(headers).send(body);
+        }
         const answer = await run(request, read(request));
-        reply.type('application/json; charset=utf-8');
+        reply.headers(JSON_TYPE);
         if (typeof answer === 'string') return showWallTimes(answer);
         reply.headers(answer.headers);
-        return showWallTimes(answer.json);
+        return typeof answer.json === 'string' ? showWallTimes(answer.json) : Readable.from(asList(answer.json));
       },
       errorHandler: async (error, request) => {
         // The path is judged before the body, also when the body is too large to be read.
@@ -97,12 +108,29 @@ export function serve<P extends string, B extends TSchema>(
   }
 }
 
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+function whole(answer: string | Answer): WholeAnswer {
+  if (typeof answer === 'string') return { status: 200, headers: JSON_TYPE, body: showWallTimes(answer) };
+  if (typeof answer.json !== 'string') throw new Error('A write answers with one text.');
+  return { status: 200, headers: { ...JSON_TYPE, ...answer.headers }, body: showWallTimes(answer.json) };
+}
+
+async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let before = '[';
+  for await (const entries of pieces) {
+    yield before + showWallTimes(entries);
+    before = ', ';
+  }
+  yield before === '[' ? '[]' : ']';
+}
+
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };
 
-function contextOf(request: FastifyRequest, { db, clock }: Services): Context {
+function contextOf(request: FastifyRequest, { db, clock }: { db: Executor; clock: Clock }): Context {
   if (!request.caller) throw new Error('An operation was reached without a caller.');
-  return { company: request.caller.company, db, clock };
+  return { ...request.caller, db, clock };
 }
 
 function identifiers<P extends string, B extends TSchema>(

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Executor } from './database.ts';
 import type { Clock } from './time.ts';
 
 export type Company = {
@@ -10,9 +10,18 @@ export type Company = {
   reminderLeadDays: number;
 };
 
+/** The key or the API client that a request came with; an access token counts as its client. */
+export type Credential = { type: 'key' | 'client'; id: string; name: string };
+
+/** Whom a token speaks for, and what it may do at this moment. */
+export type Caller = { company: Company; credential: Credential; scopes: ReadonlySet<string> };
+
 /** What a verb works with: whose records, what time it is, and the database. */
 export type Context = {
   company: Company;
-  db: Database;
+  db: Executor;
   clock: Clock;
-};
+} & Asking;
+
+/** Who asks, and which scopes it can give to others; without them, whoever runs the service, who can give all. */
+export type Asking = { credential?: Credential | undefined; scopes?: ReadonlySet<string> | undefined };

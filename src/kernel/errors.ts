@@ -5,6 +5,8 @@ export type ErrorCode =
   | 'insufficient_scope'
   | 'not_found'
   | 'method_not_allowed'
+  | 'request_under_way'
+  | 'idempotency_key_reused'
   | 'body_too_large'
   | 'too_many_attempts'
   | 'unavailable'

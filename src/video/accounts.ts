@@ -1,5 +1,4 @@
 import type { Context } from '../kernel/context.ts';
-import type { Executor } from '../kernel/database.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
 import { notFound } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
@@ -9,11 +8,9 @@ import { toSql } from '../kernel/time.ts';
 import type { VideoAccountBody } from './accounts.schema.ts';
 import * as sql from './accounts.sql.ts';
 
-type Desk = Omit<Context, 'db'> & { db: Executor };
-
 const CREDENTIALS = ['account_id', 'client_id', 'client_secret', 'user'] as const;
 
-export async function showAccount({ db, company }: Desk, adviserId: string): Promise<string> {
+export async function showAccount({ db, company }: Context, adviserId: string): Promise<string> {
   const record = await db.json(sql.showAccount, [company.id, adviserId]);
   if (record !== undefined) return record;
   await requireAdviser({ db, company }, adviserId);
@@ -22,16 +19,16 @@ export async function showAccount({ db, company }: Desk, adviserId: string): Pro
 
 /** `secrets` is undefined where the service has no key to keep any with. */
 export async function connectAccount(
-  desk: Desk,
+  context: Context,
   adviserId: string,
   form: Form<VideoAccountBody>,
   secrets: SecretBox | undefined,
 ): Promise<string> {
-  const { db, company, clock } = desk;
+  const { db, company, clock } = context;
   const { provider, account_id, client_id, client_secret, user } = form.body;
   if (provider === 'zoom') requireCredentials(form, secrets);
   if (!form.ok) {
-    await requireAdviser(desk, adviserId);
+    await requireAdviser(context, adviserId);
     form.check();
   }
   // As the database writes it: whoever opens it has the identifier from there.
@@ -40,18 +37,18 @@ export async function connectAccount(
   const credentials = provider === 'zoom' ? [account_id, client_id, user, sealed] : [null, null, null, null];
   const values = [company.id, adviserId, provider, newId(), ...credentials, toSql(clock())];
   const record = await db.json(sql.connectAccount, values);
-  await followed(desk);
+  await followed(context);
   if (record === undefined) throw notFound('adviser');
   return record;
 }
 
-export async function disconnectAccount(desk: Desk, adviserId: string): Promise<string> {
-  const { db, company, clock } = desk;
+export async function disconnectAccount(context: Context, adviserId: string): Promise<string> {
+  const { db, company, clock } = context;
   const record = await db.json(sql.disconnectAccount, [company.id, adviserId, toSql(clock())]);
   // Also where nothing was connected: an earlier request may have ended half way.
-  await followed(desk);
+  await followed(context);
   if (record !== undefined) return record;
-  await requireAdviser(desk, adviserId);
+  await requireAdviser(context, adviserId);
   throw notFound('video account');
 }
 
@@ -59,7 +56,7 @@ type SealedRow = { company_id: string; adviser_id: string; sealed_secret: string
 
 /** How many accounts there are, and how many of them cannot be used because no key opens their secret. */
 export async function countAccounts(
-  { db }: Pick<Desk, 'db'>,
+  { db }: Pick<Context, 'db'>,
   secrets: SecretBox,
 ): Promise<{ all: number; closed: number }> {
   const rows = await db.rows<SealedRow>(sql.sealedSecrets, []);
@@ -77,11 +74,11 @@ function requireCredentials(form: Form<VideoAccountBody>, secrets: SecretBox | u
 }
 
 /** Secrets that nothing needs any more go, and the workers see to the meetings. */
-async function followed({ db, company }: Desk): Promise<void> {
+async function followed({ db, company }: Context): Promise<void> {
   await db.rows(sql.forgetAccounts, [company.id]);
   noticeDueWork(db);
 }
 
-async function requireAdviser({ db, company }: Pick<Desk, 'db' | 'company'>, adviserId: string): Promise<void> {
+async function requireAdviser({ db, company }: Pick<Context, 'db' | 'company'>, adviserId: string): Promise<void> {
   if (!(await db.first(sql.adviserExists, [company.id, adviserId]))) throw notFound('adviser');
 }

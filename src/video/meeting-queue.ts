@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Database } from '../kernel/database.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
+import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
 import { dueStatements } from '../kernel/due-work.sql.ts';
-import type { Claim, Key, Queue } from '../kernel/due-work.ts';
 import { nextAttempt } from '../kernel/retry.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import { type Clock, type Instant, toSql } from '../kernel/time.ts';

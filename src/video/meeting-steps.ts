@@ -1,4 +1,4 @@
-import type { Key } from '../kernel/due-work.ts';
+import type { Key } from '../kernel/due-queue.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import {
   type Account,

@@ -31,20 +31,21 @@ export const listMeetings = statement(
           (SELECT count(*)::int FROM ${ofCompany}) AS total`,
 );
 
-/** $1 company, $2 case, $3 appointment, $4 now: what a wish for a meeting depends on */
+/** $1 company, $2 case, $3 appointment, $4 now: what stands in the way of a meeting */
 export const findAppointment = statement(
   'meetings.find_appointment',
-  `SELECT a.video_meeting, a.cancelled = 1 AS cancelled, a.end_at <= $4 AS over, d.video_provider IS NOT NULL AS connected
+  `SELECT a.cancelled = 1 AS cancelled, a.end_at <= $4 AS over, d.video_provider IS NOT NULL AS connected
      FROM appointments a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id WHERE ${isAppointment}`,
 );
 
-/** $1 company, $2 case, $3 appointment, $4 now. One that was given up is tried again. */
+/** As above. One that was given up is tried again. */
 export const wishMeeting = statement(
   'meetings.wish',
   `WITH a AS (
      UPDATE appointments a
         SET video_meeting = true, meeting_pending = true, updated_at = $4, version = a.version + 1
-      WHERE ${isAppointment} AND a.cancelled = 0
+      WHERE ${isAppointment} AND a.cancelled = 0 AND a.end_at > $4
+        AND EXISTS (SELECT 1 FROM advisers d WHERE d.company_id = $1 AND d.id = a.adviser_id AND d.video_provider IS NOT NULL)
      RETURNING a.*
    ), g AS (
      INSERT INTO meetings AS g (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)

@@ -3,6 +3,7 @@ import { noticeDueWork } from '../kernel/due-notice.ts';
 import { notFound, notPossible } from '../kernel/errors.ts';
 import type { Page, PageOfJson } from '../kernel/page.ts';
 import { toSql } from '../kernel/time.ts';
+import { untilWritten } from '../kernel/until-written.ts';
 import * as sql from './meetings.sql.ts';
 
 export async function showMeeting({ db, company }: Context, caseId: string, appointmentId: string): Promise<string> {
@@ -20,19 +21,25 @@ export async function listMeetings(
   return page ?? { json: '[]', total: 0 };
 }
 
-type AppointmentRow = { video_meeting: boolean; cancelled: boolean; over: boolean; connected: boolean };
+type AppointmentRow = { cancelled: boolean; over: boolean; connected: boolean };
 
 /** Asked for after the booking, or once more after a failure. */
-export async function wishMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
-  const { db, company, clock } = context;
+export async function wishMeeting(
+  { db, company, clock }: Context,
+  caseId: string,
+  appointmentId: string,
+): Promise<string> {
   const values = [company.id, caseId, appointmentId, toSql(clock())];
-  const row = await db.first<AppointmentRow>(sql.findAppointment, values);
-  if (!row) throw notFound('appointment');
-  if (row.cancelled) throw notPossible('cancelled', 'the appointment is cancelled');
-  if (row.over) throw notPossible('end_time', 'the appointment is over');
-  if (!row.connected) throw notPossible('adviser_email', 'the adviser has no connected video account');
-  const record = await db.json(sql.wishMeeting, values);
-  if (record === undefined) return wishMeeting(context, caseId, appointmentId);
+  const record = await untilWritten(
+    () => db.json(sql.wishMeeting, values),
+    async () => {
+      const row = await db.first<AppointmentRow>(sql.findAppointment, values);
+      if (!row) throw notFound('appointment');
+      if (row.cancelled) throw notPossible('cancelled', 'the appointment is cancelled');
+      if (row.over) throw notPossible('end_time', 'the appointment is over');
+      if (!row.connected) throw notPossible('adviser_email', 'the adviser has no connected video account');
+    },
+  );
   noticeDueWork(db);
   return record;
 }

@@ -31,7 +31,7 @@ type Options = {
 /** A worker on the world's database and clock, driven step by step with `runOnce`. */
 export function meetingRooms({ db, connection, clock }: World, server: Zoom, options: Options = {}): DueWorker {
   const logger = pino({ level: 'silent' });
-  const { timeoutMs = 400, sender } = options;
+  const { timeoutMs = 10_000, sender } = options;
   const { apiUrl, oauthUrl } = server;
   const providers = {
     jitsi: jitsi({ url: 'https://meet.firm.example/rooms', appId: undefined, appSecret: undefined, ...options.jitsi }),

@@ -4,7 +4,13 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Answer } from './http.ts';
 
 type Response = { $ref?: string; content?: Record<string, { schema: object }> };
-type Paths = Record<string, Record<string, { tags: string[]; responses: Record<string, Response> }>>;
+type Operation = {
+  tags: string[];
+  responses: Record<string, Response>;
+  parameters?: { name: string }[];
+  security?: Record<string, string[]>[];
+};
+type Paths = Record<string, Record<string, Operation>>;
 type Document = { paths: Paths };
 
 export const document: Document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));

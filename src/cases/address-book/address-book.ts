@@ -2,25 +2,28 @@ import type { Context } from '../../kernel/context.ts';
 import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
+import { containing } from '../../kernel/page.ts';
 import { parseBirthday, toSql } from '../../kernel/time.ts';
-import type { EntryBody } from './address-book.schema.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
+import { isTrue } from '../case-list.schema.ts';
+import { type Listed, readList, readText } from '../case-list.ts';
+import type { AddressBookQuery, EntryBody } from './address-book.schema.ts';
 import * as sql from './address-book.sql.ts';
 
-export async function listAddressBook(context: Context, caseId: string): Promise<string> {
-  const { db, company } = context;
-  const list = await db.json(sql.listAddressBook, [company.id, caseId]);
-  if (list === undefined) throw notFound('case');
-  return list;
+export function listAddressBook(context: Context, caseId: string, query: Form<AddressBookQuery>): Promise<Listed> {
+  const name = readText(query, 'name');
+  const filters = [name && containing(name), readText(query, 'tag'), isTrue(query.body.deleted) || undefined];
+  return readList(context, caseId, sql.addressBookLists, query, { own: [], filters });
 }
 
 export async function createEntry(context: Context, caseId: string, form: Form<EntryBody>): Promise<string> {
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
-  for (;;) {
-    const record =
+  return untilWritten(
+    async () =>
       form.ok &&
-      (await db.json(sql.insertEntry, [
+      db.json(sql.insertEntry, [
         company.id,
         caseId,
         newId(),
@@ -32,10 +35,9 @@ export async function createEntry(context: Context, caseId: string, form: Form<E
         JSON.stringify(addressFields(address ?? {})),
         toSql(clock()),
         newId(),
-      ]));
-    if (record) return record;
-    await judge(context, caseId, null, form, draft);
-  }
+      ]),
+    () => judge(context, caseId, null, form, draft),
+  );
 }
 
 /** What is not sent stays, null clears, tags are only ever added, a relationship that is sent replaces the old one. */
@@ -48,10 +50,10 @@ export async function updateEntry(
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
-  for (;;) {
-    const record =
+  return untilWritten(
+    async () =>
       form.ok &&
-      (await db.json(sql.updateEntry, [
+      db.json(sql.updateEntry, [
         company.id,
         caseId,
         id,
@@ -62,10 +64,9 @@ export async function updateEntry(
         JSON.stringify(draft.person),
         address === undefined ? null : JSON.stringify(addressFields(address ?? EMPTY_ADDRESS)),
         toSql(clock()),
-      ]));
-    if (record) return record;
-    await judge(context, caseId, id, form, draft);
-  }
+      ]),
+    () => judge(context, caseId, id, form, draft),
+  );
 }
 
 const EMPTY_ADDRESS = { address_1: '', address_2: '', address_3: '', postcode: '' };

@@ -1,6 +1,7 @@
 import type { Context } from '../../kernel/context.ts';
 import { notFound, notPossible } from '../../kernel/errors.ts';
 import { toSql } from '../../kernel/time.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
 import * as sql from './entry-life.sql.ts';
 
 export async function readEntry({ db, company }: Context, caseId: string, id: string): Promise<string> {
@@ -17,13 +18,14 @@ export async function deleteEntry({ db, company, clock }: Context, caseId: strin
 
 export async function restoreEntry(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
-  for (;;) {
-    const record = await db.json(sql.restoreEntry, [company.id, caseId, id, toSql(clock())]);
-    if (record) return record;
-    const found = await findEntry(context, caseId, id);
-    if (!found) throw notFound('address book entry');
-    if (!found.deleted) throw notPossible('deleted_at', 'the address book entry is not deleted');
-  }
+  return untilWritten(
+    () => db.json(sql.restoreEntry, [company.id, caseId, id, toSql(clock())]),
+    async () => {
+      const found = await findEntry(context, caseId, id);
+      if (!found) throw notFound('address book entry');
+      if (!found.deleted) throw notPossible('deleted_at', 'the address book entry is not deleted');
+    },
+  );
 }
 
 export async function removeTag(

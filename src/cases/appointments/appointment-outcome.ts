@@ -1,6 +1,7 @@
 import type { Context } from '../../kernel/context.ts';
 import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
 import { type AppointmentRow, appointmentOf, changeColumns, notice } from './appointment-changes.ts';
 import type { OutcomeBody } from './appointment-life.schema.ts';
 import * as sql from './appointment-life.sql.ts';
@@ -10,7 +11,7 @@ import { NO_MESSAGES, planCancellation, planReminders } from './appointment-mess
 
 export async function restoreAppointment(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
-  for (;;) {
+  return untilWritten(async () => {
     const row = await findAppointment(context, caseId, id);
     if (!row) throw notFound('appointment');
     if (!row.deleted) throw notPossible('deleted_at', 'the appointment is not deleted');
@@ -18,11 +19,9 @@ export async function restoreAppointment(context: Context, caseId: string, id: s
     const plan = planReminders(appointmentOf(row), now, company);
     const values = changeColumns(context, caseId, id, row.version, now, plan);
     const record = await db.json(sql.restoreAppointment, values);
-    if (record) {
-      notice(context, plan, now, row.video_meeting);
-      return record;
-    }
-  }
+    if (record) notice(context, plan, now, row.video_meeting);
+    return record;
+  });
 }
 
 export async function setOutcome(
@@ -33,7 +32,7 @@ export async function setOutcome(
 ): Promise<string> {
   const { db, company, clock } = context;
   const { type } = form.body;
-  for (;;) {
+  return untilWritten(async () => {
     const row = await findAppointment(context, caseId, id);
     if (!row || row.deleted) throw notFound('appointment');
     const before = appointmentOf(row);
@@ -54,11 +53,9 @@ export async function setOutcome(
       Number(cancelled),
       type === undefined ? row.type : type,
     ]);
-    if (record) {
-      notice(context, plan, now, row.video_meeting);
-      return record;
-    }
-  }
+    if (record) notice(context, plan, now, row.video_meeting);
+    return record;
+  });
 }
 
 /** The fault is that of the word which was sent; of the cancellation where both were. */

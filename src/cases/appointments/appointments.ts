@@ -5,6 +5,7 @@ import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
 import { type AppointmentRow, appointmentOf, changeColumns, notice } from './appointment-changes.ts';
 import { type Appointment, type Asked, type Channel, messageColumns, planMessages } from './appointment-messages.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './appointments.schema.ts';
@@ -17,12 +18,13 @@ export async function createAppointment(
 ): Promise<string> {
   const { db, company, clock } = context;
   const { body } = form;
-  const now = clock();
   const { start, end } = readTimes(context, form);
   requireOrder(form, start, end);
   requirePhone(context, form);
   const asked = readAsked(form);
-  if (form.ok && start && end) {
+  const book = async () => {
+    if (!form.ok || !start || !end) return undefined;
+    const now = clock();
     const appointment: Appointment = {
       start,
       end,
@@ -44,12 +46,10 @@ export async function createAppointment(
       company.timeZone,
       ...messageColumns(plan),
     ]);
-    if (record) {
-      notice(context, plan, now, body.video_meeting ?? false);
-      return record;
-    }
-  }
-  return refuse(context, caseId, form);
+    if (record) notice(context, plan, now, body.video_meeting ?? false);
+    return record;
+  };
+  return untilWritten(book, () => judge(context, caseId, form));
 }
 
 /** Read, decide, and write onto the version that was read; where another update came between, once more. */
@@ -65,7 +65,7 @@ export async function updateAppointment(
   requirePhone(context, form);
   const asked = readAsked(form);
   const newRecipient = form.faulty('email_recipient') ? null : body.email_recipient || null;
-  for (;;) {
+  return untilWritten(async () => {
     const row = await db.first<FoundRow>(sql.findAppointment, [company.id, caseId, id, newRecipient]);
     if (!row) throw notFound('appointment');
     const before = appointmentOf(row);
@@ -93,23 +93,19 @@ export async function updateAppointment(
       body.notes === undefined ? row.notes : body.notes,
       body.location === undefined ? row.location : body.location,
     ]);
-    if (record) {
-      notice(context, plan, now, row.video_meeting);
-      return record;
-    }
-  }
+    if (record) notice(context, plan, now, row.video_meeting);
+    return record;
+  });
 }
 
 export async function deleteAppointment(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
-  for (;;) {
-    const record = await db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId()]);
-    if (record) {
-      noticeDueWork(db);
-      return record;
-    }
-    await requireAppointment(context, caseId, id);
-  }
+  const record = await untilWritten(
+    () => db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId()]),
+    () => requireAppointment(context, caseId, id),
+  );
+  noticeDueWork(db);
+  return record;
 }
 
 export async function requireAppointment({ db, company }: Context, caseId: string, id: string): Promise<void> {
@@ -166,8 +162,8 @@ function requirePhone({ company }: Context, form: Form<Body>): void {
   });
 }
 
-/** Nothing was booked: says why, first the path and then everything that is wrong with the body. */
-async function refuse({ db, company }: Context, caseId: string, form: Form<CreateAppointmentBody>): Promise<never> {
+/** Nothing was booked: throws the reason, or returns where another change came between and it can be tried again. */
+async function judge({ db, company }: Context, caseId: string, form: Form<CreateAppointmentBody>): Promise<void> {
   const { adviser_email, email_recipient } = form.body;
   const judged = await db.first<{ adviser: boolean; recipient: boolean }>(sql.judgeAppointment, [
     company.id,
@@ -181,5 +177,4 @@ async function refuse({ db, company }: Context, caseId: string, form: Form<Creat
   }
   if (!judged.recipient) form.fault('email_recipient', ...UNKNOWN_RECIPIENT);
   form.check();
-  throw new Error('An appointment was refused without a reason.');
 }

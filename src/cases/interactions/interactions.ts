@@ -3,15 +3,18 @@ import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
 import { requireCase } from '../case.ts';
-import type { InteractionBody } from './interactions.schema.ts';
+import { isTrue } from '../case-list.schema.ts';
+import { type Listed, readInstant, readList } from '../case-list.ts';
+import type { InteractionBody, InteractionQuery } from './interactions.schema.ts';
 import * as sql from './interactions.sql.ts';
 
-export async function listInteractions(context: Context, caseId: string): Promise<string> {
-  const { db, company } = context;
-  const list = await db.json(sql.listInteractions, [company.id, caseId, company.timeZone]);
-  if (list === undefined) throw notFound('case');
-  return list;
+export function listInteractions(context: Context, caseId: string, query: Form<InteractionQuery>): Promise<Listed> {
+  const { type, deleted } = query.body;
+  const range = [readInstant(context, query, 'from'), readInstant(context, query, 'to')];
+  const filters = [type, ...range, isTrue(deleted) || undefined];
+  return readList(context, caseId, sql.interactionLists, query, { own: [context.company.timeZone], filters });
 }
 
 export async function createInteraction(
@@ -87,14 +90,14 @@ export async function deleteInteraction({ db, company, clock }: Context, caseId:
 }
 
 export async function restoreInteraction({ db, company, clock }: Context, caseId: string, id: string): Promise<string> {
-  for (;;) {
-    const values = [company.id, caseId, id, company.timeZone, toSql(clock())];
-    const record = await db.json(sql.restoreInteraction, values);
-    if (record) return record;
-    const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
-    if (!found) throw notFound('interaction');
-    if (!found.deleted) throw notPossible('deleted_at', 'the interaction is not deleted');
-  }
+  return untilWritten(
+    () => db.json(sql.restoreInteraction, [company.id, caseId, id, company.timeZone, toSql(clock())]),
+    async () => {
+      const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
+      if (!found) throw notFound('interaction');
+      if (!found.deleted) throw notPossible('deleted_at', 'the interaction is not deleted');
+    },
+  );
 }
 
 const readWhen = ({ company }: Context, form: Form<InteractionBody>) =>

@@ -9,7 +9,7 @@ import {
   reinstateItem,
   sendInvoice,
 } from './invoice-life.ts';
-import { InvoiceElement, InvoiceItem, InvoiceQuery, SentBody } from './invoices.schema.ts';
+import { InvoiceElement, InvoiceItem, OneInvoiceQuery, SentBody } from './invoices.schema.ts';
 
 const tag = 'Additions: invoices';
 const one = '/cases/{caseId}/invoices/{invoiceId}';
@@ -28,10 +28,10 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     summary: 'Read one invoice',
     description: 'As it stands in the list of the case, with its items.',
     params,
-    query: InvoiceQuery,
+    query: OneInvoiceQuery,
     response: InvoiceElement,
     handle: (context, { caseId, invoiceId }, _form, request) =>
-      readInvoice(context, caseId, invoiceId, readForm(InvoiceQuery, request.query)),
+      readInvoice(context, caseId, invoiceId, readForm(OneInvoiceQuery, request.query)),
   });
 
   serve(app, services, {

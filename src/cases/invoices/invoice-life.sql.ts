@@ -8,14 +8,19 @@ export const readInvoice = statement(
     WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3`,
 );
 
-/** $1 company, $2 case, $3 id, $4 zone, $5 now. Nothing where `possible` does not hold. */
+/**
+ * $1 company, $2 case, $3 id, $4 zone, $5 now. Written onto the version that was seen, because the answer shows the
+ * items and payments of that one: nothing where `possible` does not hold, or where another change came between.
+ */
 const change = (name: string, set: string, possible: string): Statement =>
   statement(
     name,
-    `WITH v AS (
-       UPDATE invoices SET ${set}, updated_at = $5, version = version + 1
-        WHERE company_id = $1 AND case_id = $2 AND id = $3 AND ${possible}
-       RETURNING *
+    `WITH seen AS MATERIALIZED (
+       SELECT version FROM invoices WHERE company_id = $1 AND case_id = $2 AND id = $3 AND ${possible}
+     ), v AS (
+       UPDATE invoices v SET ${set}, updated_at = $5, version = v.version + 1 FROM seen
+        WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.version = seen.version
+       RETURNING v.*
      )
      SELECT ${element('$4')}::text FROM v, ${standing}, ${items('false')}`,
   );

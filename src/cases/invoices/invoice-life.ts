@@ -3,17 +3,25 @@ import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import type { Statement } from '../../kernel/sql.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
+import { isTrue } from '../case-list.schema.ts';
 import * as sql from './invoice-life.sql.ts';
-import { type InvoiceQuery, type SentBody, showsCancelled } from './invoices.schema.ts';
+import type { OneInvoiceQuery, SentBody } from './invoices.schema.ts';
 
 export async function readInvoice(
   context: Context,
   caseId: string,
   id: string,
-  query: Form<InvoiceQuery>,
+  query: Form<OneInvoiceQuery>,
 ): Promise<string> {
   const { db, company } = context;
-  const record = await db.json(sql.readInvoice, [company.id, caseId, id, company.timeZone, showsCancelled(query)]);
+  const record = await db.json(sql.readInvoice, [
+    company.id,
+    caseId,
+    id,
+    company.timeZone,
+    isTrue(query.body.show_cancelled_items),
+  ]);
   if (record === undefined) throw notFound('invoice');
   query.check();
   return record;
@@ -24,14 +32,15 @@ export async function sendInvoice(context: Context, caseId: string, id: string, 
   const { db, company, clock } = context;
   const now = clock();
   const sent = form.read('date_sent', form.body.date_sent, (text) => parseTime(text, company.timeZone)) ?? now;
-  for (;;) {
-    const values = [company.id, caseId, id, company.timeZone, toSql(now), toSql(sent)];
-    const record = form.ok && (await db.json(sql.sendInvoice, values));
-    if (record) return record;
-    const { cancelled } = await judgeChange(context, caseId, id, null);
-    if (cancelled) form.fault('status', 'not_possible', 'a cancelled invoice cannot be sent');
-    form.check();
-  }
+  const values = [company.id, caseId, id, company.timeZone, toSql(now), toSql(sent)];
+  return untilWritten(
+    async () => form.ok && db.json(sql.sendInvoice, values),
+    async () => {
+      const { cancelled } = await judgeChange(context, caseId, id, null);
+      if (cancelled) form.fault('status', 'not_possible', 'a cancelled invoice cannot be sent');
+      form.check();
+    },
+  );
 }
 
 export const cancelInvoice = (context: Context, caseId: string, id: string): Promise<string> =>
@@ -47,7 +56,7 @@ export const reinstateInvoice = (context: Context, caseId: string, id: string): 
 
 type Standing = { cancelled: boolean; has_payments: boolean; outstanding: string; beyond: boolean };
 
-async function change(
+function change(
   context: Context,
   caseId: string,
   id: string,
@@ -55,12 +64,13 @@ async function change(
   refusal: (standing: Standing) => string | undefined,
 ): Promise<string> {
   const { db, company, clock } = context;
-  for (;;) {
-    const record = await db.json(statement, [company.id, caseId, id, company.timeZone, toSql(clock())]);
-    if (record) return record;
-    const reason = refusal(await judgeChange(context, caseId, id, null));
-    if (reason) throw notPossible('status', reason);
-  }
+  return untilWritten(
+    () => db.json(statement, [company.id, caseId, id, company.timeZone, toSql(clock())]),
+    async () => {
+      const reason = refusal(await judgeChange(context, caseId, id, null));
+      if (reason) throw notPossible('status', reason);
+    },
+  );
 }
 
 /** Where an invoice stands, and whether a payment of `amount` goes beyond what is outstanding. */
@@ -85,7 +95,7 @@ export const reinstateItem = (context: Context, caseId: string, invoiceId: strin
     cancelled ? undefined : 'the item is not cancelled',
   );
 
-async function changeItem(
+function changeItem(
   { db, company, clock }: Context,
   caseId: string,
   invoiceId: string,
@@ -93,12 +103,13 @@ async function changeItem(
   statement: Statement,
   refusal: (cancelled: boolean) => string | undefined,
 ): Promise<string> {
-  for (;;) {
-    const record = await db.json(statement, [company.id, caseId, invoiceId, id, toSql(clock())]);
-    if (record) return record;
-    const found = await db.first<{ cancelled: boolean }>(sql.findItem, [company.id, caseId, invoiceId, id]);
-    if (!found) throw notFound('invoice item');
-    const reason = refusal(found.cancelled);
-    if (reason) throw notPossible('status', reason);
-  }
+  return untilWritten(
+    () => db.json(statement, [company.id, caseId, invoiceId, id, toSql(clock())]),
+    async () => {
+      const found = await db.first<{ cancelled: boolean }>(sql.findItem, [company.id, caseId, invoiceId, id]);
+      if (!found) throw notFound('invoice item');
+      const reason = refusal(found.cancelled);
+      if (reason) throw notPossible('status', reason);
+    },
+  );
 }

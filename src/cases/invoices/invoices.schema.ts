@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { PAGE_QUERY } from '../../kernel/page.ts';
 import { decimal, flag, instantOut, nullable, optional, text, time, uuid, wallOut } from '../../kernel/shapes.ts';
+import { queryFlag } from '../case-list.schema.ts';
 
 const MOST_ITEMS = 1_000;
 
@@ -38,21 +40,26 @@ export const UpdateInvoiceBody = Type.Object({
 });
 export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
 
+const showCancelledItems = queryFlag('Whether cancelled items are listed too.');
+
 export const InvoiceQuery = Type.Object({
-  show_cancelled_items: Type.Optional(
-    Type.Unsafe<'true' | 'false' | '1' | '0'>({
-      type: ['boolean', 'string'],
-      enum: [true, false, 'true', 'false', '1', '0'],
-      default: false,
-      description: 'Whether cancelled items are listed too.',
+  show_cancelled_items: showCancelledItems,
+  status: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
+      description: 'Only those that stand so.',
     }),
   ),
+  due_from: Type.Optional(time({ description: 'Due at this time or later.', examples: ['2026-03-01 00:00:00'] })),
+  due_to: Type.Optional(time({ description: 'Due before this time.', examples: ['2026-04-01 00:00:00'] })),
+  ...PAGE_QUERY,
 });
-
 export type InvoiceQuery = Static<typeof InvoiceQuery>;
 
-export const showsCancelled = ({ body }: { body: InvoiceQuery }): boolean =>
-  ['true', '1'].includes(body.show_cancelled_items ?? '');
+/** Of the reading of one invoice. */
+export const OneInvoiceQuery = Type.Object({ show_cancelled_items: showCancelledItems });
+export type OneInvoiceQuery = Static<typeof OneInvoiceQuery>;
 
 export const SentBody = Type.Object({
   date_sent: optional(time({ description: 'Now, where it is not sent.', examples: ['2026-03-02 09:00:00'] })),

@@ -4,41 +4,39 @@ import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
-import { requireCase } from '../case.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
+import { isTrue } from '../case-list.schema.ts';
+import { type Listed, readInstant, readList } from '../case-list.ts';
 import { type InvoiceLine, readLines, readTotals } from './invoice-totals.ts';
-import { type InvoiceBody, type InvoiceQuery, showsCancelled } from './invoices.schema.ts';
+import type { InvoiceBody, InvoiceQuery } from './invoices.schema.ts';
 import * as sql from './invoices.sql.ts';
 
-export async function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<string> {
-  const { db, company } = context;
-  if (!query.ok) {
-    await requireCase(context, caseId);
-    query.check();
-  }
-  const list = await db.json(sql.listInvoices, [company.id, caseId, company.timeZone, showsCancelled(query)]);
-  if (list === undefined) throw notFound('case');
-  return list;
+export function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<Listed> {
+  const range = [readInstant(context, query, 'due_from'), readInstant(context, query, 'due_to')];
+  return readList(context, caseId, sql.invoiceLists, query, {
+    own: [context.company.timeZone, isTrue(query.body.show_cancelled_items)],
+    filters: [query.body.status, ...range],
+  });
 }
 
 export async function createInvoice(context: Context, caseId: string, form: Form<InvoiceBody>): Promise<string> {
   const { db, company, clock } = context;
   const draft = readDraft(context, form);
-  for (;;) {
-    const record =
-      draft &&
-      (await db.json(sql.insertInvoice, [
-        company.id,
-        caseId,
-        newId(),
-        ...draft.values,
-        company.terms,
-        form.body.payment_terms ?? company.paymentTerms,
-        toSql(clock()),
-        ...draft.items,
-      ]));
-    if (record) return record;
-    await judge(context, caseId, null, form);
-  }
+  const insert = async (complete: Draft) =>
+    db.json(sql.insertInvoice, [
+      company.id,
+      caseId,
+      newId(),
+      ...complete.values,
+      company.terms,
+      form.body.payment_terms ?? company.paymentTerms,
+      toSql(clock()),
+      ...complete.items,
+    ]);
+  return untilWritten(
+    async () => draft && insert(draft),
+    () => judge(context, caseId, null, form),
+  );
 }
 
 /** Items are touched only when the request speaks of them; an update of the heading leaves them alone. */
@@ -52,31 +50,33 @@ export async function updateInvoice(
   const { items, keep_existing_items: keep, payment_terms: terms } = form.body;
   const draft = readDraft(context, form);
   const replace = keep === false || (items !== undefined && keep !== true);
-  for (;;) {
-    const record =
-      draft &&
-      (await db
-        .json(sql.updateInvoice, [
-          company.id,
-          caseId,
-          id,
-          ...draft.values,
-          terms === null ? company.paymentTerms : terms,
-          toSql(clock()),
-          replace,
-          ...draft.items,
-        ])
-        .catch((error: unknown) => {
-          if (brokenConstraint(error) !== 'invoices_number') throw error;
-          return undefined;
-        }));
-    if (record) return record;
-    await judge(context, caseId, id, form);
-  }
+  const update = async (complete: Draft) =>
+    db
+      .json(sql.updateInvoice, [
+        company.id,
+        caseId,
+        id,
+        ...complete.values,
+        terms === null ? company.paymentTerms : terms,
+        toSql(clock()),
+        replace,
+        ...complete.items,
+      ])
+      .catch((error: unknown) => {
+        if (brokenConstraint(error) !== 'invoices_number') throw error;
+        return undefined;
+      });
+  return untilWritten(
+    async () => draft && update(draft),
+    () => judge(context, caseId, id, form),
+  );
 }
 
-/** The figures and dates in the order of the statements; undefined where the form has faults. */
-function readDraft({ company }: Context, form: Form<InvoiceBody>): { values: unknown[]; items: unknown[] } | undefined {
+/** The figures and dates, and the items, in the order of the statements. */
+type Draft = { values: unknown[]; items: unknown[] };
+
+/** Undefined where the form has faults. */
+function readDraft({ company }: Context, form: Form<InvoiceBody>): Draft | undefined {
   const { body } = form;
   const created = form.read('date_created', body.date_created, (text) => parseTime(text, company.timeZone));
   const due = form.read('date_due', body.date_due, (text) => parseTime(text, company.timeZone));

@@ -4,6 +4,7 @@ import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type DecimalInput, parseExact, toText } from '../../kernel/money.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
 import { judgeChange } from './invoice-life.ts';
 import type { PaymentBody } from './payments.schema.ts';
 import * as sql from './payments.sql.ts';
@@ -25,25 +26,17 @@ export async function recordPayment(
   const now = clock();
   const amount = form.read('amount', body.amount, readAmount) ?? null;
   const paidAt = form.read('paid_at', body.paid_at, (text) => parseTime(text, company.timeZone)) ?? now;
-  for (;;) {
-    const record =
-      form.ok &&
-      (await db.json(sql.insertPayment, [
-        company.id,
-        caseId,
-        invoiceId,
-        newId(),
-        amount,
-        toSql(paidAt),
-        body.reference ?? null,
-        toSql(now),
-      ]));
-    if (record) return record;
-    const { cancelled, beyond, outstanding } = await judgeChange(context, caseId, invoiceId, amount);
-    if (cancelled) form.fault('status', 'not_possible', 'a cancelled invoice takes no payment');
-    else if (beyond) form.fault('amount', 'out_of_range', `must not be more than what is outstanding: ${outstanding}`);
-    form.check();
-  }
+  const columns = [toSql(paidAt), body.reference ?? null, toSql(now)];
+  return untilWritten(
+    async () => form.ok && db.json(sql.insertPayment, [company.id, caseId, invoiceId, newId(), amount, ...columns]),
+    async () => {
+      const { cancelled, beyond, outstanding } = await judgeChange(context, caseId, invoiceId, amount);
+      if (cancelled) form.fault('status', 'not_possible', 'a cancelled invoice takes no payment');
+      else if (beyond)
+        form.fault('amount', 'out_of_range', `must not be more than what is outstanding: ${outstanding}`);
+      form.check();
+    },
+  );
 }
 
 export async function reversePayment(

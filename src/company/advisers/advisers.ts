@@ -5,6 +5,7 @@ import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
 import { toSql } from '../../kernel/time.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
 import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
 import type { AdviserBody } from './advisers.schema.ts';
@@ -24,36 +25,32 @@ export async function showAdviser({ db, company }: Desk, id: string): Promise<st
 
 export async function createAdviser(desk: Desk, form: Form<AdviserBody>): Promise<string> {
   const { db, company, clock } = desk;
-  const { body } = form;
   const adviser = JSON.stringify({ ...DEFAULTS, ...readAdviser(form) });
-  for (;;) {
-    const record =
-      form.ok &&
-      body.video_provider !== 'zoom' &&
-      (await db.json(sql.insertAdviser, [company.id, newId(), adviser, toSql(clock())]));
-    if (record) return record;
-    await judge(desk, null, form);
-  }
+  const insertable = () => form.ok && form.body.video_provider !== 'zoom';
+  return untilWritten(
+    async () => insertable() && db.json(sql.insertAdviser, [company.id, newId(), adviser, toSql(clock())]),
+    () => judge(desk, null, form),
+  );
 }
 
 export async function changeAdviser(desk: Desk, id: string, form: Form<AdviserBody>): Promise<string> {
   const { db, company, clock } = desk;
   const adviser = JSON.stringify(readAdviser(form));
-  for (;;) {
-    const record =
-      form.ok &&
-      (await db.json(sql.updateAdviser, [company.id, id, adviser, toSql(clock())]).catch((error: unknown) => {
-        if (brokenConstraint(error) !== 'advisers_email') throw error;
-      }));
-    if (record) return record;
-    await judge(desk, id, form);
-  }
+  return untilWritten(
+    async () =>
+      form.ok && db.json(sql.updateAdviser, [company.id, id, adviser, toSql(clock())]).catch(unlessEmailTaken),
+    () => judge(desk, id, form),
+  );
 }
 
 export async function removeAdviser({ db, company, clock }: Desk, id: string): Promise<string> {
   const record = await db.json(sql.removeAdviser, [company.id, id, toSql(clock())]);
   if (record === undefined) throw notFound('adviser');
   return record;
+}
+
+function unlessEmailTaken(error: unknown): undefined {
+  if (brokenConstraint(error) !== 'advisers_email') throw error;
 }
 
 function readAdviser(form: Form<AdviserBody>): Record<string, unknown> {

@@ -16,7 +16,9 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     method: 'GET',
     path: list,
     summary: 'List cases',
-    description: 'Newest first. `search` looks at the reference and at names, emails and phones of the customers.',
+    description:
+      'Newest first. `search` looks at the reference and at names, emails and phones of the customers; a phone number is ' +
+      'found however it is written.',
     params: {},
     query: ListQuery,
     response: CaseList,

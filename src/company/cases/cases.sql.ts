@@ -1,6 +1,6 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { lists } from '../listing.sql.ts';
-import { CUSTOMER_ORDER, customerRecord, insertInto } from './customers.sql.ts';
+import { CUSTOMER_ORDER, customerMatches, customerRecord, insertInto } from './customers.sql.ts';
 
 const record = (customers: string) =>
   json({
@@ -19,9 +19,9 @@ export const listCases = lists('cases', {
   as: 'c',
   element: stored,
   order: 'c.created_at DESC, c.id DESC',
-  matches: (pattern) => `c.search LIKE lower(${pattern}) OR c.id IN (
+  matches: (pattern, number) => `c.search LIKE lower(${pattern}) OR c.id IN (
     SELECT u.case_id FROM customers u
-     WHERE u.company_id = $1 AND u.removed_at IS NULL AND u.search LIKE lower(${pattern}))`,
+     WHERE u.company_id = $1 AND u.removed_at IS NULL AND (${customerMatches(pattern, number)}))`,
 });
 
 /** $1 company, $2 id */

@@ -7,10 +7,10 @@ import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
 import type { CaseBody, CreateCaseBody } from './cases.schema.ts';
 import * as sql from './cases.sql.ts';
-import { newCustomer } from './customers.ts';
+import { newCustomer, numberOf } from './customers.ts';
 
-export async function listCases({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
-  return readPage(db, sql.listCases, [company.id], listing);
+export async function listCases(desk: Desk, listing: Listing): Promise<PageOfJson> {
+  return readPage(desk.db, sql.listCases, [desk.company.id], listing, numberOf(desk, listing));
 }
 
 export async function showCase({ db, company }: Desk, id: string): Promise<string> {

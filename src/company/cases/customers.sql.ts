@@ -24,7 +24,8 @@ export const CUSTOMER_ORDER = 'u.created_at, u.id';
 const here = 'u.company_id = $1 AND u.case_id = $2 AND u.removed_at IS NULL';
 
 /** `number`: the search as E.164, where it can be read as a phone number. */
-const matches = (pattern: string, number: string) => `u.search LIKE lower(${pattern}) OR u.phone_e164 = ${number}`;
+export const customerMatches = (pattern: string, number: string) =>
+  `u.search LIKE lower(${pattern}) OR u.phone_e164 = ${number}`;
 
 export const listCustomers = lists('customers', {
   scope: 1,
@@ -32,7 +33,7 @@ export const listCustomers = lists('customers', {
   as: 'u',
   element: customerRecord,
   order: 'lower(u.last_name), lower(u.first_names), u.id',
-  matches,
+  matches: customerMatches,
 });
 
 export const listCaseCustomers = lists('case_customers', {
@@ -41,7 +42,7 @@ export const listCaseCustomers = lists('case_customers', {
   as: 'u',
   element: customerRecord,
   order: CUSTOMER_ORDER,
-  matches,
+  matches: customerMatches,
   within: 'cases c WHERE c.company_id = $1 AND c.id = $2',
 });
 

@@ -17,7 +17,8 @@ export async function listCaseCustomers(desk: Desk, caseId: string, listing: Lis
   return readPage(desk.db, sql.listCaseCustomers, [desk.company.id, caseId], listing, numberOf(desk, listing));
 }
 
-const numberOf = ({ company }: Desk, { search }: Listing) =>
+/** What is searched for, where it can be a phone number. */
+export const numberOf = ({ company }: Desk, { search }: Listing) =>
   (search && phoneNumber(search, company.phoneRegion)) || null;
 
 export async function showCustomer({ db, company }: Desk, caseId: string, id: string): Promise<string> {

@@ -1,12 +1,10 @@
-import type { Company } from '../../kernel/context.ts';
+import type { Caller, Credential } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/database.ts';
 import { type Clock, toSql } from '../../kernel/time.ts';
 import { type CompanyRow, companyOf } from '../company.ts';
 import { findToken } from './callers.sql.ts';
 import type { KeyUses } from './key-uses.ts';
 import { digest } from './secrets.ts';
-
-export type Caller = { company: Company; tokenId: string; scopes: ReadonlySet<string> };
 
 const CACHE_MS = 2_000;
 const MOST_CACHED = 10_000;
@@ -37,12 +35,15 @@ export function callerFinder(
   };
 }
 
-type TokenRow = CompanyRow & { token_id: string; is_key: boolean; scopes: string[] };
+type TokenRow = CompanyRow & { token_id: string; client_id: string | null; name: string; scopes: string[] };
 
 async function findCaller(db: Executor, clock: Clock, uses: KeyUses, token: string): Promise<Caller | undefined> {
   const row = await db.first<TokenRow>(findToken, [digest(token), toSql(clock())]);
   if (!row) return undefined;
   // Noted where the look-up is made and not on every request: two seconds do not matter to "last used".
-  if (row.is_key) uses.note(row.id, row.token_id);
-  return { tokenId: row.token_id, scopes: new Set(row.scopes), company: companyOf(row) };
+  if (row.client_id === null) uses.note(row.id, row.token_id);
+  const { name } = row;
+  const credential: Credential =
+    row.client_id === null ? { type: 'key', id: row.token_id, name } : { type: 'client', id: row.client_id, name };
+  return { credential, scopes: new Set(row.scopes), company: companyOf(row) };
 }

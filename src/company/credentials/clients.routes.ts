@@ -39,7 +39,8 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     method: 'POST',
     path: list,
     summary: 'Create an API client',
-    description: 'For POST /oauth/token. The secret is shown this once and stored nowhere.',
+    description:
+      'For POST /oauth/token, with scopes that the caller has itself. The secret is shown this once and stored nowhere.',
     params: {},
     body: CreateClientBody,
     response: ClientWithSecret,
@@ -65,7 +66,8 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     path: one,
     summary: 'Update an API client',
     description:
-      'A scope that is taken away is missing from its tokens within two seconds; a new one is in new tokens.',
+      'A scope that is taken away is missing from its tokens within two seconds; a new one is in new tokens, and must be ' +
+      'one that the caller has itself.',
     params,
     body: ClientBody,
     response: ClientRecord,
@@ -80,7 +82,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     summary: "Replace a client's secret",
     description:
       'The old secret gets no more tokens from now on; tokens that it has got live until they expire. Disabling the client ' +
-      'ends them as well.',
+      'ends them as well. Refused where the client has scopes that the caller does not have.',
     params,
     response: ClientWithSecret,
     handle: async (context, { clientId }) => ({ json: await rotateClient(context, clientId), headers: NOT_STORED }),

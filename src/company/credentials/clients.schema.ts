@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { COMPANY_SCOPES } from '../../kernel/scopes.ts';
 import { instantOut, nullable, text, uuid } from '../../kernel/shapes.ts';
 import { scopesOf } from './granted-scopes.ts';
+import { CreatedBy } from './maker.ts';
 
 const name = text({ minLength: 1, maxLength: 100, description: 'What the client is.', examples: ['website'] });
 const scopes = scopesOf(COMPANY_SCOPES);
@@ -18,6 +19,7 @@ const fields = {
   updated_at: instantOut(),
   rotated_at: nullable(instantOut({ description: 'When the secret was last replaced.' })),
   disabled_at: nullable(instantOut()),
+  created_by: CreatedBy,
 };
 
 export const ClientRecord = Type.Object(fields, { additionalProperties: false });

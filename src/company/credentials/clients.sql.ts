@@ -1,5 +1,6 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { contains, lists } from '../listing.sql.ts';
+import { createdBy, MAKER_COLUMNS } from './maker.sql.ts';
 
 const record = json({
   id: 'k.id',
@@ -9,6 +10,7 @@ const record = json({
   updated_at: iso('k.updated_at'),
   rotated_at: iso('k.rotated_at'),
   disabled_at: iso('k.disabled_at'),
+  created_by: createdBy('k'),
 });
 
 const here = 'k.company_id = $1 AND k.id = $2';
@@ -25,25 +27,33 @@ export const listClients = lists('clients', {
 /** $1 company, $2 id */
 export const showClient = statement('clients.show', `SELECT ${record}::text FROM clients k WHERE ${here}`);
 
-/** $1 company, $2 id, $3 name, $4 scopes, $5 hash, $6 now */
+/** $1 company, $2 id, $3 name, $4 scopes, $5 hash, $6 now, $7… who makes it */
 export const insertClient = statement(
   'clients.insert',
-  `INSERT INTO clients AS k (company_id, id, name, scopes, secret_sha256, created_at, updated_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $6)
+  `INSERT INTO clients AS k (company_id, id, name, scopes, secret_sha256, created_at, updated_at, ${MAKER_COLUMNS})
+   VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)
    RETURNING ${record}::text`,
 );
 
-/** $1 company, $2 id, $3 name or null, $4 scopes or null, $5 now */
+/**
+ * $1 company, $2 id, $3 name or null, $4 scopes or null, $5 now, $6 what can be granted or null for everything.
+ * Nothing where a scope would come that the client lacks and that cannot be granted.
+ */
 export const updateClient = statement(
   'clients.update',
-  `UPDATE clients k SET name = coalesce($3, k.name), scopes = coalesce($4, k.scopes), updated_at = $5 WHERE ${here}
+  `UPDATE clients k SET name = coalesce($3, k.name), scopes = coalesce($4, k.scopes), updated_at = $5
+    WHERE ${here} AND ($4::text[] IS NULL OR $6::text[] IS NULL OR $4 <@ (k.scopes || $6))
    RETURNING ${record}::text`,
 );
 
-/** $1 company, $2 id, $3 hash, $4 now */
+/** $1 company, $2 id */
+export const findScopes = statement('clients.find_scopes', `SELECT k.scopes FROM clients k WHERE ${here}`);
+
+/** $1 company, $2 id, $3 hash, $4 now, $5 what can be granted or null for everything. Nothing where it has more. */
 export const rotateClient = statement(
   'clients.rotate',
-  `UPDATE clients k SET secret_sha256 = $3, rotated_at = $4, updated_at = $4 WHERE ${here}
+  `UPDATE clients k SET secret_sha256 = $3, rotated_at = $4, updated_at = $4
+    WHERE ${here} AND ($5::text[] IS NULL OR k.scopes <@ $5)
    RETURNING ${record}::text`,
 );
 
@@ -56,17 +66,15 @@ export const disableClient = statement(
    RETURNING ${record}::text`,
 );
 
-/** $1 company, $2 id, $3 now. The tokens of the time before do not come back to life. */
+/**
+ * $1 company, $2 id, $3 now. The tokens of the time before do not come back to life: they are of another generation,
+ * also those that a statement which has just waited for another cannot see.
+ */
 export const enableClient = statement(
   'clients.enable',
-  `WITH before AS (
-     SELECT k.disabled_at FROM clients k WHERE ${here}
-   ), ended AS (
-     UPDATE tokens t SET revoked_at = $3 FROM before
-      WHERE before.disabled_at IS NOT NULL AND t.company_id = $1 AND t.client_id = $2 AND t.revoked_at IS NULL
-   )
-   UPDATE clients k
-      SET updated_at = CASE WHEN k.disabled_at IS NULL THEN k.updated_at ELSE $3 END, disabled_at = NULL
+  `UPDATE clients k
+      SET updated_at = CASE WHEN k.disabled_at IS NULL THEN k.updated_at ELSE $3 END, disabled_at = NULL,
+          generation = CASE WHEN k.disabled_at IS NULL THEN k.generation ELSE k.generation + 1 END
     WHERE ${here}
    RETURNING ${record}::text`,
 );

@@ -1,14 +1,16 @@
-import { notFound } from '../../kernel/errors.ts';
+import { invalidRequest, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
 import type { Statement } from '../../kernel/sql.ts';
 import { toSql } from '../../kernel/time.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
 import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
 import type { ClientBody } from './clients.schema.ts';
 import * as sql from './clients.sql.ts';
-import { readScopes } from './granted-scopes.ts';
+import { readScopes, requireGrantable } from './granted-scopes.ts';
+import { makerColumns } from './maker.ts';
 import { digest, newClientSecret, withSecret } from './secrets.ts';
 
 export async function listClients({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
@@ -17,29 +19,52 @@ export async function listClients({ db, company }: Desk, listing: Listing): Prom
 
 export const showClient = (desk: Desk, id: string): Promise<string> => onClient(desk, sql.showClient, id);
 
-export async function createClient({ db, company, clock }: Desk, form: Form<ClientBody>): Promise<string> {
+export async function createClient(desk: Desk, form: Form<ClientBody>): Promise<string> {
+  const { db, company, clock, credential } = desk;
   const scopes = readScopes(form);
+  requireGrantable(form, desk);
   form.check();
   const secret = newClientSecret();
   const values = [company.id, newId(), form.body.name, scopes, digest(secret), toSql(clock())];
-  const record = await db.json(sql.insertClient, values);
+  const record = await db.json(sql.insertClient, [...values, ...makerColumns(credential)]);
   if (record === undefined) throw new Error('A client was refused without a reason.');
   return withSecret(record, 'client_secret', secret);
 }
 
 export async function changeClient(desk: Desk, id: string, form: Form<ClientBody>): Promise<string> {
-  const scopes = readScopes(form);
-  if (!form.ok) {
-    await showClient(desk, id);
-    form.check();
-  }
-  return onClient(desk, sql.updateClient, id, form.body.name ?? null, scopes ?? null, toSql(desk.clock()));
+  const { db, company, clock } = desk;
+  const values = [company.id, id, form.body.name ?? null, readScopes(form) ?? null];
+  return untilWritten(
+    async () => form.ok && db.json(sql.updateClient, [...values, toSql(clock()), grantable(desk)]),
+    async () => {
+      requireGrantable(form, desk, await scopesOf(desk, id));
+      form.check();
+    },
+  );
 }
 
+/** Who learns the secret can do what the client may: nobody is given more than it has. */
 export async function rotateClient(desk: Desk, id: string): Promise<string> {
+  const { db, company, clock } = desk;
   const secret = newClientSecret();
-  const record = await onClient(desk, sql.rotateClient, id, digest(secret), toSql(desk.clock()));
+  const record = await untilWritten(
+    () => db.json(sql.rotateClient, [company.id, id, digest(secret), toSql(clock()), grantable(desk)]),
+    async () => {
+      const lacking = (await scopesOf(desk, id)).filter((scope) => desk.scopes && !desk.scopes.has(scope));
+      if (lacking.length === 0) return;
+      const message = `the client has scopes that this token does not have: ${lacking.join(', ')}`;
+      throw invalidRequest([{ field: 'scopes', code: 'not_allowed', message }]);
+    },
+  );
   return withSecret(record, 'client_secret', secret);
+}
+
+const grantable = ({ scopes }: Desk) => (scopes ? [...scopes] : null);
+
+async function scopesOf({ db, company }: Desk, id: string): Promise<string[]> {
+  const client = await db.first<{ scopes: string[] }>(sql.findScopes, [company.id, id]);
+  if (!client) throw notFound('client');
+  return client.scopes;
 }
 
 export const disableClient = (desk: Desk, id: string): Promise<string> =>

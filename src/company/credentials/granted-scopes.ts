@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Asking } from '../../kernel/context.ts';
 import type { Form } from '../../kernel/form.ts';
 import { ALL_SCOPES, type Scope } from '../../kernel/scopes.ts';
 
@@ -9,10 +10,22 @@ export const scopesOf = (scopes: readonly Scope[]) =>
     examples: [['invoices:read', 'invoices:write']],
   });
 
+type Scoped = Form<{ scopes?: Scope[] }>;
+
 /** Once each, in one order. Undefined where none were sent or they are at fault. */
-export function readScopes(form: Form<{ scopes?: Scope[] }>): Scope[] | undefined {
+export function readScopes(form: Scoped): Scope[] | undefined {
   const { scopes } = form.body;
   if (scopes === undefined || form.faulty('scopes')) return undefined;
   if (scopes.length === 0) form.fault('scopes', 'too_short', 'must name at least one scope');
   return ALL_SCOPES.filter((scope) => scopes.includes(scope));
+}
+
+/** Nobody gives what it does not have: else `manage` would be all scopes. `kept`: those that are there already. */
+export function requireGrantable(form: Scoped, { scopes: own }: Asking, kept: readonly string[] = []): void {
+  if (own === undefined || !Array.isArray(form.body.scopes)) return;
+  for (const [i, scope] of form.body.scopes.entries()) {
+    const field = `scopes[${i}]`;
+    if (own.has(scope) || kept.includes(scope) || form.faulty(field)) continue;
+    form.fault(field, 'not_allowed', `cannot be granted by a token that does not have it: ${scope}`);
+  }
 }

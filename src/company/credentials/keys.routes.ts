@@ -31,7 +31,8 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     method: 'POST',
     path: list,
     summary: 'Create an API key',
-    description: 'A bearer token for a script. It is shown this once and stored nowhere.',
+    description:
+      'A bearer token for a script, with scopes that the caller has itself. It is shown this once and stored nowhere.',
     params: {},
     body: KeyBody,
     response: KeyCreated,
@@ -76,7 +77,9 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     response: KeyCreated,
     handle: async (context, { companyId }, form) => {
       const company = await findCompany(context, companyId);
-      return { json: await createKey({ ...context, company }, form), headers: NOT_STORED };
+      // An operator has none of a company's scopes, and gives a company all of them.
+      const json = await createKey({ ...context, company, scopes: undefined }, form);
+      return { json, headers: NOT_STORED };
     },
   });
 }

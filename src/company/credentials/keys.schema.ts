@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { ALL_SCOPES, COMPANY_SCOPES, type Scope } from '../../kernel/scopes.ts';
 import { instantOut, nullable, optional, text, time, uuid } from '../../kernel/shapes.ts';
 import { scopesOf } from './granted-scopes.ts';
+import { CreatedBy } from './maker.ts';
 
 const keyBody = (scopes: readonly Scope[]) =>
   Type.Object({
@@ -28,6 +29,7 @@ const fields = {
   expires_at: nullable(instantOut()),
   last_used_at: nullable(instantOut({ description: 'Exact to about a minute.' })),
   revoked_at: nullable(instantOut()),
+  created_by: CreatedBy,
 };
 
 export const KeyRecord = Type.Object(fields, { additionalProperties: false });

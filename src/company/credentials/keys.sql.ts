@@ -1,5 +1,6 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { contains, lists } from '../listing.sql.ts';
+import { createdBy, MAKER_COLUMNS } from './maker.sql.ts';
 
 const record = json({
   id: 't.id',
@@ -9,6 +10,7 @@ const record = json({
   expires_at: iso('t.expires_at'),
   last_used_at: iso('t.last_used_at'),
   revoked_at: iso('t.revoked_at'),
+  created_by: createdBy('t'),
 });
 
 const here = 't.company_id = $1 AND t.client_id IS NULL';
@@ -25,11 +27,11 @@ export const listKeys = lists('keys', {
 /** $1 company, $2 id */
 export const showKey = statement('keys.show', `SELECT ${record}::text FROM tokens t WHERE ${here} AND t.id = $2`);
 
-/** $1 company, $2 id, $3 hash, $4 name, $5 scopes, $6 expiry or null, $7 now */
+/** $1 company, $2 id, $3 hash, $4 name, $5 scopes, $6 expiry or null, $7 now, $8… who makes it */
 export const insertKey = statement(
   'keys.insert',
-  `INSERT INTO tokens AS t (company_id, id, secret_sha256, name, scopes, expires_at, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7)
+  `INSERT INTO tokens AS t (company_id, id, secret_sha256, name, scopes, expires_at, created_at, ${MAKER_COLUMNS})
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
    RETURNING ${record}::text`,
 );
 

@@ -5,9 +5,10 @@ import type { Listing, PageOfJson } from '../../kernel/page.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
 import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
-import { readScopes } from './granted-scopes.ts';
+import { readScopes, requireGrantable } from './granted-scopes.ts';
 import type { KeyBody } from './keys.schema.ts';
 import * as sql from './keys.sql.ts';
+import { makerColumns } from './maker.ts';
 import { digest, newToken, withSecret } from './secrets.ts';
 
 export async function listKeys({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
@@ -20,22 +21,23 @@ export async function showKey({ db, company }: Desk, id: string): Promise<string
   return record;
 }
 
-/** Which scopes can be granted is in the schema with which the form was read. */
+/** Which scopes can be granted at all is in the schema with which the form was read. */
 export async function createKey(desk: Desk, form: Form<KeyBody>): Promise<string> {
   const { body } = form;
   const scopes = readScopes(form) ?? [];
+  requireGrantable(form, desk);
   const expiry = form.read('expires_at', body.expires_at, (text) => parseExpiry(text, desk));
   form.check();
   return storeKey(desk, { name: body.name, scopes, expiry });
 }
 
 export async function storeKey(
-  { db, company, clock }: Desk,
+  { db, company, clock, credential }: Desk,
   { name, scopes, expiry }: { name: string; scopes: readonly string[]; expiry?: Instant | undefined },
 ): Promise<string> {
   const key = newToken();
   const expires = expiry ? toSql(expiry) : null;
-  const values = [company.id, newId(), digest(key), name, scopes, expires, toSql(clock())];
+  const values = [company.id, newId(), digest(key), name, scopes, expires, toSql(clock()), ...makerColumns(credential)];
   const record = await db.json(sql.insertKey, values);
   if (record === undefined) throw new Error('A key was refused without a reason.');
   return withSecret(record, 'key', key);

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isUuid, newId } from '../../kernel/ids.ts';
-import { type Instant, toSql } from '../../kernel/time.ts';
+import { toSql } from '../../kernel/time.ts';
 import type { Office } from '../office.ts';
 import * as sql from './oauth.sql.ts';
 import { digest, newToken } from './secrets.ts';
@@ -65,11 +65,6 @@ export async function issueToken({ db, clock }: Office, client: Client, scope: s
 /** A token of another client, or none at all, is left as it is. */
 export async function revokeToken({ db, clock }: Office, client: Client, token: string): Promise<void> {
   await db.rows(sql.revokeToken, [client.company_id, client.id, digest(token), toSql(clock())]);
-}
-
-/** Removes every token and key that ended before; gives how many. Issuing removes those of clients by itself. */
-export async function forgetTokens({ db }: Pick<Office, 'db'>, before: Instant): Promise<number> {
-  return (await db.rows(sql.forgetTokens, [toSql(before)])).length;
 }
 
 const refusedClient = () =>
