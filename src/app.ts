@@ -19,6 +19,7 @@ import { apiPages } from './http/api-pages.ts';
 import { authentication } from './http/authentication.ts';
 import { rawBodies } from './http/body.ts';
 import { draining } from './http/draining.ts';
+import { Records } from './http/entity-tags.ts';
 import { FailedAttempts } from './http/failed-attempts.ts';
 import { health } from './http/health.ts';
 import { metrics } from './http/metrics.ts';
@@ -78,9 +79,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
   metrics(app, db, clock, outcomes ?? new Outcomes());
   health(app, db, migrations ?? (await readMigrations()));
-  await openapi(app, packageJson.version);
+  const records = new Records();
+  await openapi(app, packageJson.version, records);
 
-  const services = { db, clock };
+  const services = { db, clock, records };
   await app.register(async (cases) => {
     addressBookRoutes(cases, services);
     entryLifeRoutes(cases, services);

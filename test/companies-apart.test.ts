@@ -337,6 +337,7 @@ const REFERENCES: Record<string, string[]> = {
   messages: ['company_id', 'case_id', 'appointment_id'],
   meetings: ['company_id', 'case_id', 'appointment_id'],
   video_accounts: ['company_id', 'adviser_id'],
+  idempotency_keys: ['company_id'],
 };
 
 type Row = Record<string, unknown>;
@@ -380,12 +381,16 @@ async function fillTables(firm: Firm, caseId = firm.caseId): Promise<void> {
      VALUES ($1, $2, 'test', '{}', sha256('test'), now(), now())`,
     [firm.companyId, clientId],
   );
-  await world.sql('UPDATE tokens SET client_id = $2 WHERE company_id = $1', [firm.companyId, clientId]);
   await world.sql(
     `INSERT INTO video_accounts (company_id, id, adviser_id, account_id, client_id, host, created_at, updated_at)
      SELECT company_id, gen_random_uuid(), id, 'account', 'client', 'host', now(), now() FROM advisers WHERE company_id = $1 LIMIT 1`,
     [firm.companyId],
   );
+  await world.sql('UPDATE tokens SET client_id = $2, client_generation = 1 WHERE company_id = $1', [
+    firm.companyId,
+    clientId,
+  ]);
+  await firm.post(`${firm.path}/interactions`, { type: 'phone' }, { 'idempotency-key': randomUUID() });
 }
 
 const FOREIGN_KEY_VIOLATION = '23503';

@@ -10,6 +10,8 @@ declare module 'fastify' {
     access?: Scope | 'public';
     /** One of the twelve: it asks for Content-Type even where it takes no body. */
     specified?: boolean;
+    /** The path of the operation, in the specification's spelling. */
+    path?: string;
   }
   interface FastifyRequest {
     caller: Caller | null;

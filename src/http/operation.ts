@@ -10,10 +10,20 @@ import type { Scope } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
 import { showWallTimes } from '../kernel/wall-time.ts';
 import { formOf, refused } from './body.ts';
+import {
+  type Held,
+  isKnown,
+  NoneMatchHeaders,
+  onlyIfMatch,
+  type ReadableRecord,
+  type Records,
+  tagOf,
+  wantedTags,
+} from './entity-tags.ts';
 import { answerOnce, IdempotencyHeaders, isWrite, keyOf } from './idempotency.ts';
 import type { WholeAnswer } from './kept-answer.ts';
 
-export type Services = { db: Database; clock: Clock };
+export type Services = { db: Database; clock: Clock; records: Records };
 
 type Operation<P extends string, B extends TSchema> = {
   id: string;
@@ -36,6 +46,8 @@ type Operation<P extends string, B extends TSchema> = {
   body?: B;
   bodyOptional?: boolean;
   response: TSchema;
+  /** Of the reading of one record. Writes below the same path can then be made to depend on its state. */
+  record?: { table: string; show: (context: Context, params: Record<P, string>) => Promise<string> };
   /** Throws where the path names nothing; for operations without a body, whose `handle` would act. */
   locate?: (context: Context, params: Record<P, string>) => Promise<void>;
   /** Gives the JSON text of the answer. It must write nothing when the form has faults. */
@@ -56,8 +68,19 @@ export function serve<P extends string, B extends TSchema>(
   services: Services,
   operation: Operation<P, B>,
 ): void {
+  const { record } = operation;
+  if (record) services.records.add(operation.path, record as ReadableRecord);
   const run = (request: FastifyRequest, form: Form<Static<B>>, db: Executor = services.db) =>
     operation.handle(contextOf(request, { ...services, db }), identifiers(request, operation), form, request);
+  /** As `run`, onto the state of the record that the caller names. */
+  const runOnto = async (request: FastifyRequest, wanted: string, held: Held, db: Executor): Promise<WholeAnswer> => {
+    const context = contextOf(request, { ...services, db });
+    const params = identifiers(request, operation);
+    const write = () => run(request, read(request), db);
+    const { answer, tag } = await onlyIfMatch(context, params, held, wanted, write);
+    const { headers, ...rest } = whole(answer);
+    return { ...rest, headers: { ...headers, ...(tag && { etag: tag }) } };
+  };
   const judge = async (request: FastifyRequest) =>
     operation.body
       ? run(request, refused('too_long', ''))
@@ -70,7 +93,7 @@ export function serve<P extends string, B extends TSchema>(
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      config: { access: operation.access, specified: !operation.addition },
+      config: { access: operation.access, specified: !operation.addition, path: operation.path },
       schema: {
         operationId: i === 0 ? operation.id : `${operation.id}_${i + 1}`,
         tags: [i === 0 ? operation.tag : 'Alternative forms'],
@@ -79,22 +102,40 @@ export function serve<P extends string, B extends TSchema>(
         security: [{ bearer: [operation.access] }],
         params: Type.Object(Object.fromEntries(Object.keys(operation.params).map((name) => [name, Type.String()]))),
         ...(isWrite(method) && { headers: IdempotencyHeaders }),
+        ...(record && { headers: NoneMatchHeaders }),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
         response: { 200: operation.response },
       },
       handler: async (request, reply) => {
-        const key = keyOf(request);
-        if (key !== undefined) {
-          const work = (db: Executor) => run(request, read(request), db).then(whole);
-          const { status, headers, body } = await answerOnce(request, key, services, work);
-          return (reply as FastifyReply).status(status).headers(headers).send(body);
+        if (isWrite(method)) {
+          const key = keyOf(request);
+          const wanted = wantedTags(request);
+          const held = wanted && services.records.at(operation.path);
+          if (key !== undefined || held) {
+            const work = (db: Executor) =>
+              held ? runOnto(request, wanted, held, db) : run(request, read(request), db).then(whole);
+            const { status, headers, body } = await (key === undefined
+              ? services.db.transaction(work)
+              : answerOnce(request, key, services, work));
+            return (reply as FastifyReply).status(status).headers(headers).send(body);
+          }
         }
         const answer = await run(request, read(request));
         reply.headers(JSON_TYPE);
-        if (typeof answer === 'string') return showWallTimes(answer);
-        reply.headers(answer.headers);
-        return typeof answer.json === 'string' ? showWallTimes(answer.json) : Readable.from(asList(answer.json));
+        if (typeof answer !== 'string') reply.headers(answer.headers);
+        const json = typeof answer === 'string' ? answer : answer.json;
+        if (typeof json !== 'string') return Readable.from(asList(json));
+        const text = showWallTimes(json);
+        if (!record) return text;
+        // A query can change what is shown, but not which state of the record it is.
+        const params = identifiers(request, operation);
+        const tag = tagOf(
+          operation.query ? showWallTimes(await record.show(contextOf(request, services), params)) : text,
+        );
+        reply.header('etag', tag);
+        if (!isKnown(request, tag)) return text;
+        return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
         // The path is judged before the body, also when the body is too large to be read.

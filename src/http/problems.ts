@@ -13,6 +13,7 @@ export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
   not_found: { status: 404, title: 'Not Found' },
   method_not_allowed: { status: 405, title: 'Method Not Allowed' },
   request_under_way: { status: 409, title: 'Conflict' },
+  precondition_failed: { status: 412, title: 'Precondition Failed' },
   body_too_large: { status: 413, title: 'Content Too Large' },
   idempotency_key_reused: { status: 422, title: 'Unprocessable Content' },
   too_many_attempts: { status: 429, title: 'Too Many Requests' },

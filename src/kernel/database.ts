@@ -170,7 +170,10 @@ export class Database extends Executor {
   }
 
   protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
-    return this.timed(query.name, () => this.pool.query<Row>(query).catch(unlessUnavailable));
+    const run = () => this.pool.query<Row>(query);
+    // The pool may not have noticed yet that an idle connection broke. What only reads can be asked again on another.
+    const again = (error: unknown) => (isBroken(error) && READS.test(query.text) ? run() : Promise.reject(error));
+    return this.timed(query.name, () => run().catch(again).catch(unlessUnavailable));
   }
 }
 
@@ -181,6 +184,14 @@ function unlessUnavailable(error: unknown): never {
 /** Which constraint refused a statement, if one did. */
 export const brokenConstraint = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError ? error.constraint : undefined;
+
+const READS = /^\s*SELECT\b/;
+
+/** The connection was there, and ended. */
+function isBroken(error: unknown): boolean {
+  const { code = '', message = '' } = error as { code?: string; message?: string };
+  return /^(57P01|ECONNRESET|EPIPE)$/.test(code) || /^Connection terminated/i.test(message);
+}
 
 /** No connection, a connection that broke, or a server that is starting or stopping (classes 08 and 57P). */
 function isUnavailable(error: unknown): boolean {

@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'request_under_way'
   | 'idempotency_key_reused'
+  | 'precondition_failed'
   | 'body_too_large'
   | 'too_many_attempts'
   | 'unavailable'

@@ -56,6 +56,8 @@ export function assertDescribed(method: string, path: string, answer: Answer): v
   const where = `${method} ${pathname}: ${answer.status}`;
   const described = resolve(operation.responses[answer.status]);
   assert.ok(described, `${where} is not in the document`);
+  assert.equal(answer.text === '', answer.status === 304, `${where}: only 304 has no body`);
+  if (answer.status === 304) return;
   const type = String(answer.headers['content-type']).split(';', 1)[0] ?? '';
   const schema = resolve(described.content?.[type]?.schema);
   assert.ok(schema, `${where}: ${type} is not in the document`);

@@ -15,6 +15,7 @@ const tag = 'Additions: invoices';
 const one = '/cases/{caseId}/invoices/{invoiceId}';
 const item = `${one}/items/{itemId}`;
 const params = { caseId: 'case', invoiceId: 'invoice' };
+const WITH_ALL_ITEMS = readForm(OneInvoiceQuery, { show_cancelled_items: 'true' });
 const itemParams = { ...params, itemId: 'invoice item' };
 
 export function invoiceLifeRoutes(app: FastifyInstance, services: Services): void {
@@ -30,6 +31,10 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     params,
     query: OneInvoiceQuery,
     response: InvoiceElement,
+    record: {
+      table: 'invoices',
+      show: (context, { caseId, invoiceId }) => readInvoice(context, caseId, invoiceId, WITH_ALL_ITEMS),
+    },
     handle: (context, { caseId, invoiceId }, _form, request) =>
       readInvoice(context, caseId, invoiceId, readForm(OneInvoiceQuery, request.query)),
   });
