@@ -31,8 +31,11 @@ import { WindowCounts } from './http/window-counts.ts';
 import type { Database } from './kernel/database.ts';
 import { type Migration, readMigrations } from './kernel/migrations.ts';
 import { Outcomes } from './kernel/outcomes.ts';
+import type { SecretBox } from './kernel/secret-box.ts';
 import type { Clock } from './kernel/time.ts';
 import { messageRoutes } from './messages/messages.routes.ts';
+import { videoAccountRoutes } from './video/accounts.routes.ts';
+import { meetingRoutes } from './video/meetings.routes.ts';
 
 export type AppOptions = {
   db: Database;
@@ -45,11 +48,13 @@ export type AppOptions = {
   requestsPerMinute?: number | undefined;
   /** Whose pages may call from a browser. */
   corsOrigins?: readonly string[];
+  /** Where there is a key to keep secrets with. */
+  secrets?: SecretBox | undefined;
 };
 
 /** The whole service as one value: the plugins, then the slices. Who serves it, and when it ends, is main's affair. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { db, clock, logger, migrations, outcomes, requestsPerMinute, corsOrigins = [] } = options;
+  const { db, clock, logger, migrations, outcomes, secrets, requestsPerMinute, corsOrigins = [] } = options;
   const app = Fastify({
     loggerInstance: logger as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -97,8 +102,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     appointmentRoutes(cases, services);
     appointmentLifeRoutes(cases, services);
     messageRoutes(cases, services);
+    meetingRoutes(cases, services);
   });
   await app.register(manageRoutes, services);
+  await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
   await app.register(oauthRoutes, { ...services, attempts });
   await app.register(apiPages);
   return app;

@@ -48,6 +48,16 @@ export const SETTINGS = {
     (text) => text,
   ),
   SMS_GATEWAY_FROM: setting(undefined, 'What `{{from}}` stands for', (text) => text),
+  JITSI_URL: setting('https://meet.jit.si', 'Server of meetings by Jitsi', httpUrl),
+  JITSI_APP_ID: setting(undefined, 'App of that server, where it asks for signed tokens', (text) => text),
+  JITSI_APP_SECRET: setting(undefined, 'What its tokens are signed with', (text) => text),
+  ZOOM_API_URL: setting('https://api.zoom.us/v2', "Where Zoom's API is", httpUrl),
+  ZOOM_OAUTH_URL: setting('https://zoom.us/oauth/token', 'Where Zoom gives access tokens', httpUrl),
+  SECRETS_KEY: setting(
+    undefined,
+    'Encrypts the secrets of video accounts: 32 bytes in base64. Several by commas: the first encrypts, all decrypt',
+    secretKeys,
+  ),
   REQUESTS_PER_MINUTE: setting(
     undefined,
     'Most requests of one credential in each process; no limit by default',
@@ -89,6 +99,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const config = Object.freeze(Object.fromEntries(entries)) as Config;
   for (const name of NEEDED[config.SMS_PROVIDER] ?? []) {
     if (!env[name]) faults.push(`${name} is needed with SMS_PROVIDER=${config.SMS_PROVIDER}`);
+  }
+  if ((config.JITSI_APP_ID === undefined) !== (config.JITSI_APP_SECRET === undefined)) {
+    faults.push('JITSI_APP_ID and JITSI_APP_SECRET are needed together');
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
@@ -149,6 +162,16 @@ function emailAddress(text: string): string {
 function domain(text: string): string {
   if (!/^[A-Za-z0-9.-]+$/.test(text)) throw new Error('must be a domain such as firm.example');
   return text;
+}
+
+function secretKeys(text: string): readonly Buffer[] {
+  return text.split(',').map((word) => {
+    const key = Buffer.from(word.trim(), 'base64');
+    if (key.length !== 32 || !/^[A-Za-z0-9+/_-]{43}=?$/.test(word.trim())) {
+      throw new Error('must be 32 bytes in base64, such as "openssl rand -base64 32" gives');
+    }
+    return key;
+  });
 }
 
 function headers(text: string): Record<string, string> {

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { migrate, readMigrations } from './kernel/migrations.ts';
 import { Outcomes } from './kernel/outcomes.ts';
+import { SecretBox } from './kernel/secret-box.ts';
 import { requireSafeServer } from './kernel/server-requirements.ts';
 import { systemClock } from './kernel/time.ts';
 import { startBundledPostgres } from './postgres/bundled-postgres.ts';
@@ -38,12 +39,14 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
     undo.push(() => db.close());
     const outcomes = new Outcomes();
+    const secrets = config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY);
     const app = await buildApp({
       db,
       clock: systemClock,
       logger,
       migrations,
       outcomes,
+      secrets,
       requestsPerMinute: config.REQUESTS_PER_MINUTE,
       corsOrigins: config.CORS_ORIGINS,
     });

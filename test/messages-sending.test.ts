@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CodedError } from '../src/kernel/errors.ts';
+import { nextAttempt } from '../src/kernel/retry.ts';
 import type { Statement } from '../src/kernel/sql.ts';
 import { beginMessage, beginMessages, KEY } from '../src/messages/message-queue.sql.ts';
 import { DeliveryFault, type Outgoing } from '../src/messages/outgoing.ts';
-import { nextAttempt } from '../src/messages/retry.ts';
 import { postOffice, Recorder } from './harness/post.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { AdviserBody, CreateAdviserBody } from '../company/advisers/advisers.schema.ts';
 import {
   changeAdviser,
@@ -10,6 +11,9 @@ import type { Desk } from '../company/office.ts';
 import { notFound } from '../kernel/errors.ts';
 import { readForm } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
+import { SecretBox } from '../kernel/secret-box.ts';
+import { VideoAccountBody } from '../video/accounts.schema.ts';
+import { connectAccount, disconnectAccount } from '../video/accounts.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList } from './records.ts';
 
@@ -67,6 +71,35 @@ export const commands: Command[] = [
       examples: [`adviser enable ${EXAMPLE}`],
     },
     (desk, { argument }) => activate(desk, argument, true),
+  ),
+  deskCommand(
+    {
+      ...one,
+      name: 'adviser connect',
+      summary: "Connect an adviser's video account",
+      description: `${one.description} Meetings that are coming up move to it. "--client-secret -" reads the secret from standard input, so that it is in no history and no list of processes; zoom needs the setting SECRETS_KEY.`,
+      body: VideoAccountBody,
+      examples: [
+        `adviser connect ${EXAMPLE} --provider jitsi`,
+        `adviser connect ${EXAMPLE} --provider zoom --account-id aBcD --client-id eFgH --client-secret - --user ${EXAMPLE}`,
+      ],
+    },
+    async (desk, { argument, form, config }) => {
+      const adviser = await find(desk, argument);
+      const piped = form.body.client_secret === '-' && { client_secret: (await text(process.stdin)).trim() };
+      const given = piped ? readForm(VideoAccountBody, { ...form.body, ...piped }) : form;
+      return connectAccount(desk, adviser, given, config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY));
+    },
+  ),
+  deskCommand(
+    {
+      ...one,
+      name: 'adviser disconnect',
+      summary: "Disconnect an adviser's video account",
+      description: `${one.description} Meetings that are coming up are removed with it, and then its secret is forgotten.`,
+      examples: [`adviser disconnect ${EXAMPLE}`],
+    },
+    async (desk, { argument }) => disconnectAccount(desk, await find(desk, argument)),
   ),
   deskCommand(
     {

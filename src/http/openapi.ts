@@ -82,6 +82,10 @@ export async function openapi(app: FastifyInstance, version: string, records: Re
           name: 'Additions: messages',
           description: `${ADDITION} What has gone out, what waits, why something failed; sending again.`,
         },
+        {
+          name: 'Additions: meetings',
+          description: `${ADDITION} Where a video meeting stands; asking for one, withdrawing it.`,
+        },
         { name: 'Management', description: 'The company behind the records. Not part of the specification.' },
         { name: 'Operator', description: 'All companies of the installation. Not part of the specification.' },
         { name: 'OAuth', description: 'Access tokens for API clients. Not part of the specification.' },

@@ -7,7 +7,7 @@ const GATHER_MS = 50;
 const SOON = { minutes: 1 };
 
 const notify = statement('due_work.notify', `SELECT pg_notify('${CHANNEL}', '')`);
-const gathering = new WeakMap<Database, { again: boolean }>();
+const gathering = new WeakMap<Executor, { again: boolean }>();
 
 /** Workers look by themselves often enough for what is due later than this. */
 export const isSoon = (due: Instant, now: Instant): boolean => Temporal.Instant.compare(due, now.add(SOON)) <= 0;

@@ -34,7 +34,7 @@ const AFTER_CONTEST_MS = 50;
 const GATHER_MS = 20;
 const PATIENCE_MS = 25_000;
 
-type UnderWay = { queue: Queue; key: Key; claim: Claim; done: Promise<void> };
+type UnderWay = { queue: Queue; key: Key; claim: Claim; done: Promise<void>; takenAgain: boolean };
 
 export class DueWorker {
   readonly #options: Required<DueWorkerOptions>;
@@ -158,19 +158,31 @@ export class DueWorker {
     const name = [queue.name, ...queue.key.map((column) => key[column])].join(' ');
     const known = this.#underWay.get(name);
     if (known) {
-      // Its lease ran out while it was worked here, as when the database was away: no reason to do it twice.
+      // Its lease ran out while it was worked here, as when the database was away: no reason to do it twice. Or it fell
+      // due again just as its handler came to an end: then it is given back.
       known.claim.id = claimId;
+      known.takenAgain = true;
       return;
     }
     const claim = { id: claimId, signal: this.#abort.signal };
     const done = queue
       .handle(key, claim)
       .catch((error) => logger.error({ err: error, queue: queue.name, ...key }, 'due work failed'))
-      .then(() => {
+      .then(async () => {
+        if (work.takenAgain) await this.#giveBack(work);
         this.#underWay.delete(name);
         if (this.#hungry) setTimeout(() => this.wake(), GATHER_MS);
       });
-    this.#underWay.set(name, { queue, key, claim, done });
+    const work: UnderWay = { queue, key, claim, done, takenAgain: false };
+    this.#underWay.set(name, work);
+  }
+
+  async #giveBack({ queue, key, claim }: UnderWay): Promise<void> {
+    const { db, logger } = this.#options;
+    await db
+      .rows(queue.statements.giveBack, [claim.id, ...queue.key.map((column) => key[column])])
+      .catch((error) => logger.warn({ err: error }, 'what was taken again could not be given back'));
+    this.wake();
   }
 
   async #untilNext(): Promise<number> {

@@ -3,11 +3,11 @@ import type { Database } from '../kernel/database.ts';
 import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
 import { dueStatements } from '../kernel/due-work.sql.ts';
 import type { Outcomes } from '../kernel/outcomes.ts';
+import { nextAttempt } from '../kernel/retry.ts';
 import type { Clock } from '../kernel/time.ts';
 import { type BegunRow, ledger, outgoing, type Taken } from './ledger.ts';
 import { KEY, OPEN } from './message-queue.sql.ts';
 import { type Channel, DeliveryFault, type Outgoing, type Receipt, type Sender } from './outgoing.ts';
-import { nextAttempt } from './retry.ts';
 
 export type MessageQueueOptions = {
   db: Database;
