@@ -377,7 +377,10 @@ async function fillTables(firm: Firm, caseId = firm.caseId): Promise<void> {
      VALUES ($1, $2, 'test', '{}', sha256('test'), now(), now())`,
     [firm.companyId, clientId],
   );
-  await world.sql('UPDATE tokens SET client_id = $2 WHERE company_id = $1', [firm.companyId, clientId]);
+  await world.sql('UPDATE tokens SET client_id = $2, client_generation = 1 WHERE company_id = $1', [
+    firm.companyId,
+    clientId,
+  ]);
 }
 
 const FOREIGN_KEY_VIOLATION = '23503';
