@@ -293,6 +293,40 @@ test('an update may send a removed customer again where the entry has the relati
   await refused(firm.patch(path, entry(words)), { [`relationship.${id}`]: 'unknown' });
 });
 
+test('a removed customer comes back as before: in the lists, as a relationship key, recipient and on invoices', async () => {
+  const firm = await world.firm();
+  const { id, ...made } = await addJane(firm);
+  const path = `${customersOf(firm)}/${id}`;
+  await refused(firm.post(`${path}/restore`), { removed_at: 'not_possible' });
+  await ok(firm.delete(path));
+  world.clock.advance({ seconds: 1 });
+  const restored = await ok(firm.post(`${path}/restore`));
+  assert.deepEqual(restored, { id, ...made, updated_at: '2026-06-01T09:00:01.000000Z' });
+  assert.deepEqual(await ok(firm.get(path)), restored);
+  assert.ok(idsOf(await ok(firm.get(customersOf(firm)))).includes(id));
+  await ok(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend' })));
+  await ok(book(firm, jane.email));
+  assert.match((await ok(bill(firm, '1'))).recipients_name, /and Ms Jane Doe$/);
+});
+
+test('removed customers are listed on request, of a case or of all, and nobody else with them', async () => {
+  const firm = await world.firm();
+  const { id } = await addJane(firm);
+  await ok(firm.delete(`${customersOf(firm)}/${id}`));
+  const elsewhere = await firm.openCase();
+  for (const list of ['/manage/customers', customersOf(firm)]) {
+    assert.deepEqual(idsOf(await ok(firm.get(`${list}?removed=true`))), [id]);
+    assert.deepEqual(idsOf(await ok(firm.get(`${list}?removed=true&search=%2B447400111222`))), [id]);
+    assert.deepEqual(await ok(firm.get(`${list}?removed=true&search=smith`)), []);
+    assert.equal((await ok(firm.get(`${list}?removed=false`))).length, 2);
+    await refused(firm.get(`${list}?removed=`), { removed: 'not_allowed' });
+  }
+  assert.deepEqual(await ok(firm.get(`${CASES}/${elsewhere}/customers?removed=true`)), []);
+  assert.deepEqual(await ok((await world.firm()).get('/manage/customers?removed=true')), []);
+  await missing(firm.get(`${CASES}/${UNKNOWN}/customers?removed=true`));
+  await missing(firm.get(`${CASES}/${UNKNOWN}/customers?removed=x`));
+});
+
 test('another company, another case and invented ids are 404, whatever the body holds', async () => {
   const [firm, other] = [await world.firm(), await world.firm()];
   const elsewhere = await firm.openCase();
@@ -315,6 +349,7 @@ test('another company, another case and invented ids are 404, whatever the body 
     await missing(firm.get(path));
     await missing(firm.patch(path, { title: 'Dr' }));
     await missing(firm.patch(path, { title: 5 }));
+    await missing(firm.post(`${path}/restore`));
     await missing(firm.delete(path));
   }
   assert.deepEqual((await ok(other.get(customersOf(other))))[0], theirs);

@@ -1,5 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { decimal, flag, instantOut, nullable, optional, text, time, uuid, wallOut } from '../../kernel/shapes.ts';
+import {
+  decimal,
+  flag,
+  instantOut,
+  isSet,
+  nullable,
+  optional,
+  queryFlag,
+  text,
+  time,
+  uuid,
+  wallOut,
+} from '../../kernel/shapes.ts';
 
 const MOST_ITEMS = 1_000;
 
@@ -39,20 +51,12 @@ export const UpdateInvoiceBody = Type.Object({
 export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
 
 export const InvoiceQuery = Type.Object({
-  show_cancelled_items: Type.Optional(
-    Type.Unsafe<'true' | 'false' | '1' | '0'>({
-      type: ['boolean', 'string'],
-      enum: [true, false, 'true', 'false', '1', '0'],
-      default: false,
-      description: 'Whether cancelled items are listed too.',
-    }),
-  ),
+  show_cancelled_items: queryFlag({ description: 'Whether cancelled items are listed too.' }),
 });
 
 export type InvoiceQuery = Static<typeof InvoiceQuery>;
 
-export const showsCancelled = ({ body }: { body: InvoiceQuery }): boolean =>
-  ['true', '1'].includes(body.show_cancelled_items ?? '');
+export const showsCancelled = ({ body }: { body: InvoiceQuery }): boolean => isSet(body.show_cancelled_items);
 
 export const SentBody = Type.Object({
   date_sent: optional(time({ description: 'Now, where it is not sent.', examples: ['2026-03-02 09:00:00'] })),

@@ -1,9 +1,9 @@
 import { requireEmail } from '../../kernel/contact.ts';
 import { brokenConstraint } from '../../kernel/database.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { invalidRequest, notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import type { PageOfJson, RemovableListing } from '../../kernel/page.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { readPage } from '../listing.ts';
@@ -13,8 +13,8 @@ import * as sql from './advisers.sql.ts';
 
 const DEFAULTS = { active: true, video_provider: null };
 
-export async function listAdvisers({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
-  return readPage(db, sql.listAdvisers, [company.id], listing);
+export async function listAdvisers({ db, company }: Desk, listing: RemovableListing): Promise<PageOfJson> {
+  return readPage(db, listing.removed ? sql.listRemovedAdvisers : sql.listAdvisers, [company.id], listing);
 }
 
 export async function showAdviser({ db, company }: Desk, id: string): Promise<string> {
@@ -48,6 +48,21 @@ export async function removeAdviser({ db, company, clock }: Desk, id: string): P
   return record;
 }
 
+/** As it was; the email must not have gone to another meanwhile. */
+export function restoreAdviser({ db, company, clock }: Desk, id: string): Promise<string> {
+  return untilWritten(
+    () => db.json(sql.restoreAdviser, [company.id, id, toSql(clock())]).catch(unlessEmailTaken),
+    async () => {
+      const judged = await db.first<{ removed: boolean; taken: boolean }>(sql.judgeRemoved, [company.id, id]);
+      if (!judged) throw notFound('adviser');
+      if (!judged.removed) throw notPossible('removed_at', 'the adviser is not removed');
+      if (judged.taken) throw invalidRequest([{ field: 'email', ...EMAIL_TAKEN }]);
+    },
+  );
+}
+
+const EMAIL_TAKEN = { code: 'taken', message: 'is already used by another adviser of the company' } as const;
+
 function unlessEmailTaken(error: unknown): undefined {
   if (brokenConstraint(error) !== 'advisers_email') throw error;
 }
@@ -65,6 +80,6 @@ async function judge({ db, company }: Desk, id: string | null, form: Form<Advise
   const email = form.faulty('email') ? null : (form.body.email ?? null);
   const judged = await db.first<{ found: boolean; taken: boolean }>(sql.judgeAdviser, [company.id, id, email]);
   if (!judged?.found) throw notFound('adviser');
-  if (judged.taken) form.fault('email', 'taken', 'is already used by another adviser of the company');
+  if (judged.taken) form.fault('email', EMAIL_TAKEN.code, EMAIL_TAKEN.message);
   form.check();
 }
