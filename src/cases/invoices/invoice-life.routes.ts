@@ -9,7 +9,7 @@ import {
   reinstateItem,
   sendInvoice,
 } from './invoice-life.ts';
-import { InvoiceElement, InvoiceItem, InvoiceQuery, SentBody } from './invoices.schema.ts';
+import { Invoice, InvoiceItem, InvoiceQuery, SentBody } from './invoices.schema.ts';
 
 const tag = 'Additions: invoices';
 const one = '/cases/{caseId}/invoices/{invoiceId}';
@@ -26,10 +26,10 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     addition: true,
     tag,
     summary: 'Read one invoice',
-    description: 'As it stands in the list of the case, with its items.',
+    description: 'As it stands in the list of the case, with its items, and what is paid and outstanding.',
     params,
     query: InvoiceQuery,
-    response: InvoiceElement,
+    response: Invoice,
     handle: (context, { caseId, invoiceId }, _form, request) =>
       readInvoice(context, caseId, invoiceId, readForm(InvoiceQuery, request.query)),
   });
@@ -46,7 +46,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     params,
     body: SentBody,
     bodyOptional: true,
-    response: InvoiceElement,
+    response: Invoice,
     handle: (context, { caseId, invoiceId }, form) =>
       sendInvoice(context, caseId, invoiceId, form.absent ? new Form({}) : form),
   });
@@ -61,7 +61,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     summary: 'Cancel invoice',
     description: 'Refused while it has payments that are not reversed.',
     params,
-    response: InvoiceElement,
+    response: Invoice,
     handle: (context, { caseId, invoiceId }) => cancelInvoice(context, caseId, invoiceId),
   });
 
@@ -75,7 +75,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     summary: 'Reinstate a cancelled invoice',
     description: 'Refused with 400 when it is not cancelled.',
     params,
-    response: InvoiceElement,
+    response: Invoice,
     handle: (context, { caseId, invoiceId }) => reinstateInvoice(context, caseId, invoiceId),
   });
 
@@ -88,7 +88,8 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     tag,
     summary: 'Cancel invoice item',
     description:
-      'The item is listed only with show_cancelled_items. The amounts of the invoice stay as they were sent.',
+      'The item is listed only with show_cancelled_items. The amounts of the invoice stay as they were sent. Refused while ' +
+      'the invoice is cancelled.',
     params: itemParams,
     response: InvoiceItem,
     handle: (context, { caseId, invoiceId, itemId }) => cancelItem(context, caseId, invoiceId, itemId),
@@ -102,7 +103,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     addition: true,
     tag,
     summary: 'Reinstate a cancelled invoice item',
-    description: 'Refused with 400 when it is not cancelled.',
+    description: 'Refused with 400 when it is not cancelled, or while the invoice is.',
     params: itemParams,
     response: InvoiceItem,
     handle: (context, { caseId, invoiceId, itemId }) => reinstateItem(context, caseId, invoiceId, itemId),

@@ -59,7 +59,9 @@ export type InvoiceQuery = Static<typeof InvoiceQuery>;
 export const showsCancelled = ({ body }: { body: InvoiceQuery }): boolean => isSet(body.show_cancelled_items);
 
 export const SentBody = Type.Object({
-  date_sent: optional(time({ description: 'Now, where it is not sent.', examples: ['2026-03-02 09:00:00'] })),
+  date_sent: optional(
+    time({ description: 'Not in the future. Now, where it is not sent.', examples: ['2026-03-02 09:00:00'] }),
+  ),
 });
 export type SentBody = Static<typeof SentBody>;
 
@@ -106,19 +108,26 @@ export const InvoiceItem = Type.Object(
   { additionalProperties: false },
 );
 
-export const InvoiceElement = Type.Object(
+const element = {
+  ...common,
+  terms: Type.String(),
+  date_created: wallOut({ description: 'Wall time of the company.' }),
+  recipients_name: Type.String(),
+  status: Type.Unsafe<string>({ type: 'string', enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] }),
+  mail_sent: Type.Boolean(),
+  payable_online: Type.Boolean(),
+  formatted_recurring_interval: nullable(Type.String()),
+  items: Type.Array(InvoiceItem),
+};
+
+export const InvoiceList = Type.Array(Type.Object(element, { additionalProperties: false }));
+
+/** The record as the additional operations give it. */
+export const Invoice = Type.Object(
   {
-    ...common,
-    terms: Type.String(),
-    date_created: wallOut({ description: 'Wall time of the company.' }),
-    recipients_name: Type.String(),
-    status: Type.Unsafe<string>({ type: 'string', enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] }),
-    mail_sent: Type.Boolean(),
-    payable_online: Type.Boolean(),
-    formatted_recurring_interval: nullable(Type.String()),
-    items: Type.Array(InvoiceItem),
+    ...element,
+    paid: Type.Number({ description: 'The sum of the payments that are not reversed.', examples: [72] }),
+    outstanding: Type.Number({ description: 'What can still be paid; 0 where it is cancelled.', examples: [72] }),
   },
   { additionalProperties: false },
 );
-
-export const InvoiceList = Type.Array(InvoiceElement);
