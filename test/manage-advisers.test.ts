@@ -84,7 +84,6 @@ for (const [what, body, faults] of [
   ['an email of 255 characters', { ...eve, email: `${'a'.repeat(242)}@firm.example` }, { email: 'too_long' }],
   ['another video provider', { ...eve, video_provider: 'phone' }, { video_provider: 'not_allowed' }],
   ['active that is no boolean', { ...eve, active: 1 }, { active: 'type' }],
-  ['active null', { ...eve, active: null }, { active: 'required' }],
   ['a NUL character', { ...eve, name: 'a\0b' }, { name: 'invalid_character' }],
   ['several faults', { email: 'x', name: 5, active: 'yes' }, { email: 'format', name: 'type', active: 'type' }],
 ] as const) {
@@ -141,6 +140,14 @@ test('an update changes what was sent and leaves the rest', async () => {
   assert.ok(renamed.updated_at > created.updated_at);
   assert.equal((await ok(firm.patch(`${ADVISERS}/${id}`, { video_provider: null }))).video_provider, null);
   assert.equal((await ok(firm.patch(`${ADVISERS}/${id}`, {}))).name, 'Eve Married');
+});
+
+test('null for active is as if it was not sent on create, and makes active on update', async () => {
+  const firm = await world.firm();
+  const { id, active } = await ok(firm.post(ADVISERS, { ...eve, active: null, video_provider: null }));
+  assert.equal(active, true);
+  await ok(firm.patch(`${ADVISERS}/${id}`, { active: false }));
+  assert.equal((await ok(firm.patch(`${ADVISERS}/${id}`, { active: null }))).active, true);
 });
 
 test('an adviser who is not active stays in the list and cannot be booked until active again', async () => {

@@ -11,7 +11,7 @@ import type { Desk } from '../office.ts';
 import type { AdviserBody } from './advisers.schema.ts';
 import * as sql from './advisers.sql.ts';
 
-const DEFAULTS = { active: true, video_provider: null };
+const DEFAULTS: Record<string, unknown> = { active: true, video_provider: null };
 
 export async function listAdvisers({ db, company }: Desk, listing: RemovableListing): Promise<PageOfJson> {
   return readPage(db, listing.removed ? sql.listRemovedAdvisers : sql.listAdvisers, [company.id], listing);
@@ -67,11 +67,12 @@ function unlessEmailTaken(error: unknown): undefined {
   if (brokenConstraint(error) !== 'advisers_email') throw error;
 }
 
+/** What was sent; null is the default. */
 function readAdviser(form: Form<AdviserBody>): Record<string, unknown> {
   const { body } = form;
   form.read('email', body.email, requireEmail);
   return Object.fromEntries(
-    sql.ADVISER_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]),
+    sql.ADVISER_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name] ?? DEFAULTS[name]]),
   );
 }
 

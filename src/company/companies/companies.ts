@@ -11,7 +11,7 @@ import type { Office } from '../office.ts';
 import type { CompanyBody } from './companies.schema.ts';
 import * as sql from './companies.sql.ts';
 
-const DEFAULTS = {
+const DEFAULTS: Record<string, unknown> = {
   time_zone: 'Europe/London',
   phone_region: 'GB',
   terms: '',
@@ -53,11 +53,11 @@ export async function hasCompanies({ db }: Pick<Office, 'db'>): Promise<boolean>
   return (await db.first(sql.anyCompany, [])) !== undefined;
 }
 
-/** What was sent, as the columns hold it. */
+/** What was sent, as the columns hold it; null is the default. */
 function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   const { body } = form;
   const settings: Record<string, unknown> = {};
-  for (const name of sql.SETTINGS) if (body[name] !== undefined) settings[name] = body[name];
+  for (const name of sql.SETTINGS) if (body[name] !== undefined) settings[name] = body[name] ?? DEFAULTS[name];
   const zone = form.read('time_zone', body.time_zone, parseZone);
   if (zone) settings.time_zone = zone;
   const days = form.read('reminder_lead_days', body.reminder_lead_days, parseLeadDays);
