@@ -84,6 +84,9 @@ for (const [what, body, faults] of [
   ['an email of 255 characters', { ...eve, email: `${'a'.repeat(242)}@firm.example` }, { email: 'too_long' }],
   ['another video provider', { ...eve, video_provider: 'phone' }, { video_provider: 'not_allowed' }],
   ['active that is no boolean', { ...eve, active: 1 }, { active: 'type' }],
+  ['a blank name', { ...eve, name: ' \u00a0' }, { name: 'too_short' }],
+  ['a name with a line break', { ...eve, name: 'Eve\nExample' }, { name: 'invalid_character' }],
+  ['a name with a control character', { ...eve, name: 'Eve\u0007' }, { name: 'invalid_character' }],
   ['a NUL character', { ...eve, name: 'a\0b' }, { name: 'invalid_character' }],
   ['several faults', { email: 'x', name: 5, active: 'yes' }, { email: 'format', name: 'type', active: 'type' }],
 ] as const) {

@@ -179,6 +179,13 @@ for (const [what, change, faults] of [
   ['an email of 255 characters', { email: `${'a'.repeat(240)}@client.example` }, { email: 'too_long' }],
   ['a phone that cannot be', { phone: 'call me' }, { phone: 'format' }],
   ['a phone of 101 characters', { phone: '0'.repeat(101) }, { phone: 'too_long' }],
+  ['a blank last name', { last_name: ' \u00a0' }, { last_name: 'too_short' }],
+  ['a blank title', { title: '  ' }, { title: 'too_short' }],
+  [
+    'control characters in the names',
+    { title: 'Mr\r', first_names: 'J\u0085', last_name: 'Do\ne' },
+    { title: 'invalid_character', first_names: 'invalid_character', last_name: 'invalid_character' },
+  ],
   ['NUL', { first_names: 'a\0' }, { first_names: 'invalid_character' }],
   ['faults everywhere', { title: 1, email: 'x', phone: 'x' }, { title: 'type', email: 'format', phone: 'format' }],
 ] as const) {
@@ -192,6 +199,20 @@ for (const [what, change, faults] of [
     assert.deepEqual(await ok(firm.get(customersOf(firm))), before);
   });
 }
+
+test('a customer may have neither title nor first names, and names may have blanks in them', async () => {
+  const firm = await world.firm();
+  const names = { title: '', first_names: '', last_name: 'van der Meer' };
+  const { title, first_names, last_name } = await addJane(firm, names);
+  assert.deepEqual({ title, first_names, last_name }, names);
+});
+
+test('a blank name of one customer opens no case', async () => {
+  const firm = await world.firm();
+  await refused(firm.post(CASES, { reference: 'x', customers: [jane, { last_name: ' ' }] }), {
+    'customers[1].last_name': 'too_short',
+  });
+});
 
 test('a new customer is a relationship key, a recipient and on the next invoice', async () => {
   const firm = await world.firm();

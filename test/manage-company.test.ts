@@ -126,6 +126,9 @@ for (const [name, values] of Object.entries<[unknown, string][]>({
     ['🙂'.repeat(201), 'too_long'],
     [7, 'type'],
     ['a\0', 'invalid_character'],
+    [' \u00a0\u200b', 'too_short'],
+    ['Smith\nPartners', 'invalid_character'],
+    ['\t', 'invalid_character'],
   ],
   time_zone: [
     ['Europe/Nowhere', 'unknown'],

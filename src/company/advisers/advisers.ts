@@ -3,6 +3,7 @@ import { brokenConstraint } from '../../kernel/database.ts';
 import { invalidRequest, notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
+import { requireName } from '../../kernel/names.ts';
 import type { PageOfJson, RemovableListing } from '../../kernel/page.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
@@ -71,6 +72,7 @@ function unlessEmailTaken(error: unknown): undefined {
 function readAdviser(form: Form<AdviserBody>): Record<string, unknown> {
   const { body } = form;
   form.read('email', body.email, requireEmail);
+  form.read('name', body.name, requireName);
   return Object.fromEntries(
     sql.ADVISER_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name] ?? DEFAULTS[name]]),
   );

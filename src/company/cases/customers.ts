@@ -2,6 +2,7 @@ import { phoneNumber, requireEmail, requirePhone } from '../../kernel/contact.ts
 import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
+import { requireName } from '../../kernel/names.ts';
 import type { Listing, PageOfJson, RemovableListing } from '../../kernel/page.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
@@ -89,6 +90,9 @@ function readCustomer({ company }: Desk, form: Form<unknown>, body: CustomerBody
   if (last_name !== undefined) columns.last_name = last_name;
   if (email !== undefined) columns.email = email;
   if (phone !== undefined) columns.phone = phone;
+  for (const [name, value] of Object.entries({ title, first_names, last_name })) {
+    form.read(`${prefix}${name}`, value, requireName);
+  }
   form.read(`${prefix}email`, email, requireEmail);
   const number = form.read(`${prefix}phone`, phone, (text) => requirePhone(text, company.phoneRegion));
   if (phone !== undefined) columns.phone_e164 = number ?? null;
