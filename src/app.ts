@@ -38,10 +38,21 @@ export type AppOptions = {
   migrations?: Migration[];
   /** Of the worker in the same process. */
   outcomes?: Outcomes;
+  /** How long an access token works. */
+  tokenSeconds?: number;
 };
 
+const HOUR = 3_600;
+
 /** The whole service as one value: the plugins, then the slices. Who serves it, and when it ends, is main's affair. */
-export async function buildApp({ db, clock, logger, migrations, outcomes }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp({
+  db,
+  clock,
+  logger,
+  migrations,
+  outcomes,
+  tokenSeconds = HOUR,
+}: AppOptions): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -88,7 +99,7 @@ export async function buildApp({ db, clock, logger, migrations, outcomes }: AppO
     messageRoutes(cases, services);
   });
   await app.register(manageRoutes, services);
-  await app.register(oauthRoutes, { ...services, attempts });
+  await app.register(oauthRoutes, { ...services, attempts, tokenSeconds });
   await app.register(apiPages);
   return app;
 }

@@ -48,6 +48,9 @@ export const SETTINGS = {
     (text) => text,
   ),
   SMS_GATEWAY_FROM: setting(undefined, 'What `{{from}}` stands for', (text) => text),
+  OAUTH_TOKEN_SECONDS: setting('3600', 'How long an access token of an API client works, 60 to 86400', (text) =>
+    wholeNumber(text, 60, 86_400),
+  ),
   LOG_LEVEL: setting('info', `One of ${LOG_LEVELS.join(', ')}`, (text) => oneOf(text, LOG_LEVELS)),
 } as const;
 

@@ -38,7 +38,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
     undo.push(() => db.close());
     const outcomes = new Outcomes();
-    const app = await buildApp({ db, clock: systemClock, logger, migrations, outcomes });
+    const tokenSeconds = config.OAUTH_TOKEN_SECONDS;
+    const app = await buildApp({ db, clock: systemClock, logger, migrations, outcomes, tokenSeconds });
     undo.push(() => app.close());
     if (config.WORKER_CONCURRENCY > 0) {
       undo.push(await runWorker({ config, connection, clock: systemClock, logger, outcomes }));

@@ -72,7 +72,7 @@ export function serve<P extends string, B extends TSchema>(
         tags: [i === 0 ? operation.tag : 'Alternative forms'],
         summary: operation.summary,
         description: i === 0 ? operation.description : `The same as ${operation.method} ${operation.path}.`,
-        security: [{ bearer: [operation.access] }],
+        security: securityOf(operation.access),
         params: Type.Object(Object.fromEntries(Object.keys(operation.params).map((name) => [name, Type.String()]))),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
@@ -96,6 +96,10 @@ export function serve<P extends string, B extends TSchema>(
     });
   }
 }
+
+/** No API client can have the scope operator. */
+const securityOf = (scope: Scope) =>
+  scope === 'operator' ? [{ bearer: [scope] }] : [{ bearer: [scope] }, { oauth2: [scope] }];
 
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };
