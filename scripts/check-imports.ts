@@ -15,8 +15,8 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   // A resource: routes, then verbs, then statements and pure rules. Resources do not import one another.
   [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],
   [/^cases\/([\w-]+)\/\S+\.sql\.ts$/, /^(kernel\/sql\.ts$|cases\/case-list\.sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/],
-  [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^(kernel\/|cases\/case-list\.schema\.ts$)/],
-  [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case(-list(\.schema)?)?\.ts$|kernel\/)/],
+  [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^kernel\//],
+  [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case(-list)?\.ts$|kernel\/)/],
   [/^cases\//, /^(cases\/case[\w.-]*\.ts$|kernel\/)/],
   // The same for the company's own: a folder each, with what they share beside the folders.
   [/^company\/([\w-]+)\/\S+\.routes\.ts$/, /^(company\/($1\/|\w+\.ts$)|http\/|kernel\/)/],

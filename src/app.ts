@@ -50,11 +50,25 @@ export type AppOptions = {
   corsOrigins?: readonly string[];
   /** Where there is a key to keep secrets with. */
   secrets?: SecretBox | undefined;
+  /** How long an access token works. */
+  tokenSeconds?: number;
 };
+
+const HOUR = 3_600;
 
 /** The whole service as one value: the plugins, then the slices. Who serves it, and when it ends, is main's affair. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { db, clock, logger, migrations, outcomes, secrets, requestsPerMinute, corsOrigins = [] } = options;
+  const {
+    db,
+    clock,
+    logger,
+    migrations,
+    outcomes,
+    secrets,
+    requestsPerMinute,
+    corsOrigins = [],
+    tokenSeconds = HOUR,
+  } = options;
   const app = Fastify({
     loggerInstance: logger as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -106,7 +120,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   await app.register(manageRoutes, services);
   await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
-  await app.register(oauthRoutes, { ...services, attempts });
+  await app.register(oauthRoutes, { ...services, attempts, tokenSeconds });
   await app.register(apiPages);
   return app;
 }

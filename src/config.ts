@@ -68,6 +68,9 @@ export const SETTINGS = {
     'Origins whose pages may call from a browser, such as `https://app.example`, by commas',
     origins,
   ),
+  OAUTH_TOKEN_SECONDS: setting('3600', 'How long an access token of an API client works, 60 to 86400', (text) =>
+    wholeNumber(text, 60, 86_400),
+  ),
   LOG_LEVEL: setting('info', `One of ${LOG_LEVELS.join(', ')}`, (text) => oneOf(text, LOG_LEVELS)),
 } as const;
 

@@ -49,6 +49,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       secrets,
       requestsPerMinute: config.REQUESTS_PER_MINUTE,
       corsOrigins: config.CORS_ORIGINS,
+      tokenSeconds: config.OAUTH_TOKEN_SECONDS,
     });
     let stopWorker = async () => {};
     undo.push(async () => {

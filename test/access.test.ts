@@ -135,7 +135,8 @@ test('the document names the scope of every operation', () => {
   for (const form of documented) {
     const operation = specified[form.template]?.[form.method.toLowerCase()];
     const { security } = operation as unknown as { security: unknown };
-    assert.deepEqual(security, [{ bearer: [scopeOf(form)] }], nameOf(form));
+    const scopes = [scopeOf(form)];
+    assert.deepEqual(security, [{ bearer: scopes }, { oauth2: scopes }], nameOf(form));
   }
 });
 

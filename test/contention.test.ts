@@ -111,6 +111,26 @@ const WRITES: Record<string, (firm: Firm) => Promise<Prepared>> = {
     const path = await deleted(firm, 'appointments', booking(firm));
     return () => firm.post(`${path}/restore`);
   },
+  'advisers.restore': async (firm) => {
+    const { id } = await ok(firm.post('/manage/advisers', { email: 'eve@firm.example', name: 'Eve' }));
+    await ok(firm.delete(`/manage/advisers/${id}`));
+    return () => firm.post(`/manage/advisers/${id}/restore`);
+  },
+  'customers.update': async (firm) => () =>
+    firm.patch(`/manage/cases/${firm.caseId}/customers/${firm.customers[0].id}`, { title: 'Dr' }),
+  'customers.restore': async (firm) => {
+    const path = `/manage/cases/${firm.caseId}/customers/${firm.customers[0].id}`;
+    await ok(firm.delete(path));
+    return () => firm.post(`${path}/restore`);
+  },
+  'clients.update': async (firm) => {
+    const { id } = await ok(firm.post('/manage/clients', { name: 'site', scopes: ['manage'] }));
+    return () => firm.patch(`/manage/clients/${id}`, { name: 'shop' });
+  },
+  'clients.rotate': async (firm) => {
+    const { id } = await ok(firm.post('/manage/clients', { name: 'site', scopes: ['manage'] }));
+    return () => firm.post(`/manage/clients/${id}/rotate`);
+  },
   'advisers.insert': async (firm) => () => firm.post('/manage/advisers', { email: 'eve@firm.example', name: 'Eve' }),
   'advisers.update': async (firm) => {
     const { id } = await ok(firm.post('/manage/advisers', { email: 'eve@firm.example', name: 'Eve' }));

@@ -80,6 +80,8 @@ test('a key is made, and its text is in that answer alone', async () => {
 for (const [what, change, faults] of [
   ['without a name', { name: undefined }, { name: 'required' }],
   ['with an empty name', { name: '' }, { name: 'too_short' }],
+  ['with a blank name', { name: ' ' }, { name: 'too_short' }],
+  ['with a line break in its name', { name: 'a\nb' }, { name: 'invalid_character' }],
   ['with a name of 101 characters', { name: '🙂'.repeat(101) }, { name: 'too_long' }],
   ['without scopes', { scopes: undefined }, { scopes: 'required' }],
   ['with no scope in the list', { scopes: [] }, { scopes: 'too_short' }],

@@ -46,6 +46,9 @@ async function ok(answer: Promise<Answer>): Promise<any> {
 const book = async (firm: Firm, fields: Fields = {}, list = listOf(firm)): Promise<string> =>
   `${list}/${(await ok(firm.post(list, booking(firm, fields)))).id}`;
 
+/** When `booking` begins. Nobody has attended before. */
+const START = '2026-06-10T09:00:00Z';
+
 const outcome = (firm: Caller, path: string, body: unknown) => firm.patch(`${path}/outcome`, body);
 
 /** The words of both channels, which these tests treat alike: confirmation and reminder. */
@@ -377,6 +380,7 @@ test('a restored appointment that was cancelled stays cancelled, without message
 test('attended, cancelled and type are set, show in every answer, and what is not sent stays', async () => {
   const firm = await world.firm();
   const path = await book(firm);
+  world.clock.set(START);
   const facts = ({ attended, cancelled, type }: Fields) => [attended, cancelled, type];
   const steps: [Fields, unknown[]][] = [
     [{ type: 'review' }, [0, 0, 'review']],
@@ -402,13 +406,34 @@ for (const [before, body, field] of [
   test(`both attended and cancelled is refused: ${JSON.stringify(body)} after ${JSON.stringify(before)}`, async () => {
     const firm = await world.firm();
     const path = await book(firm, EVERY_MESSAGE);
+    world.clock.set(START);
     await ok(outcome(firm, path, before));
     await assertRefused(firm, () => outcome(firm, path, body), { [field]: 'not_possible' });
   });
 }
 
+test('nobody has attended before the start, also where the appointment has been moved', async () => {
+  const firm = await world.firm();
+  const path = await book(firm, EVERY_MESSAGE);
+  const attend = () => outcome(firm, path, { attended: true, type: 'review' });
+  world.clock.set('2026-06-10T08:59:59.999999Z');
+  await assertRefused(firm, attend, { attended: 'not_possible' });
+  await ok(outcome(firm, path, { attended: false, cancelled: null, type: 'x' }));
+  world.clock.set(START);
+  await ok(attend());
+  await ok(firm.patch(path, onDay('2026-06-11')));
+  await ok(outcome(firm, path, { type: 'later' }));
+  await assertRefused(firm, attend, { attended: 'not_possible' });
+  await assertRefused(firm, () => outcome(firm, path, { attended: true, cancelled: true, type: 5 }), {
+    attended: 'not_possible',
+    cancelled: 'not_possible',
+    type: 'type',
+  });
+});
+
 test('attended and cancelled at once: one of them is refused', async () => {
   const firm = await world.firm();
+  world.clock.set(START);
   for (let i = 0; i < 10; i++) {
     const path = await book(firm);
     const answers = await Promise.all([
@@ -424,6 +449,7 @@ test('attended and cancelled at once: one of them is refused', async () => {
 test('every faulty field of an outcome is named, and nothing changes', async () => {
   const firm = await world.firm();
   const path = await book(firm, EVERY_MESSAGE);
+  world.clock.set(START);
   await assertRefused(firm, () => outcome(firm, path, { attended: 1, cancelled: 'true', type: 'x'.repeat(101) }), {
     attended: 'type',
     cancelled: 'type',
@@ -463,6 +489,7 @@ test('attended and type touch no message', async () => {
   const firm = await world.firm();
   const path = await book(firm, EVERY_MESSAGE);
   const before = await messages(firm);
+  world.clock.set(START);
   await ok(outcome(firm, path, { attended: true, cancelled: false, type: 'review' }));
   assert.deepEqual(await messages(firm), before);
 });
@@ -567,7 +594,7 @@ type Operation = { name: string; method: string; under: string; scope: string; b
 const OPERATIONS: Operation[] = [
   { name: 'read', method: 'GET', under: '', scope: 'appointments:read' },
   { name: 'restore', method: 'POST', under: '/restore', scope: 'appointments:write', deleted: true },
-  { name: 'outcome', method: 'PATCH', under: '/outcome', scope: 'appointments:write', body: { attended: true } },
+  { name: 'outcome', method: 'PATCH', under: '/outcome', scope: 'appointments:write', body: { type: 'review' } },
 ];
 
 for (const { name, method, under, scope, body, deleted } of OPERATIONS) {
@@ -634,6 +661,7 @@ test('a body that is too large changes nothing', async () => {
 test('every change of state is a change of the record', async () => {
   const firm = await world.firm();
   const path = await book(firm);
+  world.clock.set(START);
   let expected = 1;
   for (const change of [
     () => outcome(firm, path, { attended: true }),

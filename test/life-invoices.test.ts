@@ -16,6 +16,7 @@ const LIST_KEYS = [
   ...WRITE_KEYS,
   ...['formatted_recurring_interval', 'items', 'mail_sent', 'payable_online', 'status'],
 ].sort();
+const READ_KEYS = [...LIST_KEYS, 'outstanding', 'paid'].sort();
 const ITEM_KEYS = [
   ...['amount', 'case_invoice_id', 'customer_case_id', 'description', 'has_vat', 'id', 'paid_at', 'quantity', 'rate'],
   ...['status', 'subtotal', 'vat_amount'],
@@ -115,12 +116,15 @@ async function assertRefused(firm: Firm, request: () => Promise<Answer>, faults:
 
 // Reading one
 
-test('one invoice reads as the list shows it', async () => {
+/** As the list, which is specified, shows an invoice. */
+const listed = ({ paid, outstanding, ...element }: Fields) => element;
+
+test('one invoice reads as the list shows it, with what is paid and what is outstanding', async () => {
   const firm = await world.firm();
   const path = await make(firm);
   const one = await ok(firm.get(path));
-  assert.deepEqual(await ok(firm.get(`${firm.path}/invoices`)), [one]);
-  assert.deepEqual(Object.keys(one).sort(), LIST_KEYS);
+  assert.deepEqual(await ok(firm.get(`${firm.path}/invoices`)), [listed(one)]);
+  assert.deepEqual(Object.keys(one).sort(), READ_KEYS);
   for (const item of one.items) assert.deepEqual(Object.keys(item).sort(), ITEM_KEYS);
 });
 
@@ -138,7 +142,7 @@ for (const [query, count] of [
     await ok(firm.post(`${path}/items/${items[0].id}/cancel`));
     const one = await ok(firm.get(`${path}${query}`));
     assert.equal(one.items.length, count);
-    assert.deepEqual(await ok(firm.get(`${firm.path}/invoices${query}`)), [one]);
+    assert.deepEqual(await ok(firm.get(`${firm.path}/invoices${query}`)), [listed(one)]);
   });
 }
 
@@ -147,6 +151,45 @@ test('a wrong show_cancelled_items is refused, and an unknown invoice is 404 wha
   const path = await make(firm);
   assertFaults(await firm.get(`${path}?show_cancelled_items=yes`), { show_cancelled_items: 'not_allowed' });
   assertNotFound(await firm.get(`${firm.path}/invoices/${randomUUID()}?show_cancelled_items=yes`));
+});
+
+test('paid and outstanding are exact, follow every payment, and are in every answer that shows one invoice', async () => {
+  const firm = await world.firm();
+  const path = await make(firm, { total: '0.30' });
+  const sums = async () => {
+    const { text } = await firm.get(path);
+    return [/"paid" : ([^,}]+)/, /"outstanding" : ([^,}]+)/].map((sum) => sum.exec(text)?.[1]);
+  };
+  assert.deepEqual(await sums(), ['0.00', '0.30']);
+  const { id } = await ok(pay(firm, path, '0.10'));
+  assert.deepEqual(await sums(), ['0.10', '0.20']);
+  await ok(pay(firm, path, '0.20'));
+  assert.deepEqual(await sums(), ['0.30', '0.00']);
+  await ok(firm.post(`${path}/payments/${id}/reverse`));
+  const sent = await ok(firm.post(`${path}/sent`));
+  assert.deepEqual([sent.paid, sent.outstanding], [0.2, 0.1]);
+});
+
+for (const [what, total, cancel] of [
+  ['a credit', -40, false],
+  ['an invoice of nothing', 0, false],
+  ['a cancelled invoice', 120, true],
+] as const) {
+  test(`nothing is outstanding on ${what}`, async () => {
+    const firm = await world.firm();
+    const path = await make(firm, { total });
+    const { outstanding } = cancel ? await ok(firm.post(`${path}/cancel`)) : await ok(firm.get(path));
+    assert.equal(outstanding, 0);
+  });
+}
+
+test('nothing is outstanding where the total fell below what is paid', async () => {
+  const firm = await world.firm();
+  const path = await make(firm);
+  await ok(pay(firm, path, 120));
+  await ok(firm.patch(path, invoice({ total: 100 })));
+  const { paid, outstanding } = await ok(firm.get(path));
+  assert.deepEqual([paid, outstanding], [120, 0]);
 });
 
 // Sending
@@ -177,6 +220,8 @@ test('marking as sent takes a time and nothing else', async () => {
   for (const [date_sent, code] of [
     ['soon', 'format'],
     ['2026-02-30 10:00:00', 'format'],
+    ['2026-06-01T09:00:00.000001Z', 'out_of_range'],
+    ['2027-01-01 00:00:00', 'out_of_range'],
     [5, 'type'],
   ]) {
     await assertRefused(firm, () => firm.post(`${path}/sent`, { date_sent }), { date_sent: String(code) });
@@ -265,7 +310,7 @@ test('date_paid is the same in the list, in one and in the answer of an update',
   await ok(pay(firm, path, 120));
   const one = await ok(firm.get(path));
   assert.equal(one.date_paid, NOW);
-  assert.deepEqual(await ok(firm.get(`${firm.path}/invoices`)), [one]);
+  assert.deepEqual(await ok(firm.get(`${firm.path}/invoices`)), [listed(one)]);
   const updated = await ok(firm.patch(path, invoice({ items: undefined })));
   assert.equal(updated.date_paid, NOW);
   assert.deepEqual(Object.keys(updated).sort(), WRITE_KEYS);
@@ -337,6 +382,15 @@ test('an invoice of nothing, or of a credit, takes no payment and stays Not Paid
     await assertRefused(firm, () => pay(firm, path, 0.01), { amount: 'out_of_range' });
     assert.deepEqual(await shown(firm, path), { status: 'Not Paid', ...UNPAID });
   }
+});
+
+test('a payment is not made in the future', async () => {
+  const firm = await world.firm();
+  const path = await make(firm);
+  for (const paid_at of ['2026-06-01 10:00:01', '2026-06-01T09:00:00.000001Z', '2099-01-01 00:00']) {
+    await assertRefused(firm, () => pay(firm, path, 1, { paid_at }), { paid_at: 'out_of_range' });
+  }
+  await ok(pay(firm, path, 1, { paid_at: '2026-06-01 10:00:00' }));
 });
 
 test('the largest invoice can be paid to the penny', async () => {
@@ -480,7 +534,7 @@ test('cancelling answers with the invoice, and it stays in the list', async () =
   const path = await make(firm);
   const cancelled = await ok(firm.post(`${path}/cancel`));
   assert.deepEqual(await shown(firm, path), { status: 'Cancelled', ...UNPAID });
-  assert.deepEqual(await ok(firm.get(`${firm.path}/invoices`)), [cancelled]);
+  assert.deepEqual(await ok(firm.get(`${firm.path}/invoices`)), [listed(cancelled)]);
 });
 
 test('an invoice is cancelled once', async () => {
@@ -611,6 +665,23 @@ test('an item is cancelled once, also when five ask at once, and reinstated only
   const answers = await Promise.all(Array.from({ length: 5 }, () => firm.post(`${path}/items/${id}/cancel`)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400, 400]);
   await assertRefused(firm, () => firm.post(`${path}/items/${id}/cancel`), { status: 'not_possible' });
+});
+
+test('an item of a cancelled invoice is neither cancelled nor reinstated', async () => {
+  const firm = await world.firm();
+  const path = await make(firm);
+  const [first, second] = (await read(firm, path)).items;
+  await ok(firm.post(`${path}/items/${first.id}/cancel`));
+  await ok(firm.post(`${path}/cancel`));
+  for (const { id } of [first, second]) {
+    for (const verb of ['cancel', 'reinstate']) {
+      await assertRefused(firm, () => firm.post(`${path}/items/${id}/${verb}`), { status: 'not_possible' });
+    }
+  }
+  assert.match((await firm.post(`${path}/items/${second.id}/cancel`)).body.errors[0].message, /invoice is cancelled/);
+  await ok(firm.post(`${path}/reinstate`));
+  await ok(firm.post(`${path}/items/${first.id}/reinstate`));
+  await ok(firm.post(`${path}/items/${second.id}/cancel`));
 });
 
 test('an item that was replaced can be neither cancelled nor reinstated', async () => {

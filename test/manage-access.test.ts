@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { ALL_SCOPES } from '../src/kernel/scopes.ts';
+import { ALL_SCOPES, COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import type { Caller } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 import { openWorld } from './harness/world.ts';
@@ -9,6 +9,10 @@ const world = await openWorld();
 beforeEach(() => world.clock.advance({ minutes: 1 }));
 
 type Operation = { security?: Record<string, string[]>[] };
+type Scheme = {
+  type?: string;
+  flows?: { clientCredentials: { tokenUrl: string; scopes: Record<string, string> } };
+};
 
 const operations = Object.entries(document.paths).flatMap(([template, methods]) =>
   Object.entries(methods as Record<string, Operation>).map(([method, { security }]) => ({
@@ -31,9 +35,10 @@ callers.set('none', await firm.withScopes());
 test('every documented route asks for exactly one scope, apart from the two of OAuth', () => {
   for (const { method, template, security } of guarded) {
     const [scheme, ...others] = security ?? [];
-    assert.deepEqual(others, [], `${method} ${template}`);
     assert.deepEqual(Object.keys(scheme ?? {}), ['bearer'], `${method} ${template}`);
     const scopes = scheme?.bearer ?? [];
+    // No client can have the scope operator.
+    assert.deepEqual(others, scopes[0] === 'operator' ? [] : [{ oauth2: scopes }], `${method} ${template}`);
     assert.equal(scopes.length, 1, `${method} ${template}`);
     assert.ok((ALL_SCOPES as readonly string[]).includes(scopes[0] ?? ''), `${method} ${template}: ${scopes}`);
   }
@@ -46,11 +51,25 @@ test('every documented route asks for exactly one scope, apart from the two of O
   );
 });
 
+test('the document says where a client gets a token, and what each of its scopes allows', () => {
+  const { securitySchemes } = (document as unknown as { components: { securitySchemes: Record<string, Scheme> } })
+    .components;
+  const { type, flows } = securitySchemes.oauth2 ?? {};
+  assert.equal(type, 'oauth2');
+  assert.deepEqual(Object.keys(flows ?? {}), ['clientCredentials']);
+  const { tokenUrl, scopes } = flows?.clientCredentials ?? { tokenUrl: '', scopes: {} };
+  assert.equal(tokenUrl, '/oauth/token');
+  assert.ok(tokenUrl in document.paths);
+  assert.deepEqual(Object.keys(scopes).sort(), COMPANY_SCOPES.toSorted());
+  for (const description of Object.values(scopes)) assert.match(description, /\S/);
+  assert.equal(new Set(Object.values(scopes)).size, COMPANY_SCOPES.length);
+});
+
 test('the management routes ask for manage, those of all companies for operator', () => {
   for (const { template, security } of guarded) {
     if (!template.startsWith('/manage')) continue;
     const wanted = template.startsWith('/manage/companies') ? 'operator' : 'manage';
-    assert.deepEqual(security, [{ bearer: [wanted] }], template);
+    assert.deepEqual(security?.[0], { bearer: [wanted] }, template);
   }
 });
 

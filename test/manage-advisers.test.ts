@@ -84,7 +84,9 @@ for (const [what, body, faults] of [
   ['an email of 255 characters', { ...eve, email: `${'a'.repeat(242)}@firm.example` }, { email: 'too_long' }],
   ['another video provider', { ...eve, video_provider: 'phone' }, { video_provider: 'not_allowed' }],
   ['active that is no boolean', { ...eve, active: 1 }, { active: 'type' }],
-  ['active null', { ...eve, active: null }, { active: 'required' }],
+  ['a blank name', { ...eve, name: ' \u00a0' }, { name: 'too_short' }],
+  ['a name with a line break', { ...eve, name: 'Eve\nExample' }, { name: 'invalid_character' }],
+  ['a name with a control character', { ...eve, name: 'Eve\u0007' }, { name: 'invalid_character' }],
   ['a NUL character', { ...eve, name: 'a\0b' }, { name: 'invalid_character' }],
   ['several faults', { email: 'x', name: 5, active: 'yes' }, { email: 'format', name: 'type', active: 'type' }],
 ] as const) {
@@ -141,6 +143,14 @@ test('an update changes what was sent and leaves the rest', async () => {
   assert.ok(renamed.updated_at > created.updated_at);
   assert.equal((await ok(firm.patch(`${ADVISERS}/${id}`, { video_provider: null }))).video_provider, null);
   assert.equal((await ok(firm.patch(`${ADVISERS}/${id}`, {}))).name, 'Eve Married');
+});
+
+test('null for active is as if it was not sent on create, and makes active on update', async () => {
+  const firm = await world.firm();
+  const { id, active } = await ok(firm.post(ADVISERS, { ...eve, active: null, video_provider: null }));
+  assert.equal(active, true);
+  await ok(firm.patch(`${ADVISERS}/${id}`, { active: false }));
+  assert.equal((await ok(firm.patch(`${ADVISERS}/${id}`, { active: null }))).active, true);
 });
 
 test('an adviser who is not active stays in the list and cannot be booked until active again', async () => {
@@ -216,6 +226,61 @@ test('appointments are listed under the email of an adviser who has it now', asy
   assert.deepEqual(await ids(diary), []);
 });
 
+test('a removed adviser comes back as before: in the list, bookable, with the diary', async () => {
+  const firm = await world.firm();
+  const { id, ...created } = await ok(firm.post(ADVISERS, { ...eve, video_provider: 'jitsi' }));
+  const booked = await ok(book(firm, eve.email));
+  await ok(firm.delete(`${ADVISERS}/${id}`));
+  world.clock.advance({ seconds: 5 });
+  const restored = await ok(firm.post(`${ADVISERS}/${id}/restore`));
+  assert.deepEqual(restored, { id, ...created, updated_at: restored.updated_at });
+  assert.ok(restored.updated_at > created.updated_at);
+  assert.deepEqual(await ok(firm.get(`${ADVISERS}/${id}`)), restored);
+  assert.ok((await emailsOf(firm)).includes(eve.email));
+  await ok(book(firm, eve.email));
+  const diary: { id: string }[] = await ok(firm.get(`/appointments?adviser_email=${eve.email}`));
+  assert.ok(diary.some((appointment) => appointment.id === booked.id));
+});
+
+test('an adviser is not restored while another has the email, in whatever case, nor one who is not removed', async () => {
+  const firm = await world.firm();
+  const { id } = await ok(firm.post(ADVISERS, eve));
+  await refused(firm.post(`${ADVISERS}/${id}/restore`), { removed_at: 'not_possible' });
+  await ok(firm.delete(`${ADVISERS}/${id}`));
+  const other = await ok(firm.post(ADVISERS, { ...eve, email: eve.email.toUpperCase() }));
+  await refused(firm.post(`${ADVISERS}/${id}/restore`), { email: 'taken' });
+  await missing(firm.get(`${ADVISERS}/${id}`));
+  await ok(firm.patch(`${ADVISERS}/${other.id}`, { email: 'other@firm.example' }));
+  await ok(firm.post(`${ADVISERS}/${id}/restore`));
+});
+
+test('of five that restore an adviser at once one does', async () => {
+  const firm = await world.firm();
+  const { id } = await ok(firm.post(ADVISERS, eve));
+  await ok(firm.delete(`${ADVISERS}/${id}`));
+  const answers = await Promise.all(Array.from({ length: 5 }, () => firm.post(`${ADVISERS}/${id}/restore`)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400, 400]);
+});
+
+test('removed advisers are listed on request, in pages and searchable, and nobody else with them', async () => {
+  const firm = await world.firm();
+  const { id } = await ok(firm.post(ADVISERS, eve));
+  const gone = async (query = '') => ok(firm.get(`${ADVISERS}?removed=true${query}`));
+  assert.deepEqual(await gone(), []);
+  await ok(firm.delete(`${ADVISERS}/${id}`));
+  const [listed, ...others] = await gone();
+  assert.deepEqual([listed.id, listed.email, others], [id, eve.email, []]);
+  assert.deepEqual(await ok(firm.get(`${ADVISERS}?removed=1&per_page=1`)), [listed]);
+  assert.deepEqual(await gone('&search=EVE'), [listed]);
+  assert.deepEqual(await gone('&search=alex'), []);
+  for (const query of ['', '?removed=false', '?removed=0']) {
+    const emails = (await ok(firm.get(`${ADVISERS}${query}`))).map(({ email }: { email: string }) => email);
+    assert.deepEqual(emails, [firm.adviser, firm.adviserWithVideo]);
+  }
+  await refused(firm.get(`${ADVISERS}?removed=yes&page=0`), { removed: 'not_allowed', page: 'format' });
+  assert.deepEqual(await ok((await world.firm()).get(`${ADVISERS}?removed=true`)), []);
+});
+
 test('another company and an invented id are both 404, whatever the body holds', async () => {
   const [firm, other] = [await world.firm(), await world.firm()];
   const { id } = await ok(other.post(ADVISERS, eve));
@@ -224,6 +289,7 @@ test('another company and an invented id are both 404, whatever the body holds',
     await missing(firm.patch(path, { name: 'Mine' }));
     await missing(firm.patch(path, { name: 7 }));
     await missing(firm.patch(path, 'no JSON'));
+    await missing(firm.post(`${path}/restore`));
     await missing(firm.delete(path));
   }
   assert.equal((await ok(other.get(`${ADVISERS}/${id}`))).name, eve.name);

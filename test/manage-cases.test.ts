@@ -179,6 +179,13 @@ for (const [what, change, faults] of [
   ['an email of 255 characters', { email: `${'a'.repeat(240)}@client.example` }, { email: 'too_long' }],
   ['a phone that cannot be', { phone: 'call me' }, { phone: 'format' }],
   ['a phone of 101 characters', { phone: '0'.repeat(101) }, { phone: 'too_long' }],
+  ['a blank last name', { last_name: ' \u00a0' }, { last_name: 'too_short' }],
+  ['a blank title', { title: '  ' }, { title: 'too_short' }],
+  [
+    'control characters in the names',
+    { title: 'Mr\r', first_names: 'J\u0085', last_name: 'Do\ne' },
+    { title: 'invalid_character', first_names: 'invalid_character', last_name: 'invalid_character' },
+  ],
   ['NUL', { first_names: 'a\0' }, { first_names: 'invalid_character' }],
   ['faults everywhere', { title: 1, email: 'x', phone: 'x' }, { title: 'type', email: 'format', phone: 'format' }],
 ] as const) {
@@ -192,6 +199,20 @@ for (const [what, change, faults] of [
     assert.deepEqual(await ok(firm.get(customersOf(firm))), before);
   });
 }
+
+test('a customer may have neither title nor first names, and names may have blanks in them', async () => {
+  const firm = await world.firm();
+  const names = { title: '', first_names: '', last_name: 'van der Meer' };
+  const { title, first_names, last_name } = await addJane(firm, names);
+  assert.deepEqual({ title, first_names, last_name }, names);
+});
+
+test('a blank name of one customer opens no case', async () => {
+  const firm = await world.firm();
+  await refused(firm.post(CASES, { reference: 'x', customers: [jane, { last_name: ' ' }] }), {
+    'customers[1].last_name': 'too_short',
+  });
+});
 
 test('a new customer is a relationship key, a recipient and on the next invoice', async () => {
   const firm = await world.firm();
@@ -293,6 +314,40 @@ test('an update may send a removed customer again where the entry has the relati
   await refused(firm.patch(path, entry(words)), { [`relationship.${id}`]: 'unknown' });
 });
 
+test('a removed customer comes back as before: in the lists, as a relationship key, recipient and on invoices', async () => {
+  const firm = await world.firm();
+  const { id, ...made } = await addJane(firm);
+  const path = `${customersOf(firm)}/${id}`;
+  await refused(firm.post(`${path}/restore`), { removed_at: 'not_possible' });
+  await ok(firm.delete(path));
+  world.clock.advance({ seconds: 1 });
+  const restored = await ok(firm.post(`${path}/restore`));
+  assert.deepEqual(restored, { id, ...made, updated_at: '2026-06-01T09:00:01.000000Z' });
+  assert.deepEqual(await ok(firm.get(path)), restored);
+  assert.ok(idsOf(await ok(firm.get(customersOf(firm)))).includes(id));
+  await ok(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend' })));
+  await ok(book(firm, jane.email));
+  assert.match((await ok(bill(firm, '1'))).recipients_name, /and Ms Jane Doe$/);
+});
+
+test('removed customers are listed on request, of a case or of all, and nobody else with them', async () => {
+  const firm = await world.firm();
+  const { id } = await addJane(firm);
+  await ok(firm.delete(`${customersOf(firm)}/${id}`));
+  const elsewhere = await firm.openCase();
+  for (const list of ['/manage/customers', customersOf(firm)]) {
+    assert.deepEqual(idsOf(await ok(firm.get(`${list}?removed=true`))), [id]);
+    assert.deepEqual(idsOf(await ok(firm.get(`${list}?removed=true&search=%2B447400111222`))), [id]);
+    assert.deepEqual(await ok(firm.get(`${list}?removed=true&search=smith`)), []);
+    assert.equal((await ok(firm.get(`${list}?removed=false`))).length, 2);
+    await refused(firm.get(`${list}?removed=`), { removed: 'not_allowed' });
+  }
+  assert.deepEqual(await ok(firm.get(`${CASES}/${elsewhere}/customers?removed=true`)), []);
+  assert.deepEqual(await ok((await world.firm()).get('/manage/customers?removed=true')), []);
+  await missing(firm.get(`${CASES}/${UNKNOWN}/customers?removed=true`));
+  await missing(firm.get(`${CASES}/${UNKNOWN}/customers?removed=x`));
+});
+
 test('another company, another case and invented ids are 404, whatever the body holds', async () => {
   const [firm, other] = [await world.firm(), await world.firm()];
   const elsewhere = await firm.openCase();
@@ -315,6 +370,7 @@ test('another company, another case and invented ids are 404, whatever the body 
     await missing(firm.get(path));
     await missing(firm.patch(path, { title: 'Dr' }));
     await missing(firm.patch(path, { title: 5 }));
+    await missing(firm.post(`${path}/restore`));
     await missing(firm.delete(path));
   }
   assert.deepEqual((await ok(other.get(customersOf(other))))[0], theirs);

@@ -59,6 +59,8 @@ test('a client is made, and its secret is in that answer alone', async () => {
 
 for (const [what, change, faults] of [
   ['an empty name', { name: '' }, { name: 'too_short' }],
+  ['a blank name', { name: ' ' }, { name: 'too_short' }],
+  ['a control character in its name', { name: 'a\u001b[2J' }, { name: 'invalid_character' }],
   ['a name of 101 characters', { name: '🙂'.repeat(101) }, { name: 'too_long' }],
   ['a name that is null', { name: null }, { name: 'required' }],
   ['no scope in the list', { scopes: [] }, { scopes: 'too_short' }],

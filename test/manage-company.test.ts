@@ -89,14 +89,35 @@ test('every setting can be changed, alone or together, and what is not sent stay
   assert.deepEqual(rest, settings);
 });
 
-test('null clears the sender, and nothing else', async () => {
-  const firm = await world.firm();
-  await ok(firm.patch(COMPANY, { sender_name: 'Office', sender_address: 'office@firm.example' }));
-  const cleared = await ok(firm.patch(COMPANY, { sender_name: null, sender_address: null }));
-  assert.deepEqual([cleared.sender_name, cleared.sender_address], [null, null]);
-  for (const name of ['name', 'time_zone', 'phone_region', 'terms', 'payment_terms', 'reminder_lead_days']) {
-    await refused(firm.patch(COMPANY, { [name]: null }), { [name]: 'required' });
+const DEFAULTS = {
+  time_zone: 'Europe/London',
+  phone_region: 'GB',
+  terms: '',
+  payment_terms: '30 days',
+  reminder_lead_days: 1,
+  sender_name: null,
+  sender_address: null,
+};
+const NULLS = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, null]));
+
+test('null gives a setting back its default on update, and is as if it was not sent on create', async () => {
+  const firm = await world.firm({ timeZone: 'Europe/Berlin' });
+  const changed = {
+    phone_region: 'DE',
+    terms: 'x',
+    payment_terms: 'at once',
+    reminder_lead_days: 3,
+    sender_name: 'Office',
+    sender_address: 'office@firm.example',
+  };
+  const before = await ok(firm.patch(COMPANY, changed));
+  for (const [name, value] of Object.entries(DEFAULTS)) {
+    assert.equal((await ok(firm.patch(COMPANY, { [name]: null })))[name], value, name);
   }
+  assert.deepEqual(await ok(firm.get(COMPANY)), { ...before, ...DEFAULTS });
+  const created = await ok((await operator()).post(COMPANIES, { name: 'New', ...NULLS }));
+  assert.deepEqual(created, { ...created, ...DEFAULTS });
+  await refused(firm.patch(COMPANY, { ...NULLS, name: null }), { name: 'required' });
 });
 
 for (const [name, values] of Object.entries<[unknown, string][]>({
@@ -105,6 +126,9 @@ for (const [name, values] of Object.entries<[unknown, string][]>({
     ['🙂'.repeat(201), 'too_long'],
     [7, 'type'],
     ['a\0', 'invalid_character'],
+    [' \u00a0\u200b', 'too_short'],
+    ['Smith\nPartners', 'invalid_character'],
+    ['\t', 'invalid_character'],
   ],
   time_zone: [
     ['Europe/Nowhere', 'unknown'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
 import { type Answer, type Caller, caller } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
@@ -91,6 +92,18 @@ for (const [what, send] of Object.entries<(client: Client) => Promise<Answer>>({
     ),
   'parameters that nobody knows, and empty ones': (client) =>
     world.anonymous.post(TOKEN, { ...grant(client), audience: 'x', scope: '' }),
+  'parameters that nobody knows, whatever they hold': (client) =>
+    world.anonymous.post(TOKEN, { ...grant(client), audience: 5, resource: ['x'], claims: { a: null }, on: true }),
+  'a parameter that nobody knows twice in a form': (client) =>
+    world.anonymous.post(TOKEN, `${form(grant(client))}&resource=a&resource=b`, FORM),
+  'the client_id in another letter case': (client) =>
+    world.anonymous.post(TOKEN, grant({ ...client, id: client.id.toUpperCase() })),
+  'HTTP Basic and the same client_id in another letter case': (client) =>
+    world.anonymous.post(
+      TOKEN,
+      { grant_type: 'client_credentials', client_id: client.id },
+      basic({ ...client, id: client.id.toUpperCase() }),
+    ),
   'null for what is not sent': (client) => world.anonymous.post(TOKEN, { ...grant(client), scope: null }),
 })) {
   test(`a token is given for ${what}`, async () => {
@@ -248,6 +261,36 @@ test('an access token stops an hour after it was given', async () => {
   world.clock.advance({ seconds: 1 });
   assert.equal(await read(late, firm), 401);
 });
+
+test('how long a token works is a setting', async () => {
+  const firm = await world.firm();
+  const client = await makeClient(firm);
+  const logger = pino({ level: 'silent' });
+  const app = await buildApp({ db: world.db, clock: world.clock.read, logger, tokenSeconds: 90 });
+  const granted = await ok(caller(await app.listen({ host: '127.0.0.1', port: 0 })).post(TOKEN, grant(client)));
+  await app.close();
+  assert.equal(granted.expires_in, 90);
+  const [early, late] = [caller(world.baseUrl, granted.access_token), caller(world.baseUrl, granted.access_token)];
+  world.clock.advance({ seconds: 87 });
+  assert.equal(await read(early, firm), 200);
+  world.clock.advance({ seconds: 3 });
+  assert.equal(await read(late, firm), 401);
+});
+
+for (const [text, taken] of [
+  ['59', undefined],
+  ['60', 60],
+  ['86400', 86_400],
+  ['86401', undefined],
+  ['1h', undefined],
+  ['', 3_600],
+] as const) {
+  test(`OAUTH_TOKEN_SECONDS="${text}" ${taken === undefined ? 'is refused' : `is ${taken}`}`, () => {
+    const readIt = () => readConfig({ OAUTH_TOKEN_SECONDS: text }).OAUTH_TOKEN_SECONDS;
+    if (taken === undefined) assert.throws(readIt, /OAUTH_TOKEN_SECONDS must be a whole number from 60 to 86400/);
+    else assert.equal(readIt(), taken);
+  });
+}
 
 test('a revoked token stops within two seconds on every process, the others of the client go on', async () => {
   const firm = await world.firm();

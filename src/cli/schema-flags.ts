@@ -49,7 +49,7 @@ function toFlag(property: Property, required: boolean): Flag {
   const types = typesOf(property);
   const list = types.includes('array');
   const words = (list ? property.items?.enum : property.enum)?.filter((word) => word !== null);
-  const clears = types.includes('null') ? 'Empty text clears it.' : undefined;
+  const clears = types.includes('null') && !types.includes('boolean') ? 'Empty text clears it.' : undefined;
   const example = property.examples?.[0];
   const sentences = [
     property.description,

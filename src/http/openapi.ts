@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { type TObject, type TSchema, Type } from 'typebox';
+import { COMPANY_SCOPES, SCOPE_DESCRIPTIONS } from '../kernel/scopes.ts';
 import { MATCH_HEADERS, type Records } from './entity-tags.ts';
 import { PROBLEMS } from './problems.ts';
 
@@ -93,7 +94,21 @@ export async function openapi(app: FastifyInstance, version: string, records: Re
       ],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API key, or an access token of an API client. Only keys have the scope operator.',
+          },
+          oauth2: {
+            type: 'oauth2',
+            description: 'Access tokens of API clients, with the scopes that the client has.',
+            flows: {
+              clientCredentials: {
+                tokenUrl: '/oauth/token',
+                scopes: Object.fromEntries(COMPANY_SCOPES.map((scope) => [scope, SCOPE_DESCRIPTIONS[scope]])),
+              },
+            },
+          },
           client: { type: 'http', scheme: 'basic', description: 'client_id and client_secret.' },
         },
         schemas: { Problem: Problem as never },

@@ -99,7 +99,7 @@ export function serve<P extends string, B extends TSchema>(
         tags: [i === 0 ? operation.tag : 'Alternative forms'],
         summary: operation.summary,
         description: i === 0 ? operation.description : `The same as ${operation.method} ${operation.path}.`,
-        security: [{ bearer: [operation.access] }],
+        security: securityOf(operation.access),
         params: Type.Object(Object.fromEntries(Object.keys(operation.params).map((name) => [name, Type.String()]))),
         ...(isWrite(method) && { headers: IdempotencyHeaders }),
         ...(record && { headers: NoneMatchHeaders }),
@@ -165,6 +165,9 @@ async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   }
   yield before === '[' ? '[]' : ']';
 }
+/** No API client can have the scope operator. */
+const securityOf = (scope: Scope) =>
+  scope === 'operator' ? [{ bearer: [scope] }] : [{ bearer: [scope] }, { oauth2: [scope] }];
 
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };

@@ -1,18 +1,38 @@
 import type { FastifyRequest } from 'fastify';
-import { readForm } from '../kernel/form.ts';
-import { type Listing, ListQuery, type Page, type PageOfJson, readListing } from '../kernel/page.ts';
+import { type Form, readForm } from '../kernel/form.ts';
+import {
+  type Listing,
+  ListQuery,
+  type Page,
+  type PageOfJson,
+  type RemovableListing,
+  RemovableQuery,
+  readListing,
+  readRemovable,
+} from '../kernel/page.ts';
 import type { Answer } from './operation.ts';
 
-/** Answers one page of a list that can be searched. The list is asked even where the query has faults: its path may be unknown. */
-export async function answerList(
+/** Answers one page of a list that can be searched. */
+export const answerList = (request: FastifyRequest, list: (listing: Listing) => Promise<PageOfJson>): Promise<Answer> =>
+  answer(request, readForm(ListQuery, request.query), readListing, list);
+
+/** The same of a list of what can be removed and restored. */
+export const answerRemovable = (
   request: FastifyRequest,
-  list: (listing: Listing) => Promise<PageOfJson>,
+  list: (listing: RemovableListing) => Promise<PageOfJson>,
+): Promise<Answer> => answer(request, readForm(RemovableQuery, request.query), readRemovable, list);
+
+/** The list is asked even where the query has faults: its path may be unknown. */
+async function answer<T, L extends Listing>(
+  { url }: FastifyRequest,
+  query: Form<T>,
+  read: (query: Form<T>) => L,
+  list: (listing: L) => Promise<PageOfJson>,
 ): Promise<Answer> {
-  const query = readForm(ListQuery, request.query);
-  const listing = readListing(query);
+  const listing = read(query);
   const { json, total } = await list(listing);
   query.check();
-  return { json, headers: pageHeaders(request.url, listing, total) };
+  return { json, headers: pageHeaders(url, listing, total) };
 }
 
 type Listed = { json: string | AsyncIterable<string>; page?: Page & { total: number } };

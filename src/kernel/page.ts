@@ -1,12 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { InvalidValue } from './errors.ts';
 import type { Form } from './form.ts';
+import { isSet, queryFlag } from './shapes.ts';
 
 /** A part of a list. */
 export type Page = { limit: number; offset: number };
 
 /** A part of those entries of a list that contain a text; null for all of them. */
 export type Listing = Page & { search: string | null };
+
+/** The same of those that were removed, or (by default) of those that were not. */
+export type RemovableListing = Listing & { removed?: boolean };
 
 /** The part as JSON text, and how many entries the whole list has. */
 export type PageOfJson = { json: string; total: number };
@@ -42,6 +46,12 @@ export const ListQuery = Type.Object({
   ),
 });
 
+/** The same for a list of what can be removed and restored. */
+export const RemovableQuery = Type.Object({
+  ...ListQuery.properties,
+  removed: queryFlag({ description: 'True lists those that were removed, and only those.' }),
+});
+
 export function readPage(query: Form<Static<typeof PageQuery>>): Page {
   const page = readNatural(query, 'page', 1, MOST_PAGES);
   const perPage = readNatural(query, 'per_page', 50, MOST_PER_PAGE);
@@ -55,6 +65,11 @@ export function readListing(query: Form<Static<typeof ListQuery>>): Listing {
   });
   return { ...readPage(query), search: search || null };
 }
+
+export const readRemovable = (query: Form<Static<typeof RemovableQuery>>): RemovableListing => ({
+  ...readListing(query),
+  removed: isSet(query.body.removed),
+});
 
 function readNatural(
   query: Form<Static<typeof PageQuery>>,

@@ -10,3 +10,17 @@ export const COMPANY_SCOPES = [
 export const ALL_SCOPES = [...COMPANY_SCOPES, 'operator'] as const;
 
 export type Scope = (typeof ALL_SCOPES)[number];
+
+/** What each allows, for the document. */
+export const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
+  'address_book:read': 'Read address books.',
+  'address_book:write': 'Create, change, delete and restore address book entries.',
+  'interactions:read': 'Read interactions.',
+  'interactions:write': 'Create, change, delete and restore interactions.',
+  'invoices:read': 'Read invoices and their payments.',
+  'invoices:write': 'Create, change, send and cancel invoices, record and reverse payments.',
+  'appointments:read': 'Read appointments and their messages.',
+  'appointments:write': 'Book, change, delete and restore appointments, say what became of them, send messages again.',
+  manage: 'Change the company and its advisers, cases, customers, tags, clients and keys.',
+  operator: 'Set up companies and give them keys. No API client has it, only keys that the command line made.',
+};

@@ -29,6 +29,20 @@ export const time = (options: Options = {}) => Type.String({ pattern: TIME_PATTE
 export const decimal = (options: Options = {}) =>
   Type.Unsafe<number | string>({ type: ['number', 'string'], pattern: DECIMAL_PATTERN, ...options });
 
+/** A flag of a query string. */
+export const queryFlag = (options: Options = {}) =>
+  Type.Optional(
+    Type.Unsafe<boolean | 'true' | 'false' | '1' | '0'>({
+      type: ['boolean', 'string'],
+      enum: [true, false, 'true', 'false', '1', '0'],
+      default: false,
+      ...options,
+    }),
+  );
+
+export const isSet = (sent: Static<ReturnType<typeof queryFlag>> | undefined): boolean =>
+  sent === true || sent === 'true' || sent === '1';
+
 /** The field may be left out, and null means "no value". */
 export function optional<T extends TSchema>(schema: T) {
   const { type, enum: values, ...rest } = schema as unknown as { type: string | string[]; enum?: unknown[] };

@@ -40,6 +40,13 @@ function readTime(text: string, zone: string): Instant {
   }
 }
 
+/** When something happened: not after now. */
+export function parsePastTime(text: string, zone: string, now: Instant): Instant {
+  const instant = parseTime(text, zone);
+  if (Temporal.Instant.compare(instant, now) > 0) throw new InvalidValue('out_of_range', 'must not be in the future');
+  return instant;
+}
+
 /** A day of birth, DD/MM/YYYY: a real day and not after today in `zone`. */
 export function parseBirthday(text: string, zone: string, now: Instant): string {
   const [, day, month, year] = DAY.exec(text) ?? [];

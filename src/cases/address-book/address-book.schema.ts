@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/page.ts';
-import { instantOut, nullable, optional, text } from '../../kernel/shapes.ts';
-import { queryFlag } from '../case-list.schema.ts';
+import { instantOut, nullable, optional, queryFlag, text } from '../../kernel/shapes.ts';
 
 const MOST_TAGS = 100;
 const MOST_RELATIONSHIPS = 100;
@@ -149,7 +148,7 @@ export const AddressBookQuery = Type.Object({
   tag: Type.Optional(
     Type.String({ maxLength: 100, description: 'Only people with this tag or custom tag.', examples: ['executor'] }),
   ),
-  deleted: queryFlag('Only deleted ones, to find what is to be restored.'),
+  deleted: queryFlag({ description: 'Only deleted ones, to find what is to be restored.' }),
   ...PAGE_QUERY,
 });
 export type AddressBookQuery = Static<typeof AddressBookQuery>;

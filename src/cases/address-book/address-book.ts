@@ -3,16 +3,16 @@ import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
 import { containing } from '../../kernel/page.ts';
+import { isSet } from '../../kernel/shapes.ts';
 import { parseBirthday, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
-import { isTrue } from '../case-list.schema.ts';
 import { type Listed, readList, readText } from '../case-list.ts';
 import type { AddressBookQuery, EntryBody } from './address-book.schema.ts';
 import * as sql from './address-book.sql.ts';
 
 export function listAddressBook(context: Context, caseId: string, query: Form<AddressBookQuery>): Promise<Listed> {
   const name = readText(query, 'name');
-  const filters = [name && containing(name), readText(query, 'tag'), isTrue(query.body.deleted) || undefined];
+  const filters = [name && containing(name), readText(query, 'tag'), isSet(query.body.deleted) || undefined];
   return readList(context, caseId, sql.addressBookLists, query, { own: [], filters });
 }
 

@@ -27,7 +27,7 @@ export type AppointmentsQuery = Static<typeof AppointmentsQuery>;
 export const DIARY_QUERY = { adviser_email: adviserEmail, ...range };
 
 export const OutcomeBody = Type.Object({
-  attended: optional(flag({ description: 'Whether the client attended.' })),
+  attended: optional(flag({ description: 'Whether the client attended; not before the start.' })),
   cancelled: optional(
     flag({ description: 'True withdraws every message that has not gone out; false places the reminders anew.' }),
   ),

@@ -1,6 +1,7 @@
 import type { Context } from '../../kernel/context.ts';
 import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
+import type { Instant } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { type AppointmentRow, appointmentOf, changeColumns, notice } from './appointment-changes.ts';
 import type { OutcomeBody } from './appointment-life.schema.ts';
@@ -38,9 +39,10 @@ export async function setOutcome(
     const before = appointmentOf(row);
     const attended = form.body.attended === undefined ? row.attended === 1 : form.body.attended === true;
     const cancelled = form.body.cancelled === undefined ? before.cancelled : form.body.cancelled === true;
-    requireOne(form, attended, cancelled);
-    form.check();
     const now = clock();
+    requireOne(form, attended, cancelled);
+    requireBegun(form, before.start, now);
+    form.check();
     const plan =
       cancelled === before.cancelled
         ? NO_MESSAGES
@@ -63,6 +65,12 @@ function requireOne(form: Form<OutcomeBody>, attended: boolean, cancelled: boole
   if (!attended || !cancelled) return;
   const field = form.body.cancelled === true ? 'cancelled' : 'attended';
   form.fault(field, 'not_possible', 'an appointment cannot be both attended and cancelled');
+}
+
+/** Who is said to have attended now must have been able to. What was said before stays where the start is moved. */
+function requireBegun(form: Form<OutcomeBody>, start: Instant, now: Instant): void {
+  if (form.body.attended !== true || Temporal.Instant.compare(start, now) <= 0) return;
+  form.fault('attended', 'not_possible', 'the appointment has not begun yet');
 }
 
 type FoundRow = AppointmentRow & { attended: 0 | 1; type: string | null; deleted: boolean };

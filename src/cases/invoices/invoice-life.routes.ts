@@ -9,7 +9,7 @@ import {
   reinstateItem,
   sendInvoice,
 } from './invoice-life.ts';
-import { InvoiceElement, InvoiceItem, OneInvoiceQuery, SentBody } from './invoices.schema.ts';
+import { Invoice, InvoiceItem, OneInvoiceQuery, SentBody } from './invoices.schema.ts';
 
 const tag = 'Additions: invoices';
 const one = '/cases/{caseId}/invoices/{invoiceId}';
@@ -27,10 +27,10 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     addition: true,
     tag,
     summary: 'Read one invoice',
-    description: 'As it stands in the list of the case, with its items.',
+    description: 'As it stands in the list of the case, with its items, and what is paid and outstanding.',
     params,
     query: OneInvoiceQuery,
-    response: InvoiceElement,
+    response: Invoice,
     record: {
       table: 'invoices',
       show: (context, { caseId, invoiceId }) => readInvoice(context, caseId, invoiceId, WITH_ALL_ITEMS),
@@ -51,7 +51,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     params,
     body: SentBody,
     bodyOptional: true,
-    response: InvoiceElement,
+    response: Invoice,
     handle: (context, { caseId, invoiceId }, form) =>
       sendInvoice(context, caseId, invoiceId, form.absent ? new Form({}) : form),
   });
@@ -66,7 +66,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     summary: 'Cancel invoice',
     description: 'Refused while it has payments that are not reversed.',
     params,
-    response: InvoiceElement,
+    response: Invoice,
     handle: (context, { caseId, invoiceId }) => cancelInvoice(context, caseId, invoiceId),
   });
 
@@ -80,7 +80,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     summary: 'Reinstate a cancelled invoice',
     description: 'Refused with 400 when it is not cancelled.',
     params,
-    response: InvoiceElement,
+    response: Invoice,
     handle: (context, { caseId, invoiceId }) => reinstateInvoice(context, caseId, invoiceId),
   });
 
@@ -93,7 +93,8 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     tag,
     summary: 'Cancel invoice item',
     description:
-      'The item is listed only with show_cancelled_items. The amounts of the invoice stay as they were sent.',
+      'The item is listed only with show_cancelled_items. The amounts of the invoice stay as they were sent. Refused while ' +
+      'the invoice is cancelled.',
     params: itemParams,
     response: InvoiceItem,
     handle: (context, { caseId, invoiceId, itemId }) => cancelItem(context, caseId, invoiceId, itemId),
@@ -107,7 +108,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     addition: true,
     tag,
     summary: 'Reinstate a cancelled invoice item',
-    description: 'Refused with 400 when it is not cancelled.',
+    description: 'Refused with 400 when it is not cancelled, or while the invoice is.',
     params: itemParams,
     response: InvoiceItem,
     handle: (context, { caseId, invoiceId, itemId }) => reinstateItem(context, caseId, invoiceId, itemId),

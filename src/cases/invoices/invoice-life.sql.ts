@@ -1,10 +1,10 @@
 import { type Statement, statement } from '../../kernel/sql.ts';
-import { element, item, items, standing } from './invoice-shapes.sql.ts';
+import { item, items, outstanding, standing, whole } from './invoice-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 id, $4 zone, $5 whether cancelled items are shown */
 export const readInvoice = statement(
   'invoices.read',
-  `SELECT ${element('$4')}::text FROM invoices v, ${standing}, ${items('$5')}
+  `SELECT ${whole('$4')}::text FROM invoices v, ${standing}, ${items('$5')}
     WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3`,
 );
 
@@ -22,7 +22,7 @@ const change = (name: string, set: string, possible: string): Statement =>
         WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.version = seen.version
        RETURNING v.*
      )
-     SELECT ${element('$4')}::text FROM v, ${standing}, ${items('false')}`,
+     SELECT ${whole('$4')}::text FROM v, ${standing}, ${items('false')}`,
   );
 
 /** $6 when it was sent */
@@ -34,13 +34,14 @@ export const reinstateInvoice = change('invoices.reinstate', 'cancelled_at = NUL
 export const judgeChange = statement(
   'invoices.judge_change',
   `SELECT v.cancelled_at IS NOT NULL AS cancelled, v.paid > 0 AS has_payments,
-          greatest(v.total - v.paid, 0)::text AS outstanding, coalesce(v.paid + $4 > v.total, false) AS beyond
+          (${outstanding})::text AS outstanding, coalesce(v.paid + $4 > v.total, false) AS beyond
      FROM invoices v WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3`,
 );
 
 /**
  * $1 company, $2 case, $3 invoice, $4 item, $5 now. Written onto the version that was seen, as an update is: nothing
- * where the item is not in the state that it is to leave, or where another change came between.
+ * where the item is not in the state that it is to leave, where the invoice is cancelled, or where another change came
+ * between.
  */
 const changeItem = (name: string, cancelledAt: string, possible: string): Statement =>
   statement(
@@ -48,7 +49,8 @@ const changeItem = (name: string, cancelledAt: string, possible: string): Statem
     `WITH seen AS MATERIALIZED (
        SELECT v.version FROM invoices v
          JOIN invoice_items t ON t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
-        WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND t.id = $4 AND t.cancelled_at ${possible}
+        WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.cancelled_at IS NULL
+          AND t.id = $4 AND t.cancelled_at ${possible}
      ), v AS (
        UPDATE invoices v SET updated_at = $5, version = v.version + 1 FROM seen
         WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.version = seen.version
@@ -67,6 +69,8 @@ export const reinstateItem = changeItem('invoices.reinstate_item', 'NULL', 'IS N
 /** $1 company, $2 case, $3 invoice, $4 item */
 export const findItem = statement(
   'invoices.find_item',
-  `SELECT cancelled_at IS NOT NULL AS cancelled FROM invoice_items
-    WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3 AND id = $4`,
+  `SELECT t.cancelled_at IS NOT NULL AS cancelled, v.cancelled_at IS NOT NULL AS invoice_cancelled
+     FROM invoices v
+     JOIN invoice_items t ON t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
+    WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND t.id = $4`,
 );

@@ -1,10 +1,10 @@
 import type { Context } from '../../kernel/context.ts';
 import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
+import { isSet } from '../../kernel/shapes.ts';
 import type { Statement } from '../../kernel/sql.ts';
-import { parseTime, toSql } from '../../kernel/time.ts';
+import { parsePastTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
-import { isTrue } from '../case-list.schema.ts';
 import * as sql from './invoice-life.sql.ts';
 import type { OneInvoiceQuery, SentBody } from './invoices.schema.ts';
 
@@ -20,7 +20,7 @@ export async function readInvoice(
     caseId,
     id,
     company.timeZone,
-    isTrue(query.body.show_cancelled_items),
+    isSet(query.body.show_cancelled_items),
   ]);
   if (record === undefined) throw notFound('invoice');
   query.check();
@@ -31,7 +31,7 @@ export async function readInvoice(
 export async function sendInvoice(context: Context, caseId: string, id: string, form: Form<SentBody>): Promise<string> {
   const { db, company, clock } = context;
   const now = clock();
-  const sent = form.read('date_sent', form.body.date_sent, (text) => parseTime(text, company.timeZone)) ?? now;
+  const sent = form.read('date_sent', form.body.date_sent, (text) => parsePastTime(text, company.timeZone, now)) ?? now;
   const values = [company.id, caseId, id, company.timeZone, toSql(now), toSql(sent)];
   return untilWritten(
     async () => form.ok && db.json(sql.sendInvoice, values),
@@ -106,9 +106,10 @@ function changeItem(
   return untilWritten(
     () => db.json(statement, [company.id, caseId, invoiceId, id, toSql(clock())]),
     async () => {
-      const found = await db.first<{ cancelled: boolean }>(sql.findItem, [company.id, caseId, invoiceId, id]);
+      type Found = { cancelled: boolean; invoice_cancelled: boolean };
+      const found = await db.first<Found>(sql.findItem, [company.id, caseId, invoiceId, id]);
       if (!found) throw notFound('invoice item');
-      const reason = refusal(found.cancelled);
+      const reason = found.invoice_cancelled ? 'the invoice is cancelled' : refusal(found.cancelled);
       if (reason) throw notPossible('status', reason);
     },
   );

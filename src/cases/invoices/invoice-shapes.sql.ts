@@ -56,13 +56,21 @@ export const items = (showCancelled: string) => `LATERAL (
    WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
      AND (${showCancelled} OR t.cancelled_at IS NULL)) i`;
 
-export const element = (zone: string) =>
-  json({
-    ...common,
-    date_created: wall('v.date_created', zone),
-    status: 's.status',
-    mail_sent: 'v.date_sent IS NOT NULL',
-    payable_online: 'false',
-    formatted_recurring_interval: 'null',
-    items: 'i.items',
-  });
+const fields = (zone: string) => ({
+  ...common,
+  date_created: wall('v.date_created', zone),
+  status: 's.status',
+  mail_sent: 'v.date_sent IS NOT NULL',
+  payable_online: 'false',
+  formatted_recurring_interval: 'null',
+  items: 'i.items',
+});
+
+/** Of the list, whose fields are specified. */
+export const element = (zone: string) => json(fields(zone));
+
+/** What can still be paid. */
+export const outstanding = 'CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END';
+
+/** As the additional operations show it. */
+export const whole = (zone: string) => json({ ...fields(zone), paid: 'v.paid', outstanding });

@@ -1,7 +1,17 @@
 import { type Static, Type } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/page.ts';
-import { decimal, flag, instantOut, nullable, optional, text, time, uuid, wallOut } from '../../kernel/shapes.ts';
-import { queryFlag } from '../case-list.schema.ts';
+import {
+  decimal,
+  flag,
+  instantOut,
+  nullable,
+  optional,
+  queryFlag,
+  text,
+  time,
+  uuid,
+  wallOut,
+} from '../../kernel/shapes.ts';
 
 const MOST_ITEMS = 1_000;
 
@@ -40,7 +50,7 @@ export const UpdateInvoiceBody = Type.Object({
 });
 export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
 
-const showCancelledItems = queryFlag('Whether cancelled items are listed too.');
+const showCancelledItems = queryFlag({ description: 'Whether cancelled items are listed too.' });
 
 export const InvoiceQuery = Type.Object({
   show_cancelled_items: showCancelledItems,
@@ -62,7 +72,9 @@ export const OneInvoiceQuery = Type.Object({ show_cancelled_items: showCancelled
 export type OneInvoiceQuery = Static<typeof OneInvoiceQuery>;
 
 export const SentBody = Type.Object({
-  date_sent: optional(time({ description: 'Now, where it is not sent.', examples: ['2026-03-02 09:00:00'] })),
+  date_sent: optional(
+    time({ description: 'Not in the future. Now, where it is not sent.', examples: ['2026-03-02 09:00:00'] }),
+  ),
 });
 export type SentBody = Static<typeof SentBody>;
 
@@ -109,19 +121,26 @@ export const InvoiceItem = Type.Object(
   { additionalProperties: false },
 );
 
-export const InvoiceElement = Type.Object(
+const element = {
+  ...common,
+  terms: Type.String(),
+  date_created: wallOut({ description: 'Wall time of the company.' }),
+  recipients_name: Type.String(),
+  status: Type.Unsafe<string>({ type: 'string', enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] }),
+  mail_sent: Type.Boolean(),
+  payable_online: Type.Boolean(),
+  formatted_recurring_interval: nullable(Type.String()),
+  items: Type.Array(InvoiceItem),
+};
+
+export const InvoiceList = Type.Array(Type.Object(element, { additionalProperties: false }));
+
+/** The record as the additional operations give it. */
+export const Invoice = Type.Object(
   {
-    ...common,
-    terms: Type.String(),
-    date_created: wallOut({ description: 'Wall time of the company.' }),
-    recipients_name: Type.String(),
-    status: Type.Unsafe<string>({ type: 'string', enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] }),
-    mail_sent: Type.Boolean(),
-    payable_online: Type.Boolean(),
-    formatted_recurring_interval: nullable(Type.String()),
-    items: Type.Array(InvoiceItem),
+    ...element,
+    paid: Type.Number({ description: 'The sum of the payments that are not reversed.', examples: [72] }),
+    outstanding: Type.Number({ description: 'What can still be paid; 0 where it is cancelled.', examples: [72] }),
   },
   { additionalProperties: false },
 );
-
-export const InvoiceList = Type.Array(InvoiceElement);

@@ -6,7 +6,9 @@ export const PaymentBody = Type.Object({
     description: 'More than 0, at most two decimals, not more than what is outstanding.',
     examples: ['72.00'],
   }),
-  paid_at: optional(time({ description: 'Now, where it is not sent.', examples: ['2026-03-29 14:30:00'] })),
+  paid_at: optional(
+    time({ description: 'Not in the future. Now, where it is not sent.', examples: ['2026-03-29 14:30:00'] }),
+  ),
   reference: optional(text({ maxLength: 255, examples: ['Bank transfer 4711'] })),
 });
 export type PaymentBody = Static<typeof PaymentBody>;

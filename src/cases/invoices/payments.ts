@@ -3,7 +3,7 @@ import { InvalidValue, notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type DecimalInput, parseExact, toText } from '../../kernel/money.ts';
-import { parseTime, toSql } from '../../kernel/time.ts';
+import { parsePastTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { judgeChange } from './invoice-life.ts';
 import type { PaymentBody } from './payments.schema.ts';
@@ -25,7 +25,7 @@ export async function recordPayment(
   const { body } = form;
   const now = clock();
   const amount = form.read('amount', body.amount, readAmount) ?? null;
-  const paidAt = form.read('paid_at', body.paid_at, (text) => parseTime(text, company.timeZone)) ?? now;
+  const paidAt = form.read('paid_at', body.paid_at, (text) => parsePastTime(text, company.timeZone, now)) ?? now;
   const columns = [toSql(paidAt), body.reference ?? null, toSql(now)];
   return untilWritten(
     async () => form.ok && db.json(sql.insertPayment, [company.id, caseId, invoiceId, newId(), amount, ...columns]),

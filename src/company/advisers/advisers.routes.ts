@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { type Services, serve } from '../../http/operation.ts';
-import { answerList } from '../../http/paging.ts';
-import { ListQuery } from '../../kernel/page.ts';
+import { answerRemovable } from '../../http/paging.ts';
+import { RemovableQuery } from '../../kernel/page.ts';
 import { AdviserBody, AdviserList, AdviserRecord, AdviserRemoved, CreateAdviserBody } from './advisers.schema.ts';
-import { changeAdviser, createAdviser, listAdvisers, removeAdviser, showAdviser } from './advisers.ts';
+import { changeAdviser, createAdviser, listAdvisers, removeAdviser, restoreAdviser, showAdviser } from './advisers.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
 const list = '/manage/advisers';
@@ -18,9 +18,9 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     summary: 'List advisers',
     description: 'By name. `search` looks at name and email.',
     params: {},
-    query: ListQuery,
+    query: RemovableQuery,
     response: AdviserList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listAdvisers(context, listing)),
+    handle: (context, _params, _form, request) => answerRemovable(request, (listing) => listAdvisers(context, listing)),
   });
 
   serve(app, services, {
@@ -76,5 +76,18 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     params: { adviserId: 'adviser' },
     response: AdviserRemoved,
     handle: (context, { adviserId }) => removeAdviser(context, adviserId),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'restoreAdviser',
+    method: 'POST',
+    path: `${one}/restore`,
+    summary: 'Restore a removed adviser',
+    description:
+      'As the adviser was before. Refused with 400 when the adviser is not removed, or when another has the email now.',
+    params: { adviserId: 'adviser' },
+    response: AdviserRecord,
+    handle: (context, { adviserId }) => restoreAdviser(context, adviserId),
   });
 }

@@ -8,7 +8,7 @@ const email = text({
 });
 const name = text({ minLength: 1, maxLength: 200, examples: ['Alex Adviser'] });
 const choices = {
-  active: Type.Optional(flag({ description: 'Whether new appointments can be booked; true by default.' })),
+  active: optional(flag({ description: 'Whether new appointments can be booked; true by default.' })),
   video_provider: optional(
     Type.Unsafe<'jitsi' | 'zoom'>({
       type: 'string',

@@ -16,14 +16,20 @@ const record = json({
 
 const here = 'a.company_id = $1 AND a.removed_at IS NULL';
 
-export const listAdvisers = lists('advisers', {
-  scope: 1,
-  from: `advisers a WHERE ${here}`,
-  as: 'a',
-  element: record,
-  order: 'lower(a.name), a.id',
-  matches: contains('lower(a.name)', 'lower(a.email)'),
-});
+const removed = 'a.company_id = $1 AND a.removed_at IS NOT NULL';
+
+const listOf = (name: string, which: string) =>
+  lists(name, {
+    scope: 1,
+    from: `advisers a WHERE ${which}`,
+    as: 'a',
+    element: record,
+    order: 'lower(a.name), a.id',
+    matches: contains('lower(a.name)', 'lower(a.email)'),
+  });
+
+export const listAdvisers = listOf('advisers', here);
+export const listRemovedAdvisers = listOf('removed_advisers', removed);
 
 /** $1 company, $2 id */
 export const showAdviser = statement(
@@ -63,6 +69,22 @@ export const removeAdviser = statement(
   `UPDATE advisers a SET removed_at = $3, updated_at = $3
     WHERE ${here} AND a.id = $2
    RETURNING ${json({ id: 'a.id', removed_at: iso('a.removed_at') })}::text`,
+);
+
+/** $1 company, $2 id, $3 now. Nothing where it is not removed; an email that another has now breaks `advisers_email`. */
+export const restoreAdviser = statement(
+  'advisers.restore',
+  `UPDATE advisers a SET removed_at = NULL, updated_at = $3
+    WHERE ${removed} AND a.id = $2
+   RETURNING ${record}::text`,
+);
+
+/** $1 company, $2 id: what stands in the way of restoring it. */
+export const judgeRemoved = statement(
+  'advisers.judge_removed',
+  `SELECT r.removed_at IS NOT NULL AS removed,
+          EXISTS (SELECT 1 FROM advisers a WHERE ${here} AND lower(a.email) = lower(r.email)) AS taken
+     FROM advisers r WHERE r.company_id = $1 AND r.id = $2`,
 );
 
 /** $1 company, $2 the adviser that is being changed or null, $3 email or null: what stands in the way, and what is there. */

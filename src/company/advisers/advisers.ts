@@ -1,9 +1,10 @@
 import { requireEmail } from '../../kernel/contact.ts';
 import { brokenConstraint } from '../../kernel/database.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { invalidRequest, notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { requireName } from '../../kernel/names.ts';
+import type { PageOfJson, RemovableListing } from '../../kernel/page.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { readPage } from '../listing.ts';
@@ -11,10 +12,10 @@ import type { Desk } from '../office.ts';
 import type { AdviserBody } from './advisers.schema.ts';
 import * as sql from './advisers.sql.ts';
 
-const DEFAULTS = { active: true, video_provider: null };
+const DEFAULTS: Record<string, unknown> = { active: true, video_provider: null };
 
-export async function listAdvisers({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
-  return readPage(db, sql.listAdvisers, [company.id], listing);
+export async function listAdvisers({ db, company }: Desk, listing: RemovableListing): Promise<PageOfJson> {
+  return readPage(db, listing.removed ? sql.listRemovedAdvisers : sql.listAdvisers, [company.id], listing);
 }
 
 export async function showAdviser({ db, company }: Desk, id: string): Promise<string> {
@@ -49,15 +50,32 @@ export async function removeAdviser({ db, company, clock }: Desk, id: string): P
   return record;
 }
 
+/** As it was; the email must not have gone to another meanwhile. */
+export function restoreAdviser({ db, company, clock }: Desk, id: string): Promise<string> {
+  return untilWritten(
+    () => db.json(sql.restoreAdviser, [company.id, id, toSql(clock())]).catch(unlessEmailTaken),
+    async () => {
+      const judged = await db.first<{ removed: boolean; taken: boolean }>(sql.judgeRemoved, [company.id, id]);
+      if (!judged) throw notFound('adviser');
+      if (!judged.removed) throw notPossible('removed_at', 'the adviser is not removed');
+      if (judged.taken) throw invalidRequest([{ field: 'email', ...EMAIL_TAKEN }]);
+    },
+  );
+}
+
+const EMAIL_TAKEN = { code: 'taken', message: 'is already used by another adviser of the company' } as const;
+
 function unlessEmailTaken(error: unknown): undefined {
   if (brokenConstraint(error) !== 'advisers_email') throw error;
 }
 
+/** What was sent; null is the default. */
 function readAdviser(form: Form<AdviserBody>): Record<string, unknown> {
   const { body } = form;
   form.read('email', body.email, requireEmail);
+  form.read('name', body.name, requireName);
   return Object.fromEntries(
-    sql.ADVISER_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]),
+    sql.ADVISER_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name] ?? DEFAULTS[name]]),
   );
 }
 
@@ -70,7 +88,7 @@ async function judge({ db, company }: Desk, id: string | null, form: Form<Advise
     email,
   ]);
   if (!judged?.found) throw notFound('adviser');
-  if (judged.taken) form.fault('email', 'taken', 'is already used by another adviser of the company');
+  if (judged.taken) form.fault('email', EMAIL_TAKEN.code, EMAIL_TAKEN.message);
   const { video_provider } = form.body;
   if (video_provider !== undefined && (video_provider === 'zoom') !== judged.zoom && !form.faulty('video_provider')) {
     form.fault('video_provider', 'not_possible', 'Zoom is connected and disconnected as a video account');

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Services, serve } from '../../http/operation.ts';
-import { answerList } from '../../http/paging.ts';
-import { ListQuery } from '../../kernel/page.ts';
+import { answerRemovable } from '../../http/paging.ts';
+import { RemovableQuery } from '../../kernel/page.ts';
 import { CreateCustomerBody, CustomerBody, CustomerList, CustomerRecord, CustomerRemoved } from './customers.schema.ts';
 import {
   addCustomer,
@@ -9,6 +9,7 @@ import {
   listCaseCustomers,
   listCustomers,
   removeCustomer,
+  restoreCustomer,
   showCustomer,
 } from './customers.ts';
 
@@ -28,9 +29,10 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
       'Of all cases, by last name. `search` looks at names, email and phone; a phone number is found however it is ' +
       'written.',
     params: {},
-    query: ListQuery,
+    query: RemovableQuery,
     response: CustomerList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listCustomers(context, listing)),
+    handle: (context, _params, _form, request) =>
+      answerRemovable(request, (listing) => listCustomers(context, listing)),
   });
 
   serve(app, services, {
@@ -41,10 +43,10 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     summary: 'List customers of a case',
     description: 'In the order in which they came. `search` looks at names, email and phone.',
     params: { caseId: 'case' },
-    query: ListQuery,
+    query: RemovableQuery,
     response: CustomerList,
     handle: (context, { caseId }, _form, request) =>
-      answerList(request, (listing) => listCaseCustomers(context, caseId, listing)),
+      answerRemovable(request, (listing) => listCaseCustomers(context, caseId, listing)),
   });
 
   serve(app, services, {
@@ -103,5 +105,17 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     params,
     response: CustomerRemoved,
     handle: (context, { caseId, customerId }) => removeCustomer(context, caseId, customerId),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'restoreCustomer',
+    method: 'POST',
+    path: `${one}/restore`,
+    summary: 'Restore a removed customer',
+    description: 'As the customer was before. Refused with 400 when the customer is not removed.',
+    params,
+    response: CustomerRecord,
+    handle: (context, { caseId, customerId }) => restoreCustomer(context, caseId, customerId),
   });
 }

@@ -23,28 +23,38 @@ export const CUSTOMER_ORDER = 'u.created_at, u.id';
 
 const here = 'u.company_id = $1 AND u.case_id = $2 AND u.removed_at IS NULL';
 
+const removed = 'u.company_id = $1 AND u.case_id = $2 AND u.removed_at IS NOT NULL';
+
 /** `number`: the search as E.164, where it can be read as a phone number. */
 export const customerMatches = (pattern: string, number: string) =>
   `u.search LIKE lower(${pattern}) OR u.phone_e164 = ${number}`;
 
-export const listCustomers = lists('customers', {
-  scope: 1,
-  from: 'customers u WHERE u.company_id = $1 AND u.removed_at IS NULL',
-  as: 'u',
-  element: customerRecord,
-  order: 'lower(u.last_name), lower(u.first_names), u.id',
-  matches: customerMatches,
-});
+const listOf = (name: string, which: string) =>
+  lists(name, {
+    scope: 1,
+    from: `customers u WHERE u.company_id = $1 AND ${which}`,
+    as: 'u',
+    element: customerRecord,
+    order: 'lower(u.last_name), lower(u.first_names), u.id',
+    matches: customerMatches,
+  });
 
-export const listCaseCustomers = lists('case_customers', {
-  scope: 2,
-  from: `customers u WHERE ${here}`,
-  as: 'u',
-  element: customerRecord,
-  order: CUSTOMER_ORDER,
-  matches: customerMatches,
-  within: 'cases c WHERE c.company_id = $1 AND c.id = $2',
-});
+export const listCustomers = listOf('customers', 'u.removed_at IS NULL');
+export const listRemovedCustomers = listOf('removed_customers', 'u.removed_at IS NOT NULL');
+
+const listOfCase = (name: string, which: string) =>
+  lists(name, {
+    scope: 2,
+    from: `customers u WHERE ${which}`,
+    as: 'u',
+    element: customerRecord,
+    order: CUSTOMER_ORDER,
+    matches: customerMatches,
+    within: 'cases c WHERE c.company_id = $1 AND c.id = $2',
+  });
+
+export const listCaseCustomers = listOfCase('case_customers', here);
+export const listRemovedCaseCustomers = listOfCase('removed_case_customers', removed);
 
 /** $1 company, $2 case, $3 id */
 export const showCustomer = statement(
@@ -80,6 +90,20 @@ export const removeCustomer = statement(
   `UPDATE customers u SET removed_at = $4, updated_at = $4
     WHERE ${here} AND u.id = $3
    RETURNING ${json({ id: 'u.id', removed_at: iso('u.removed_at') })}::text`,
+);
+
+/** $1 company, $2 case, $3 id, $4 now. Nothing where it is not removed. */
+export const restoreCustomer = statement(
+  'customers.restore',
+  `UPDATE customers u SET removed_at = NULL, updated_at = $4
+    WHERE ${removed} AND u.id = $3
+   RETURNING ${customerRecord}::text`,
+);
+
+/** $1 company, $2 case, $3 id. A removed one is found too. */
+export const findCustomer = statement(
+  'customers.find',
+  `SELECT removed_at IS NOT NULL AS removed FROM customers WHERE company_id = $1 AND case_id = $2 AND id = $3`,
 );
 
 /** $1 company, $2 case, $3 the customer that is being changed or null */

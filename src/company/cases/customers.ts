@@ -1,20 +1,24 @@
 import { phoneNumber, requireEmail, requirePhone } from '../../kernel/contact.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { requireName } from '../../kernel/names.ts';
+import type { Listing, PageOfJson, RemovableListing } from '../../kernel/page.ts';
 import { toSql } from '../../kernel/time.ts';
+import { untilWritten } from '../../kernel/until-written.ts';
 import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
 import type { CustomerBody } from './customers.schema.ts';
 import * as sql from './customers.sql.ts';
 
-export async function listCustomers(desk: Desk, listing: Listing): Promise<PageOfJson> {
-  return readPage(desk.db, sql.listCustomers, [desk.company.id], listing, numberOf(desk, listing));
+export async function listCustomers(desk: Desk, listing: RemovableListing): Promise<PageOfJson> {
+  const lists = listing.removed ? sql.listRemovedCustomers : sql.listCustomers;
+  return readPage(desk.db, lists, [desk.company.id], listing, numberOf(desk, listing));
 }
 
-export async function listCaseCustomers(desk: Desk, caseId: string, listing: Listing): Promise<PageOfJson> {
-  return readPage(desk.db, sql.listCaseCustomers, [desk.company.id, caseId], listing, numberOf(desk, listing));
+export async function listCaseCustomers(desk: Desk, caseId: string, listing: RemovableListing): Promise<PageOfJson> {
+  const lists = listing.removed ? sql.listRemovedCaseCustomers : sql.listCaseCustomers;
+  return readPage(desk.db, lists, [desk.company.id, caseId], listing, numberOf(desk, listing));
 }
 
 /** What is searched for, where it can be a phone number. */
@@ -30,9 +34,11 @@ export async function showCustomer({ db, company }: Desk, caseId: string, id: st
 export async function addCustomer(desk: Desk, caseId: string, form: Form<CustomerBody>): Promise<string> {
   const { db, company, clock } = desk;
   const customer = newCustomer(desk, form, form.body, '');
-  const record =
-    form.ok && (await db.json(sql.insertCustomer, [company.id, caseId, JSON.stringify([customer]), toSql(clock())]));
-  return record || refuse(desk, caseId, null, form);
+  return untilWritten(
+    async () =>
+      form.ok && db.json(sql.insertCustomer, [company.id, caseId, JSON.stringify([customer]), toSql(clock())]),
+    () => judge(desk, caseId, null, form),
+  );
 }
 
 export async function changeCustomer(
@@ -43,14 +49,27 @@ export async function changeCustomer(
 ): Promise<string> {
   const { db, company, clock } = desk;
   const customer = JSON.stringify(readCustomer(desk, form, form.body, ''));
-  const record = form.ok && (await db.json(sql.updateCustomer, [company.id, caseId, id, customer, toSql(clock())]));
-  return record || refuse(desk, caseId, id, form);
+  return untilWritten(
+    async () => form.ok && db.json(sql.updateCustomer, [company.id, caseId, id, customer, toSql(clock())]),
+    () => judge(desk, caseId, id, form),
+  );
 }
 
 export async function removeCustomer({ db, company, clock }: Desk, caseId: string, id: string): Promise<string> {
   const record = await db.json(sql.removeCustomer, [company.id, caseId, id, toSql(clock())]);
   if (record === undefined) throw notFound('customer');
   return record;
+}
+
+export function restoreCustomer({ db, company, clock }: Desk, caseId: string, id: string): Promise<string> {
+  return untilWritten(
+    () => db.json(sql.restoreCustomer, [company.id, caseId, id, toSql(clock())]),
+    async () => {
+      const found = await db.first<{ removed: boolean }>(sql.findCustomer, [company.id, caseId, id]);
+      if (!found) throw notFound('customer');
+      if (!found.removed) throw notPossible('removed_at', 'the customer is not removed');
+    },
+  );
 }
 
 type Columns = Partial<Record<(typeof sql.CUSTOMER_FIELDS)[number], string | null>>;
@@ -71,21 +90,23 @@ function readCustomer({ company }: Desk, form: Form<unknown>, body: CustomerBody
   if (last_name !== undefined) columns.last_name = last_name;
   if (email !== undefined) columns.email = email;
   if (phone !== undefined) columns.phone = phone;
+  for (const [name, value] of Object.entries({ title, first_names, last_name })) {
+    form.read(`${prefix}${name}`, value, requireName);
+  }
   form.read(`${prefix}email`, email, requireEmail);
   const number = form.read(`${prefix}phone`, phone, (text) => requirePhone(text, company.phoneRegion));
   if (phone !== undefined) columns.phone_e164 = number ?? null;
   return columns;
 }
 
-/** Nothing was written: says why, first the path and then everything that is wrong with the body. */
-async function refuse(
+/** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
+async function judge(
   { db, company }: Desk,
   caseId: string,
   id: string | null,
   form: Form<CustomerBody>,
-): Promise<never> {
+): Promise<void> {
   const judged = await db.first<{ found: boolean }>(sql.judgeCustomer, [company.id, caseId, id]);
   if (!judged?.found) throw notFound(id === null ? 'case' : 'customer');
   form.check();
-  throw new Error('A customer was refused without a reason.');
 }

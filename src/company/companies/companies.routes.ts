@@ -30,7 +30,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     path: '/manage/company',
     summary: 'Update the company',
     description:
-      'Settings that are not sent stay as they are. Every process works with the new ones within two seconds; ' +
+      'Settings that are not sent stay as they are, null gives one back its default. Every process works with the new ones within two seconds; ' +
       'invoices, appointments and reminders that are already there keep what was written down.',
     body: CompanyBody,
     response: CompanyRecord,

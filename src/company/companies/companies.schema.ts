@@ -1,26 +1,27 @@
 import { type Static, Type } from 'typebox';
 import { decimal, instantOut, LONG, nullable, optional, SHORT, text, uuid } from '../../kernel/shapes.ts';
 
+/** Null for one of them stands for its default. */
 const settings = {
-  time_zone: Type.Optional(
+  time_zone: optional(
     text({
       maxLength: 100,
       description: 'An IANA zone: an area and a place, or UTC. Text without a zone is wall time in it.',
       examples: ['Europe/London'],
     }),
   ),
-  phone_region: Type.Optional(
+  phone_region: optional(
     text({
       maxLength: 2,
       description: 'ISO 3166: where phone numbers without a country code belong.',
       examples: ['GB'],
     }),
   ),
-  terms: Type.Optional(text({ maxLength: LONG, description: 'Printed on new invoices.' })),
-  payment_terms: Type.Optional(
+  terms: optional(text({ maxLength: LONG, description: 'Printed on new invoices.' })),
+  payment_terms: optional(
     text({ maxLength: SHORT, description: 'Of new invoices that name none.', examples: ['30 days'] }),
   ),
-  reminder_lead_days: Type.Optional(
+  reminder_lead_days: optional(
     decimal({ description: 'How many days before the start a reminder goes out: 1 to 30.', examples: [1] }),
   ),
   sender_name: optional(text({ maxLength: 200, description: 'Whom mails come from.', examples: ['Smith & Partners'] })),

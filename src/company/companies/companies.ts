@@ -4,6 +4,7 @@ import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type DecimalInput, parseInteger } from '../../kernel/money.ts';
+import { requireName, requireOneLine } from '../../kernel/names.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
 import { toSql } from '../../kernel/time.ts';
 import { readPage } from '../listing.ts';
@@ -11,7 +12,7 @@ import type { Office } from '../office.ts';
 import type { CompanyBody } from './companies.schema.ts';
 import * as sql from './companies.sql.ts';
 
-const DEFAULTS = {
+const DEFAULTS: Record<string, unknown> = {
   time_zone: 'Europe/London',
   phone_region: 'GB',
   terms: '',
@@ -53,15 +54,16 @@ export async function hasCompanies({ db }: Pick<Office, 'db'>): Promise<boolean>
   return (await db.first(sql.anyCompany, [])) !== undefined;
 }
 
-/** What was sent, as the columns hold it. */
+/** What was sent, as the columns hold it; null is the default. */
 function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   const { body } = form;
   const settings: Record<string, unknown> = {};
-  for (const name of sql.SETTINGS) if (body[name] !== undefined) settings[name] = body[name];
+  for (const name of sql.SETTINGS) if (body[name] !== undefined) settings[name] = body[name] ?? DEFAULTS[name];
   const zone = form.read('time_zone', body.time_zone, parseZone);
   if (zone) settings.time_zone = zone;
   const days = form.read('reminder_lead_days', body.reminder_lead_days, parseLeadDays);
   if (days) settings.reminder_lead_days = days;
+  form.read('name', body.name, requireName);
   form.read('phone_region', body.phone_region, requireRegion);
   form.read('sender_name', body.sender_name, requireOneLine);
   form.read('sender_address', body.sender_address, requireEmail);
@@ -91,11 +93,6 @@ function parseLeadDays(days: DecimalInput): string {
 
 function requireRegion(region: string): void {
   if (!isSupportedCountry(region)) throw new InvalidValue('unknown', 'must be a region such as GB');
-}
-
-// It becomes part of a mail's header.
-function requireOneLine(text: string): void {
-  if (/\p{Cc}/u.test(text)) throw new InvalidValue('invalid_character', 'must not contain control characters');
 }
 
 function unlessUnknownZone(error: unknown): undefined {

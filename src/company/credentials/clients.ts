@@ -1,6 +1,7 @@
 import { invalidRequest, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
+import { requireName } from '../../kernel/names.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
 import type { Statement } from '../../kernel/sql.ts';
 import { toSql } from '../../kernel/time.ts';
@@ -21,6 +22,7 @@ export const showClient = (desk: Desk, id: string): Promise<string> => onClient(
 
 export async function createClient(desk: Desk, form: Form<ClientBody>): Promise<string> {
   const { db, company, clock, credential } = desk;
+  form.read('name', form.body.name, requireName);
   const scopes = readScopes(form);
   requireGrantable(form, desk);
   form.check();
@@ -33,6 +35,7 @@ export async function createClient(desk: Desk, form: Form<ClientBody>): Promise<
 
 export async function changeClient(desk: Desk, id: string, form: Form<ClientBody>): Promise<string> {
   const { db, company, clock } = desk;
+  form.read('name', form.body.name, requireName);
   const values = [company.id, id, form.body.name ?? null, readScopes(form) ?? null];
   return untilWritten(
     async () => form.ok && db.json(sql.updateClient, [...values, toSql(clock()), grantable(desk)]),

@@ -1,6 +1,7 @@
 import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
+import { requireName } from '../../kernel/names.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
 import { readPage } from '../listing.ts';
@@ -24,6 +25,7 @@ export async function showKey({ db, company }: Desk, id: string): Promise<string
 /** Which scopes can be granted at all is in the schema with which the form was read. */
 export async function createKey(desk: Desk, form: Form<KeyBody>): Promise<string> {
   const { body } = form;
+  form.read('name', body.name, requireName);
   const scopes = readScopes(form) ?? [];
   requireGrantable(form, desk);
   const expiry = form.read('expires_at', body.expires_at, (text) => parseExpiry(text, desk));

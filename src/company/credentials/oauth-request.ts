@@ -6,7 +6,12 @@ export const FORM = 'application/x-www-form-urlencoded';
 
 export type Parameters = ReadonlyMap<string, string>;
 
-/** The body as JSON or as a form. A parameter without a value counts as not sent (RFC 6749, section 3.2). */
+const KNOWN = ['grant_type', 'scope', 'token', 'client_id', 'client_secret'];
+
+/**
+ * The body as JSON or as a form. A parameter without a value counts as not sent, and one that nobody knows is ignored,
+ * whatever it holds (RFC 6749, section 3.2).
+ */
 export function parametersOf({ body, headers }: FastifyRequest): Parameters {
   if (!(body instanceof Buffer) || body.length === 0) throw invalid('The body must hold the parameters.');
   if (!isUtf8(body)) throw invalid('The body must be UTF-8.');
@@ -14,9 +19,9 @@ export function parametersOf({ body, headers }: FastifyRequest): Parameters {
   const isForm = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === FORM;
   const parameters = new Map<string, string>();
   for (const [name, value] of isForm ? new URLSearchParams(text) : jsonEntries(text)) {
-    if (value === '' || value === null) continue;
-    if (typeof value !== 'string') throw invalid('Every parameter must be text.');
-    if (parameters.has(name)) throw invalid('A parameter must not be sent twice.');
+    if (!KNOWN.includes(name) || value === '' || value === null) continue;
+    if (typeof value !== 'string') throw invalid(`The parameter ${name} must be text.`);
+    if (parameters.has(name)) throw invalid(`The parameter ${name} must not be sent twice.`);
     parameters.set(name, value);
   }
   return parameters;
@@ -42,7 +47,10 @@ export function credentialsOf({ headers }: FastifyRequest, parameters: Parameter
   if (headers.authorization === undefined) return id && secret ? { id, secret } : undefined;
   if (secret !== undefined) throw invalid('The client must authenticate in one way only.');
   const basic = readBasic(headers.authorization);
-  if (id !== undefined && basic && id !== basic.id) throw invalid('The body names another client than the header.');
+  // A client_id is a UUID, in which letter case means nothing.
+  if (id !== undefined && basic && id.toLowerCase() !== basic.id.toLowerCase()) {
+    throw invalid('The body names another client than the header.');
+  }
   return basic;
 }
 

@@ -20,7 +20,7 @@ type Endpoint = {
 /** The two routes whose errors are RFC 6749's and not the service's own. */
 export async function oauthRoutes(
   app: FastifyInstance,
-  services: Services & { attempts: WindowCounts },
+  services: Services & { attempts: WindowCounts; tokenSeconds: number },
 ): Promise<void> {
   app.addContentTypeParser(FORM, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
@@ -64,7 +64,7 @@ export async function oauthRoutes(
     summary: 'Get an access token',
     description:
       'OAuth 2.0 client credentials (RFC 6749). The client authenticates by HTTP Basic or in the body. The token works ' +
-      'for one hour.',
+      'for `expires_in` seconds: one hour, unless the service is set up otherwise.',
     body: TokenBody,
     response: Granted,
     handle: async (client, parameters) => {

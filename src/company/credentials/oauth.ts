@@ -7,7 +7,6 @@ import { digest, newToken } from './secrets.ts';
 
 /** OAuth 2.0: client credentials (RFC 6749) and revocation (RFC 7009). */
 
-const LIFETIME_SECONDS = 3_600;
 const FORGOTTEN_AFTER = { hours: 24 };
 
 export type RefusalCode = 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope';
@@ -39,7 +38,11 @@ export async function authenticateClient({ db }: Office, { id, secret }: Credent
 }
 
 /** `scope`: words that are to be granted; all that the client may have where it is undefined. */
-export async function issueToken({ db, clock }: Office, client: Client, scope: string | undefined): Promise<Grant> {
+export async function issueToken(
+  { db, clock, tokenSeconds }: Office & { tokenSeconds: number },
+  client: Client,
+  scope: string | undefined,
+): Promise<Grant> {
   const wanted = scope === undefined ? client.scopes : scope.split(' ');
   const unknown = wanted.find((word) => !client.scopes.includes(word));
   if (unknown !== undefined)
@@ -54,12 +57,12 @@ export async function issueToken({ db, clock }: Office, client: Client, scope: s
     newId(),
     digest(token),
     scopes,
-    toSql(now.add({ seconds: LIFETIME_SECONDS })),
+    toSql(now.add({ seconds: tokenSeconds })),
     toSql(now),
     toSql(now.subtract(FORGOTTEN_AFTER)),
   ]);
   if (!issued) throw refusedClient();
-  return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_SECONDS, scope: scopes.join(' ') };
+  return { access_token: token, token_type: 'Bearer', expires_in: tokenSeconds, scope: scopes.join(' ') };
 }
 
 /** A token of another client, or none at all, is left as it is. */
