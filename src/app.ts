@@ -18,14 +18,16 @@ import { manageRoutes } from './company/manage.routes.ts';
 import { apiPages } from './http/api-pages.ts';
 import { authentication } from './http/authentication.ts';
 import { rawBodies } from './http/body.ts';
+import { crossOrigin } from './http/cors.ts';
 import { draining } from './http/draining.ts';
 import { Records } from './http/entity-tags.ts';
-import { FailedAttempts } from './http/failed-attempts.ts';
 import { health } from './http/health.ts';
 import { metrics } from './http/metrics.ts';
 import { openapi } from './http/openapi.ts';
 import { BODY_LIMIT, onClientError, onFrameworkError, problems } from './http/problems.ts';
+import { rateLimit } from './http/rate-limit.ts';
 import { requestId, requestLog } from './http/request-log.ts';
+import { WindowCounts } from './http/window-counts.ts';
 import type { Database } from './kernel/database.ts';
 import { type Migration, readMigrations } from './kernel/migrations.ts';
 import { Outcomes } from './kernel/outcomes.ts';
@@ -42,13 +44,17 @@ export type AppOptions = {
   migrations?: Migration[];
   /** Of the worker in the same process. */
   outcomes?: Outcomes;
+  /** Most requests of a credential; without it there is no limit. */
+  requestsPerMinute?: number | undefined;
+  /** Whose pages may call from a browser. */
+  corsOrigins?: readonly string[];
   /** Where there is a key to keep secrets with. */
   secrets?: SecretBox | undefined;
 };
 
 /** The whole service as one value: the plugins, then the slices. Who serves it, and when it ends, is main's affair. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { db, clock, logger, migrations, outcomes, secrets } = options;
+  const { db, clock, logger, migrations, outcomes, secrets, requestsPerMinute, corsOrigins = [] } = options;
   const app = Fastify({
     loggerInstance: logger as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -73,10 +79,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   problems(app);
   rawBodies(app);
   draining(app);
-  const attempts = new FailedAttempts(clock);
+  if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
+  const attempts = new WindowCounts(clock);
   const uses = new KeyUses(db, clock);
   app.addHook('onClose', () => uses.flush());
   authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
+  if (requestsPerMinute !== undefined) rateLimit(app, requestsPerMinute, clock);
   metrics(app, db, clock, outcomes ?? new Outcomes());
   health(app, db, migrations ?? (await readMigrations()));
   const records = new Records();

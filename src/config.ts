@@ -58,6 +58,16 @@ export const SETTINGS = {
     'Encrypts the secrets of video accounts: 32 bytes in base64. Several by commas: the first encrypts, all decrypt',
     secretKeys,
   ),
+  REQUESTS_PER_MINUTE: setting(
+    undefined,
+    'Most requests of one credential in each process; no limit by default',
+    (text) => wholeNumber(text, 1, 1_000_000),
+  ),
+  CORS_ORIGINS: setting(
+    '',
+    'Origins whose pages may call from a browser, such as `https://app.example`, by commas',
+    origins,
+  ),
   LOG_LEVEL: setting('info', `One of ${LOG_LEVELS.join(', ')}`, (text) => oneOf(text, LOG_LEVELS)),
 } as const;
 
@@ -114,6 +124,13 @@ function oneOf<T extends string>(text: string, values: readonly T[]): T {
   const found = values.find((value) => value === text);
   if (!found) throw new Error(`must be one of ${values.join(', ')}, not "${text}"`);
   return found;
+}
+
+function origins(text: string): string[] {
+  const found = text.split(',').map((origin) => origin.trim());
+  const wrong = found.find((origin) => origin !== '' && URL.parse(origin)?.origin !== origin);
+  if (wrong !== undefined) throw new Error(`must be origins such as https://app.example, not "${wrong}"`);
+  return found.filter((origin) => origin !== '');
 }
 
 // The text itself is not repeated in the fault: it may hold a password.

@@ -40,7 +40,16 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     undo.push(() => db.close());
     const outcomes = new Outcomes();
     const secrets = config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY);
-    const app = await buildApp({ db, clock: systemClock, logger, migrations, outcomes, secrets });
+    const app = await buildApp({
+      db,
+      clock: systemClock,
+      logger,
+      migrations,
+      outcomes,
+      secrets,
+      requestsPerMinute: config.REQUESTS_PER_MINUTE,
+      corsOrigins: config.CORS_ORIGINS,
+    });
     let stopWorker = async () => {};
     undo.push(async () => {
       await Promise.all([app.close(), stopWorker()]);

@@ -85,7 +85,7 @@ for (const [how, off, on] of CALLED_OFF) {
 
   test(`an appointment that was ${how} and called off, and takes place again, reminds; it confirms only when asked`, async () => {
     const firm = await world.firm();
-    const { path } = await book(firm, { email_confirmation: true, email_notification: true });
+    const { id, path } = await book(firm, { email_confirmation: true, email_notification: true });
     await office.runOnce();
     await turn(off, firm, path);
     assert.deepEqual(await goneOut(), ['email cancellation']);
@@ -93,6 +93,8 @@ for (const [how, off, on] of CALLED_OFF) {
     assert.deepEqual(await goneOut(), []);
     await turn(off, firm, path);
     assert.deepEqual(await goneOut(), [], 'the calendar has no entry any more');
+    const cancellations = `SELECT 1 FROM messages WHERE appointment_id = $1 AND kind = 'cancellation'`;
+    assert.equal((await world.sql(cancellations, [id])).length, 1);
     await turn(on, firm, path);
     await firm.patch(path, { email_confirmation: true });
     assert.deepEqual(await goneOut(), ['email confirmation']);

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CodedError } from '../src/kernel/errors.ts';
 import { nextAttempt } from '../src/kernel/retry.ts';
+import type { Statement } from '../src/kernel/sql.ts';
+import { beginMessage, beginMessages, KEY } from '../src/messages/message-queue.sql.ts';
 import { DeliveryFault, type Outgoing } from '../src/messages/outgoing.ts';
 import { postOffice, Recorder } from './harness/post.ts';
 import { type Firm, openWorld } from './harness/world.ts';
@@ -220,6 +223,25 @@ test('a message of a dead worker is free again within a minute, and is sent as t
   assert.equal(await office.runOnce(), 1);
   const [message] = await messages(firm, path);
   assert.deepEqual([message.state, message.attempts, post.sent[0]?.id], ['sent', 2, message.id]);
+});
+
+test('a worker that wakes up after its lease was taken over begins nothing', async () => {
+  const firm = await world.firm();
+  const { id } = await book(firm, { email_confirmation: true });
+  const [own, other] = [randomUUID(), randomUUID()];
+  const [key] = await world.sql<Record<string, string>>(
+    'UPDATE messages SET lease_by = $2 WHERE appointment_id = $1 RETURNING company_id, case_id, appointment_id, id',
+    [id, other],
+  );
+  const now = world.clock.read().toString();
+  const begin = async (statement: Statement, claim: string) => {
+    const arrays = [...KEY.map((column) => [key?.[column]]), [claim]];
+    return (await world.db.rows(statement, [...arrays, now, now])).length;
+  };
+  for (const statement of [beginMessages, beginMessage]) assert.equal(await begin(statement, own), 0);
+  const [message] = await world.sql('SELECT state, attempts, lease_by FROM messages WHERE appointment_id = $1', [id]);
+  assert.deepEqual(message, { state: 'scheduled', attempts: 0, lease_by: other });
+  assert.equal(await begin(beginMessages, other), 1);
 });
 
 for (const [state, change] of [

@@ -55,7 +55,7 @@ const STATUSES: Record<string, string> = {
   412: 'The record is no longer the one that If-Match names.',
   413: 'The body is larger than 1 MiB.',
   422: 'The Idempotency-Key belongs to another request.',
-  429: 'Too many requests without valid credentials from this address.',
+  429: 'Too many requests of this credential, or too many without valid ones from this address.',
   500: 'A fault of the service. It has been logged under the request id.',
   503: 'The database cannot be reached at the moment, or too many requests change the same record at once.',
 };

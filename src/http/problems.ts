@@ -17,6 +17,7 @@ export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
   body_too_large: { status: 413, title: 'Content Too Large' },
   idempotency_key_reused: { status: 422, title: 'Unprocessable Content' },
   too_many_attempts: { status: 429, title: 'Too Many Requests' },
+  rate_limited: { status: 429, title: 'Too Many Requests' },
   internal: { status: 500, title: 'Internal Server Error' },
   unavailable: { status: 503, title: 'Service Unavailable' },
 };

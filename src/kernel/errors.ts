@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'precondition_failed'
   | 'body_too_large'
   | 'too_many_attempts'
+  | 'rate_limited'
   | 'unavailable'
   | 'internal';
 
