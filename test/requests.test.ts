@@ -1170,3 +1170,26 @@ test('a 500 while writing leaves nothing behind', async () => {
   assert.doesNotMatch(answer.text.replace(answer.body.request_id, ''), /in_the_way|constraint|invoice|check/i);
   assert.deepEqual(await recordsOf(firm), before);
 });
+
+for (const [what, value, code] of [
+  ['null', null, 'required'],
+  ['a number', 5, 'type'],
+  ['a list', ['phone'], 'type'],
+  ['another word', 'Phone', 'not_allowed'],
+] as const) {
+  test(`${what} for a field that takes a few words is one fault and not two`, async () => {
+    const firm = await world.firm();
+    const requests: [string, object, string][] = [
+      [`${firm.path}/interactions`, { type: value }, 'type'],
+      [`${firm.path}/address-book/entry`, { entity_id: value, title: '', first_names: '', last_name: '' }, 'entity_id'],
+      ['/manage/keys', { name: 'x', scopes: ['manage', value] }, 'scopes[1]'],
+    ];
+    for (const [path, body, field] of requests) {
+      const { errors } = (await firm.post(path, body)).body;
+      assert.deepEqual(
+        errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]),
+        [[field, code]],
+      );
+    }
+  });
+}
