@@ -1,9 +1,9 @@
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import pino from 'pino';
 import { CreateAdviserBody } from '../src/company/advisers/advisers.schema.ts';
 import { createAdviser } from '../src/company/advisers/advisers.ts';
 import { CreateCaseBody } from '../src/company/cases/cases.schema.ts';
@@ -13,15 +13,12 @@ import { addCustomer } from '../src/company/cases/customers.ts';
 import { CreateCompanyBody } from '../src/company/companies/companies.schema.ts';
 import { createCompany } from '../src/company/companies/companies.ts';
 import { findCompany } from '../src/company/company.ts';
-import { readConfig } from '../src/config.ts';
 import { Database } from '../src/kernel/database.ts';
 import { readForm } from '../src/kernel/form.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { migrate, readMigrations } from '../src/kernel/migrations.ts';
-import { Outcomes } from '../src/kernel/outcomes.ts';
 import { systemClock } from '../src/kernel/time.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { runWorker } from '../src/worker.ts';
 
 /** 10,000 reminders that are due in the same minute, handed over to a local SMTP server by one worker process. */
 
@@ -60,36 +57,32 @@ await db.pool.query(
           start_at - interval '1 day', now(), now() FROM appointments`,
 );
 
-// In a thread of its own, so that the memory and the loop measured here are the worker's.
+// In a thread of this process, so that what is measured is the worker's.
 const server = new Worker(new URL('./smtp-sink.ts', import.meta.url));
 const [port] = await once(server, 'message');
-const config = readConfig({ SMTP_URL: `smtp://127.0.0.1:${port}`, DATA_DIR: dataDir });
-const outcomes = new Outcomes();
-const memory: number[] = [];
-const megabytes = () => Math.round(process.memoryUsage().heapUsed / 1024 / 1024);
-let sent = 0;
-const { promise: done, resolve } = Promise.withResolvers<void>();
 const total = Math.ceil(COUNT / COMPANIES) * COMPANIES;
-outcomes.onOutcome = () => {
-  sent++;
-  if (sent % Math.ceil(total / 10) === 0) memory.push(megabytes());
-  if (sent === total) resolve();
-};
+const settings = { SMTP_URL: `smtp://127.0.0.1:${port}`, DATA_DIR: dataDir };
+const load = loadavg();
 const begun = performance.now();
-const stop = await runWorker({ config, connection, clock: systemClock, logger: pino({ level: 'error' }), outcomes });
-await done;
+const worker = fork(new URL('./reminders-worker.ts', import.meta.url), [
+  JSON.stringify({ connection, settings, total }),
+]);
+const told: { ended: number; heap: number; rss: number; cpu: number }[] = [];
+while (told.at(-1)?.ended !== total) told.push((await once(worker, 'message'))[0]);
 const seconds = (performance.now() - begun) / 1000;
+const list = (numbers: number[]) => numbers.join(', ');
+const shown = (loads: number[]) => loads.map((one) => one.toFixed(1)).join(' ');
 const { rows } = await db.pool.query(
   `SELECT state, count(*)::int, max(attempts) AS attempts FROM messages GROUP BY state`,
 );
-console.log(
-  `${total} reminders of ${COMPANIES} companies: ${seconds.toFixed(1)} s, ${Math.round(total / seconds)} per second`,
-);
-console.log(
-  `heap in MB at each tenth: ${memory.join(', ')}; rss ${Math.round(process.memoryUsage().rss / 1024 / 1024)} MB`,
-);
+console.log(`${total} reminders of ${COMPANIES} companies: ${seconds.toFixed(1)} s with the start of the process,`);
+console.log(`${Math.round(total / seconds)} per second; CPU of the worker ${told.at(-1)?.cpu.toFixed(1)} s`);
+console.log(`memory of the worker at each tenth, in MB: heap ${list(told.map(({ heap }) => heap))};`);
+console.log(`resident ${list(told.map(({ rss }) => rss))}`);
+console.log(`load average before ${shown(load)}, after ${shown(loadavg())}`);
 console.log(JSON.stringify(rows));
-await stop();
+worker.send('stop');
+await once(worker, 'exit');
 await server.terminate();
 await db.close();
 await postgres.stop();

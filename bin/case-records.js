@@ -5,13 +5,15 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const NEEDED = 26;
-const main = new URL('../src/main.ts', import.meta.url);
+// See docs/decisions/0013-small-young-generation.md.
+const FLAGS = ['--max-semi-space-size=8'];
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const fetched = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
+const newEnough = Number.parseInt(process.versions.node, 10) >= NEEDED;
 
-if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
-  await import(main.href);
-} else if (existsSync(fetched)) {
-  const child = spawn(fetched, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' });
+if (newEnough || existsSync(fetched)) {
+  const args = [...FLAGS, main, ...process.argv.slice(2)];
+  const child = spawn(newEnough ? process.execPath : fetched, args, { stdio: 'inherit' });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal ? 1 : 0);

@@ -8,12 +8,16 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^postgres\//, /^postgres\//],
   [/^config\.ts$/, /^$/],
   [/^http\//, /^(http|kernel)\//],
+  // What a change of an appointment or an adviser does to meetings is part of its statement.
+  [/^video\/wish\.sql\.ts$/, /^$/],
+  [/^cases\/appointments\/\S+\.sql\.ts$/, /^(kernel\/sql|video\/wish\.sql|cases\/appointments\/\S+\.sql)\.ts$/],
+  [/^company\/advisers\/\S+\.sql\.ts$/, /^(kernel\/sql|video\/wish\.sql|company\/(advisers\/\S+|\w+)\.sql)\.ts$/],
   // A resource: routes, then verbs, then statements and pure rules. Resources do not import one another.
   [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],
-  [/^cases\/([\w-]+)\/\S+\.sql\.ts$/, /^(kernel\/sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/],
+  [/^cases\/([\w-]+)\/\S+\.sql\.ts$/, /^(kernel\/sql\.ts$|cases\/case-list\.sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/],
   [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^kernel\//],
-  [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case\.ts$|kernel\/)/],
-  [/^cases\//, /^kernel\//],
+  [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case(-list)?\.ts$|kernel\/)/],
+  [/^cases\//, /^(cases\/case[\w.-]*\.ts$|kernel\/)/],
   // The same for the company's own: a folder each, with what they share beside the folders.
   [/^company\/([\w-]+)\/\S+\.routes\.ts$/, /^(company\/($1\/|\w+\.ts$)|http\/|kernel\/)/],
   [/^company\/([\w-]+)\/\S+\.sql\.ts$/, /^(company\/($1\/\S+|\w+)\.sql\.ts|kernel\/sql\.ts)$/],
@@ -26,13 +30,17 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^messages\/\S+\.routes\.ts$/, /^(messages|http|kernel)\//],
   [/^messages\/\S+\.sql\.ts$/, /^(kernel\/sql|messages\/\S+\.sql)\.ts$/],
   [/^messages\//, /^(messages\/(?!\S+\.routes\.ts)|kernel\/)/],
-  [/^app\.ts$/, /^(cases|company|http|kernel|messages)\//],
-  [/^worker\.ts$/, /^(config\.ts|kernel\/|messages\/)/],
+  // So do meetings.
+  [/^video\/\S+\.routes\.ts$/, /^(video|http|kernel)\//],
+  [/^video\/\S+\.sql\.ts$/, /^(kernel\/sql|video\/\S+\.sql)\.ts$/],
+  [/^video\//, /^(video\/(?!\S+\.routes\.ts)|kernel\/)/],
+  [/^app\.ts$/, /^(cases|company|http|kernel|messages|video)\//],
+  [/^worker\.ts$/, /^(config\.ts|kernel\/|messages\/|video\/)/],
   [/^service\.ts$/, /^(app\.ts|config\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
   // Commands reach verbs and schemas, never routes.
   [
     /^cli\//,
-    /^(cli\/|(config|service|worker)\.ts|(company|messages)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
+    /^(cli\/|(config|service|worker)\.ts|(company|messages|video)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^main\.ts$/, /^cli\//],
 ];

@@ -13,4 +13,5 @@ test(`a year of ${appointments} appointments, four workers, some killed while th
   const result = await proveYear(options);
   t.diagnostic(JSON.stringify({ seed, ...result }));
   assert.equal(result.kills, options.kills);
+  if (appointments >= 1_000) assert.ok(result.overClockChange > 0);
 });

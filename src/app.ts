@@ -18,18 +18,24 @@ import { manageRoutes } from './company/manage.routes.ts';
 import { apiPages } from './http/api-pages.ts';
 import { authentication } from './http/authentication.ts';
 import { rawBodies } from './http/body.ts';
+import { crossOrigin } from './http/cors.ts';
 import { draining } from './http/draining.ts';
-import { FailedAttempts } from './http/failed-attempts.ts';
+import { Records } from './http/entity-tags.ts';
 import { health } from './http/health.ts';
 import { metrics } from './http/metrics.ts';
 import { openapi } from './http/openapi.ts';
 import { BODY_LIMIT, onClientError, onFrameworkError, problems } from './http/problems.ts';
+import { rateLimit } from './http/rate-limit.ts';
 import { requestId, requestLog } from './http/request-log.ts';
+import { WindowCounts } from './http/window-counts.ts';
 import type { Database } from './kernel/database.ts';
 import { type Migration, readMigrations } from './kernel/migrations.ts';
 import { Outcomes } from './kernel/outcomes.ts';
+import type { SecretBox } from './kernel/secret-box.ts';
 import type { Clock } from './kernel/time.ts';
 import { messageRoutes } from './messages/messages.routes.ts';
+import { videoAccountRoutes } from './video/accounts.routes.ts';
+import { meetingRoutes } from './video/meetings.routes.ts';
 
 export type AppOptions = {
   db: Database;
@@ -38,6 +44,12 @@ export type AppOptions = {
   migrations?: Migration[];
   /** Of the worker in the same process. */
   outcomes?: Outcomes;
+  /** Most requests of a credential; without it there is no limit. */
+  requestsPerMinute?: number | undefined;
+  /** Whose pages may call from a browser. */
+  corsOrigins?: readonly string[];
+  /** Where there is a key to keep secrets with. */
+  secrets?: SecretBox | undefined;
   /** How long an access token works. */
   tokenSeconds?: number;
 };
@@ -45,14 +57,18 @@ export type AppOptions = {
 const HOUR = 3_600;
 
 /** The whole service as one value: the plugins, then the slices. Who serves it, and when it ends, is main's affair. */
-export async function buildApp({
-  db,
-  clock,
-  logger,
-  migrations,
-  outcomes,
-  tokenSeconds = HOUR,
-}: AppOptions): Promise<FastifyInstance> {
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const {
+    db,
+    clock,
+    logger,
+    migrations,
+    outcomes,
+    secrets,
+    requestsPerMinute,
+    corsOrigins = [],
+    tokenSeconds = HOUR,
+  } = options;
   const app = Fastify({
     loggerInstance: logger as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -77,15 +93,18 @@ export async function buildApp({
   problems(app);
   rawBodies(app);
   draining(app);
-  const attempts = new FailedAttempts(clock);
+  if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
+  const attempts = new WindowCounts(clock);
   const uses = new KeyUses(db, clock);
   app.addHook('onClose', () => uses.flush());
   authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
+  if (requestsPerMinute !== undefined) rateLimit(app, requestsPerMinute, clock);
   metrics(app, db, clock, outcomes ?? new Outcomes());
   health(app, db, migrations ?? (await readMigrations()));
-  await openapi(app, packageJson.version);
+  const records = new Records();
+  await openapi(app, packageJson.version, records);
 
-  const services = { db, clock };
+  const services = { db, clock, records };
   await app.register(async (cases) => {
     addressBookRoutes(cases, services);
     entryLifeRoutes(cases, services);
@@ -97,8 +116,10 @@ export async function buildApp({
     appointmentRoutes(cases, services);
     appointmentLifeRoutes(cases, services);
     messageRoutes(cases, services);
+    meetingRoutes(cases, services);
   });
   await app.register(manageRoutes, services);
+  await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
   await app.register(oauthRoutes, { ...services, attempts, tokenSeconds });
   await app.register(apiPages);
   return app;

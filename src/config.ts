@@ -48,6 +48,26 @@ export const SETTINGS = {
     (text) => text,
   ),
   SMS_GATEWAY_FROM: setting(undefined, 'What `{{from}}` stands for', (text) => text),
+  JITSI_URL: setting('https://meet.jit.si', 'Server of meetings by Jitsi', httpUrl),
+  JITSI_APP_ID: setting(undefined, 'App of that server, where it asks for signed tokens', (text) => text),
+  JITSI_APP_SECRET: setting(undefined, 'What its tokens are signed with', (text) => text),
+  ZOOM_API_URL: setting('https://api.zoom.us/v2', "Where Zoom's API is", httpUrl),
+  ZOOM_OAUTH_URL: setting('https://zoom.us/oauth/token', 'Where Zoom gives access tokens', httpUrl),
+  SECRETS_KEY: setting(
+    undefined,
+    'Encrypts the secrets of video accounts: 32 bytes in base64. Several by commas: the first encrypts, all decrypt',
+    secretKeys,
+  ),
+  REQUESTS_PER_MINUTE: setting(
+    undefined,
+    'Most requests of one credential in each process; no limit by default',
+    (text) => wholeNumber(text, 1, 1_000_000),
+  ),
+  CORS_ORIGINS: setting(
+    '',
+    'Origins whose pages may call from a browser, such as `https://app.example`, by commas',
+    origins,
+  ),
   OAUTH_TOKEN_SECONDS: setting('3600', 'How long an access token of an API client works, 60 to 86400', (text) =>
     wholeNumber(text, 60, 86_400),
   ),
@@ -83,6 +103,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   for (const name of NEEDED[config.SMS_PROVIDER] ?? []) {
     if (!env[name]) faults.push(`${name} is needed with SMS_PROVIDER=${config.SMS_PROVIDER}`);
   }
+  if ((config.JITSI_APP_ID === undefined) !== (config.JITSI_APP_SECRET === undefined)) {
+    faults.push('JITSI_APP_ID and JITSI_APP_SECRET are needed together');
+  }
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
 }
@@ -104,6 +127,13 @@ function oneOf<T extends string>(text: string, values: readonly T[]): T {
   const found = values.find((value) => value === text);
   if (!found) throw new Error(`must be one of ${values.join(', ')}, not "${text}"`);
   return found;
+}
+
+function origins(text: string): string[] {
+  const found = text.split(',').map((origin) => origin.trim());
+  const wrong = found.find((origin) => origin !== '' && URL.parse(origin)?.origin !== origin);
+  if (wrong !== undefined) throw new Error(`must be origins such as https://app.example, not "${wrong}"`);
+  return found.filter((origin) => origin !== '');
 }
 
 // The text itself is not repeated in the fault: it may hold a password.
@@ -135,6 +165,16 @@ function emailAddress(text: string): string {
 function domain(text: string): string {
   if (!/^[A-Za-z0-9.-]+$/.test(text)) throw new Error('must be a domain such as firm.example');
   return text;
+}
+
+function secretKeys(text: string): readonly Buffer[] {
+  return text.split(',').map((word) => {
+    const key = Buffer.from(word.trim(), 'base64');
+    if (key.length !== 32 || !/^[A-Za-z0-9+/_-]{43}=?$/.test(word.trim())) {
+      throw new Error('must be 32 bytes in base64, such as "openssl rand -base64 32" gives');
+    }
+    return key;
+  });
 }
 
 function headers(text: string): Record<string, string> {

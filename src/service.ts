@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { migrate, readMigrations } from './kernel/migrations.ts';
 import { Outcomes } from './kernel/outcomes.ts';
+import { SecretBox } from './kernel/secret-box.ts';
 import { requireSafeServer } from './kernel/server-requirements.ts';
 import { systemClock } from './kernel/time.ts';
 import { startBundledPostgres } from './postgres/bundled-postgres.ts';
@@ -38,13 +39,26 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
     undo.push(() => db.close());
     const outcomes = new Outcomes();
-    const tokenSeconds = config.OAUTH_TOKEN_SECONDS;
-    const app = await buildApp({ db, clock: systemClock, logger, migrations, outcomes, tokenSeconds });
-    undo.push(() => app.close());
-    if (config.WORKER_CONCURRENCY > 0) {
-      undo.push(await runWorker({ config, connection, clock: systemClock, logger, outcomes }));
-    }
+    const secrets = config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY);
+    const app = await buildApp({
+      db,
+      clock: systemClock,
+      logger,
+      migrations,
+      outcomes,
+      secrets,
+      requestsPerMinute: config.REQUESTS_PER_MINUTE,
+      corsOrigins: config.CORS_ORIGINS,
+      tokenSeconds: config.OAUTH_TOKEN_SECONDS,
+    });
+    let stopWorker = async () => {};
+    undo.push(async () => {
+      await Promise.all([app.close(), stopWorker()]);
+    });
     const url = reachable(await app.listen({ host: config.HOST, port: config.PORT }));
+    if (config.WORKER_CONCURRENCY > 0) {
+      stopWorker = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
+    }
 
     const file = join(config.DATA_DIR, 'demo.json');
     const bundled = config.DATABASE_URL === undefined;

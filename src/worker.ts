@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { DueWorker } from './kernel/due-work.ts';
 import type { Outcomes } from './kernel/outcomes.ts';
+import { SecretBox } from './kernel/secret-box.ts';
 import type { Clock } from './kernel/time.ts';
 import { emailSender } from './messages/email.ts';
 import { messageQueue } from './messages/message-queue.ts';
@@ -11,6 +12,10 @@ import type { Channel, Sender } from './messages/outgoing.ts';
 import { smsOutboxSender, smsSender } from './messages/sms.ts';
 import { gateway } from './messages/sms-gateway.ts';
 import { twilio } from './messages/sms-twilio.ts';
+import { jitsi } from './video/jitsi.ts';
+import { meetingQueue } from './video/meeting-queue.ts';
+import type { MeetingProvider, ProviderName } from './video/provider.ts';
+import { zoom } from './video/zoom.ts';
 
 export type WorkerOptions = {
   config: Config;
@@ -29,13 +34,18 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   const onError = (error: Error) => logger.warn({ reason: error.message }, "a worker's database connection broke");
   const db = new Database({ connection, poolSize: CONNECTIONS, onError });
   const senders = sendersOf(config, logger);
+  const providers = providersOf(config, clock);
+  const secrets = new SecretBox(config.SECRETS_KEY ?? []);
   const slots = config.WORKER_CONCURRENCY;
   const worker = new DueWorker({
     db,
     connection,
     clock,
     logger,
-    queues: [messageQueue({ db, clock, logger, senders, outcomes: options.outcomes })],
+    queues: [
+      meetingQueue({ db, clock, logger, providers, secrets }),
+      messageQueue({ db, clock, logger, senders, outcomes: options.outcomes }),
+    ],
     slots,
     slotsPerCompany: Math.ceil(slots / 4),
   });
@@ -57,6 +67,11 @@ export function sendersOf(config: Config, logger: Logger): Record<Channel, Sende
     sms: smsSenderOf(config, outbox),
   };
 }
+
+const providersOf = (config: Config, clock: Clock): Record<ProviderName, MeetingProvider> => ({
+  jitsi: jitsi({ url: config.JITSI_URL, appId: config.JITSI_APP_ID, appSecret: config.JITSI_APP_SECRET }),
+  zoom: zoom({ apiUrl: config.ZOOM_API_URL, oauthUrl: config.ZOOM_OAUTH_URL, clock }),
+});
 
 function smsSenderOf(config: Config, outbox: string): Sender {
   switch (config.SMS_PROVIDER) {

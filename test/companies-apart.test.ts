@@ -48,6 +48,7 @@ const BODIES: Record<string, (firm: Firm) => object> = {
     email_recipient: firm.customers[0].email,
     email_confirmation: true,
     email_notification: true,
+    video_meeting: true,
   }),
 };
 
@@ -334,6 +335,9 @@ const REFERENCES: Record<string, string[]> = {
   payments: ['company_id', 'case_id', 'invoice_id'],
   appointments: ['company_id', 'case_id', 'adviser_id'],
   messages: ['company_id', 'case_id', 'appointment_id'],
+  meetings: ['company_id', 'case_id', 'appointment_id'],
+  video_accounts: ['company_id', 'adviser_id'],
+  idempotency_keys: ['company_id'],
 };
 
 type Row = Record<string, unknown>;
@@ -377,10 +381,16 @@ async function fillTables(firm: Firm, caseId = firm.caseId): Promise<void> {
      VALUES ($1, $2, 'test', '{}', sha256('test'), now(), now())`,
     [firm.companyId, clientId],
   );
+  await world.sql(
+    `INSERT INTO video_accounts (company_id, id, adviser_id, account_id, client_id, host, created_at, updated_at)
+     SELECT company_id, gen_random_uuid(), id, 'account', 'client', 'host', now(), now() FROM advisers WHERE company_id = $1 LIMIT 1`,
+    [firm.companyId],
+  );
   await world.sql('UPDATE tokens SET client_id = $2, client_generation = 1 WHERE company_id = $1', [
     firm.companyId,
     clientId,
   ]);
+  await firm.post(`${firm.path}/interactions`, { type: 'phone' }, { 'idempotency-key': randomUUID() });
 }
 
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -455,6 +465,7 @@ test('every key of a table that belongs to a company begins with the company, th
   assert.ok(owned.length >= 20);
   for (const { table, columns, incase } of owned) {
     assert.equal(columns[0], 'company_id', `${table} (${columns})`);
-    if (incase && !columns.includes('adviser_id')) assert.equal(columns[1], 'case_id', `${table} (${columns})`);
+    const ofCompany = ['adviser_id', 'account_id'].some((column) => columns.includes(column));
+    if (incase && !ofCompany) assert.equal(columns[1], 'case_id', `${table} (${columns})`);
   }
 });

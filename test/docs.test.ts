@@ -29,7 +29,7 @@ function tableUnder(page: string, heading: string): string[][] {
 test('the settings in the README are those of the service', async () => {
   const expected = Object.entries(SETTINGS).map(([name, { byDefault, description }]) => [
     `\`${name}\``,
-    byDefault === undefined ? '' : `\`${byDefault}\``,
+    byDefault ? `\`${byDefault}\`` : '',
     description,
   ]);
   assert.deepEqual(tableUnder(await read('README.md'), '## Settings'), expected);

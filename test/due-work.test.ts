@@ -3,9 +3,11 @@ import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { CHANNEL } from '../src/kernel/due-notice.ts';
+import type { Claim, Key } from '../src/kernel/due-queue.ts';
 import { dueStatements } from '../src/kernel/due-work.sql.ts';
-import { type Claim, DueWorker, type Key } from '../src/kernel/due-work.ts';
+import { DueWorker } from '../src/kernel/due-work.ts';
 import { newId } from '../src/kernel/ids.ts';
+import { together } from '../src/kernel/together.ts';
 import { mailServer } from './harness/mail-server.ts';
 import { postOffice } from './harness/post.ts';
 import { openWorld } from './harness/world.ts';
@@ -160,6 +162,45 @@ test('a lease is renewed only by the claim that holds it', async () => {
   await running;
 });
 
+test('what is still under way when its lease has run out is not begun a second time by the same worker', async () => {
+  await add(await company(), 1);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const claims: Claim[] = [];
+  const same = worker(async (taken, claim) => {
+    claims.push(claim);
+    await held;
+    await finish(taken);
+  });
+  const running = same.runOnce();
+  await until(() => claims.length === 1);
+  const before = claims[0]?.id;
+  world.clock.advance({ minutes: 1 });
+  const again = same.runOnce();
+  await until(() => claims[0]?.id !== before);
+  const [row] = await world.sql<{ lease_by: string }>('SELECT lease_by FROM errands');
+  assert.equal(row?.lease_by, claims[0]?.id, 'it holds the new lease');
+  release();
+  await Promise.all([running, again]);
+  assert.equal(claims.length, 1);
+});
+
+test('what falls due again while its handler comes to an end is worked again at once', async () => {
+  await add(await company(), 1);
+  const claims: Claim[] = [];
+  const same = worker(async (taken, claim) => {
+    claims.push(claim);
+    if (claims.length > 1) return finish(taken);
+    const before = claim.id;
+    await world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
+    await until(() => claim.id !== before);
+  });
+  const running = same.runOnce();
+  await until(() => claims.length === 1);
+  await Promise.all([running, same.runOnce()]);
+  assert.equal(claims.length, 2);
+  assert.deepEqual(await world.sql('SELECT done FROM errands'), [{ done: true }]);
+});
+
 test('a worker that has started is woken by a notice, and again after its connection was broken', async () => {
   const id = await company();
   const running = worker(finish);
@@ -206,6 +247,48 @@ test('stopping waits for what is under way, and for no longer than it is told', 
   await until(() => taken);
   await stuck.stop(10);
   assert.ok(aborted);
+});
+
+test('calls that come while one is under way go together with the next', async () => {
+  const batches: number[][] = [];
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const call = together<number, number>(
+    async (items) => {
+      batches.push(items);
+      if (batches.length === 1) await held;
+      return items.map((item) => item * 2);
+    },
+    () => assert.fail('nobody goes alone'),
+  );
+  const first = [call(1), call(2)];
+  await until(() => batches.length === 1);
+  const second = [call(3), call(4), call(5)];
+  release();
+  assert.deepEqual(await Promise.all([...first, ...second]), [2, 4, 6, 8, 10]);
+  assert.deepEqual(batches, [
+    [1, 2],
+    [3, 4, 5],
+  ]);
+});
+
+test('what a gathering passes over goes alone, and so do all when it fails', async () => {
+  const alone: number[] = [];
+  const call = together<number, string>(
+    async (items) => {
+      if (items.includes(0)) throw new Error('no');
+      return items.map((item) => (item === 2 ? undefined : 'together'));
+    },
+    async (item) => {
+      alone.push(item);
+      if (item === 0) throw new Error('never');
+      return 'alone';
+    },
+  );
+  assert.deepEqual(await Promise.all([call(1), call(2), call(3)]), ['together', 'alone', 'together']);
+  const [poison, other] = await Promise.allSettled([call(0), call(4)]);
+  assert.equal(poison.status, 'rejected');
+  assert.deepEqual(other, { status: 'fulfilled', value: 'alone' });
+  assert.deepEqual(alone, [2, 0, 4]);
 });
 
 test("a mail server that hangs for one company's clients holds up no request and no other company's messages", async () => {

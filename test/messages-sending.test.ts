@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/messages/outgoing.ts';
-import { nextAttempt } from '../src/messages/retry.ts';
-import type { Answer } from './harness/http.ts';
-import { postOffice } from './harness/post.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CodedError } from '../src/kernel/errors.ts';
+import { nextAttempt } from '../src/kernel/retry.ts';
+import type { Statement } from '../src/kernel/sql.ts';
+import { beginMessage, beginMessages, KEY } from '../src/messages/message-queue.sql.ts';
+import { DeliveryFault, type Outgoing } from '../src/messages/outgoing.ts';
+import { postOffice, Recorder } from './harness/post.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
 const world = await openWorld();
 
 type Fields = Record<string, unknown>;
-
-/** A sender that notes what it is given; `during` runs while the message is on its way. */
-class Recorder implements Sender {
-  readonly sent: Outgoing[] = [];
-  during: (message: Outgoing) => Promise<void> | void = () => {};
-
-  async send(message: Outgoing): Promise<Receipt> {
-    await this.during(message);
-    this.sent.push(message);
-    return { to: message.recipient, providerId: null };
-  }
-
-  close(): void {}
-}
 
 const post = new Recorder();
 const office = postOffice(world, { email: post, sms: post });
@@ -35,6 +25,7 @@ beforeEach(async () => {
   await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
   post.sent.length = 0;
   post.during = () => {};
+  post.providerId = null;
 });
 
 /** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
@@ -218,126 +209,6 @@ test('a move while the reminder of the old start is on its way makes that of the
   );
 });
 
-// An appointment that does not take place, and takes place after all
-
-type Change = (firm: Firm, path: string) => Promise<Answer>;
-const CALLED_OFF: [how: string, off: Change, on: Change][] = [
-  ['deleted', (firm, path) => firm.delete(path), (firm, path) => firm.post(`${path}/restore`)],
-  [
-    'cancelled',
-    (firm, path) => firm.patch(`${path}/outcome`, { cancelled: true }),
-    (firm, path) => firm.patch(`${path}/outcome`, { cancelled: false }),
-  ],
-];
-
-for (const [how, off, on] of CALLED_OFF) {
-  const turn = async (change: Change, firm: Firm, path: string) => {
-    const answer = await change(firm, path);
-    assert.equal(answer.status, 200, answer.text);
-  };
-  const goneOut = async () => {
-    post.sent.length = 0;
-    await office.runOnce();
-    return kinds();
-  };
-
-  test(`an appointment that is ${how} is called off by email once, where its confirmation had gone out`, async () => {
-    const firm = await world.firm();
-    const told = await book(firm, { email_confirmation: true, sms_confirmation: true, email_notification: true });
-    const untold = await book(firm, { sms_confirmation: true, email_notification: true });
-    await office.runOnce();
-    for (const { path } of [told, untold]) await turn(off, firm, path);
-    assert.deepEqual(await goneOut(), ['email cancellation']);
-    assert.deepEqual([post.sent[0]?.appointmentId, post.sent[0]?.recipient], [told.id, firm.customers[0].email]);
-    world.clock.set(REMINDER_DUE);
-    assert.deepEqual(await goneOut(), []);
-  });
-
-  test(`an appointment that is ${how} and takes place again before a worker came is not called off`, async () => {
-    const firm = await world.firm();
-    const { path } = await book(firm, { email_confirmation: true, email_notification: true });
-    await office.runOnce();
-    for (const change of [off, on, off, on]) await turn(change, firm, path);
-    assert.deepEqual(await goneOut(), []);
-    world.clock.set(REMINDER_DUE);
-    assert.deepEqual(await goneOut(), ['email reminder']);
-  });
-
-  test(`an appointment that was ${how} and called off, and takes place again, reminds; it confirms only when asked`, async () => {
-    const firm = await world.firm();
-    const { path } = await book(firm, { email_confirmation: true, email_notification: true });
-    await office.runOnce();
-    await turn(off, firm, path);
-    assert.deepEqual(await goneOut(), ['email cancellation']);
-    await turn(on, firm, path);
-    assert.deepEqual(await goneOut(), []);
-    await turn(off, firm, path);
-    assert.deepEqual(await goneOut(), [], 'the calendar has no entry any more');
-    await turn(on, firm, path);
-    await firm.patch(path, { email_confirmation: true });
-    assert.deepEqual(await goneOut(), ['email confirmation']);
-    await turn(off, firm, path);
-    assert.deepEqual(await goneOut(), ['email cancellation'], 'it has one again');
-    await turn(on, firm, path);
-    world.clock.set(REMINDER_DUE);
-    assert.deepEqual(await goneOut(), ['email reminder']);
-  });
-
-  test(`an appointment that takes place again while it is called off (${how}) is called off no second time`, async () => {
-    const firm = await world.firm();
-    for (const fails of [false, true]) {
-      const { id, path } = await book(firm, { email_confirmation: true });
-      await office.runOnce();
-      await turn(off, firm, path);
-      post.during = async () => {
-        post.during = () => {};
-        await turn(on, firm, path);
-        if (fails) fault();
-      };
-      assert.deepEqual(await goneOut(), fails ? [] : ['email cancellation']);
-      world.clock.advance({ minutes: 1 });
-      assert.deepEqual(await goneOut(), []);
-      await turn(off, firm, path);
-      assert.deepEqual(await goneOut(), fails ? ['email cancellation'] : [], 'what the calendar has decides');
-      const open = `SELECT 1 FROM messages WHERE appointment_id = $1 AND state IN ('scheduled', 'sending')`;
-      assert.deepEqual(await world.sql(open, [id]), []);
-    }
-  });
-
-  test(`an appointment that is ${how} while its confirmation is on its way is called off, unless that fails`, async () => {
-    const firm = await world.firm();
-    for (const fails of [false, true]) {
-      const { id, path } = await book(firm, { email_confirmation: true });
-      const sent: string[] = [];
-      post.during = async ({ kind }) => {
-        if (kind === 'confirmation') await turn(off, firm, path);
-        if (kind === 'confirmation' && fails) fault(true);
-        sent.push(kind);
-      };
-      await office.runOnce();
-      world.clock.advance({ seconds: 10 });
-      await office.runOnce();
-      assert.deepEqual(sent, fails ? [] : ['confirmation', 'cancellation']);
-      const open = `SELECT 1 FROM messages WHERE appointment_id = $1 AND state IN ('scheduled', 'sending')`;
-      assert.deepEqual(await world.sql(open, [id]), []);
-    }
-  });
-}
-
-test('an appointment that is cancelled, then deleted, is called off once, and restoring it does not undo that', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_confirmation: true, email_notification: true });
-  await office.runOnce();
-  post.sent.length = 0;
-  await firm.patch(`${path}/outcome`, { cancelled: true });
-  await firm.delete(path);
-  await firm.post(`${path}/restore`);
-  await office.runOnce();
-  world.clock.set(REMINDER_DUE);
-  await office.runOnce();
-  assert.deepEqual(kinds(), ['email cancellation']);
-});
-
 // A worker that dies
 
 test('a message of a dead worker is free again within a minute, and is sent as the same message', async () => {
@@ -352,6 +223,25 @@ test('a message of a dead worker is free again within a minute, and is sent as t
   assert.equal(await office.runOnce(), 1);
   const [message] = await messages(firm, path);
   assert.deepEqual([message.state, message.attempts, post.sent[0]?.id], ['sent', 2, message.id]);
+});
+
+test('a worker that wakes up after its lease was taken over begins nothing', async () => {
+  const firm = await world.firm();
+  const { id } = await book(firm, { email_confirmation: true });
+  const [own, other] = [randomUUID(), randomUUID()];
+  const [key] = await world.sql<Record<string, string>>(
+    'UPDATE messages SET lease_by = $2 WHERE appointment_id = $1 RETURNING company_id, case_id, appointment_id, id',
+    [id, other],
+  );
+  const now = world.clock.read().toString();
+  const begin = async (statement: Statement, claim: string) => {
+    const arrays = [...KEY.map((column) => [key?.[column]]), [claim]];
+    return (await world.db.rows(statement, [...arrays, now, now])).length;
+  };
+  for (const statement of [beginMessages, beginMessage]) assert.equal(await begin(statement, own), 0);
+  const [message] = await world.sql('SELECT state, attempts, lease_by FROM messages WHERE appointment_id = $1', [id]);
+  assert.deepEqual(message, { state: 'scheduled', attempts: 0, lease_by: other });
+  assert.equal(await begin(beginMessages, other), 1);
 });
 
 for (const [state, change] of [
@@ -372,6 +262,51 @@ for (const [state, change] of [
     assert.deepEqual(await world.sql('SELECT state FROM messages WHERE appointment_id = $1', [id]), [{ state }]);
   });
 }
+
+test('a message that has gone out while the database is away is written down later, and not sent twice', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_notification: true });
+  world.clock.set(REMINDER_DUE);
+  let away = true;
+  const db = Object.assign(Object.create(world.db), {
+    rows: (...[statement, values]: Parameters<typeof world.db.rows>) =>
+      away && statement.name.startsWith('messages.sent')
+        ? Promise.reject(new CodedError('unavailable', 'away'))
+        : world.db.rows(statement, values),
+  });
+  const patient = postOffice({ ...world, db }, { email: post });
+  const running = patient.runOnce();
+  while (post.sent.length === 0) await pause(5);
+  world.clock.advance({ minutes: 2 });
+  const again = patient.runOnce();
+  await pause(50);
+  away = false;
+  await Promise.all([running, again]);
+  const [message] = await messages(firm, path);
+  assert.deepEqual([message.state, message.attempts, post.sent.length], ['sent', 1, 1]);
+});
+
+test('an appointment that somebody has locked holds up its own messages alone', async () => {
+  const firm = await world.firm();
+  const locked = await book(firm, { email_confirmation: true });
+  const free = await book(firm, { email_confirmation: true });
+  const client = await world.db.pool.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('SELECT 1 FROM appointments WHERE id = $1 FOR UPDATE', [locked.id]);
+    const running = office.runOnce();
+    while (post.sent.length === 0) await pause(5);
+    assert.deepEqual(
+      post.sent.map(({ appointmentId }) => appointmentId),
+      [free.id],
+    );
+    await client.query('COMMIT');
+    await running;
+    assert.equal(post.sent.length, 2);
+  } finally {
+    client.release();
+  }
+});
 
 // Faults
 
@@ -418,6 +353,21 @@ test('an error of our own is tried again and shows nothing of the inside', async
   await office.runOnce();
   const [message] = await messages(firm, path);
   assert.deepEqual([message.state, message.last_error], ['scheduled', 'It could not be made; the log says why.']);
+});
+
+test('what a server says is stored, whatever it says', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_confirmation: true, sms_notification: true });
+  post.during = () => {
+    throw new DeliveryFault('no\0 luck', { permanent: true });
+  };
+  await office.runOnce();
+  assert.equal((await messages(firm, path))[0].last_error, 'no luck');
+  post.during = () => {};
+  post.providerId = '250\0 \ud800 fine';
+  world.clock.set(REMINDER_DUE);
+  await office.runOnce();
+  assert.equal((await messages(firm, path))[1].state, 'sent');
 });
 
 test('pauses vary by a fifth, and there is none when the time is up', () => {
@@ -505,18 +455,27 @@ test('a message that was sent or that failed can be sent once more, about the ap
   assert.deepEqual([email_confirmation, email_notification], ['sent', 'sent']);
 });
 
-test('what waits, what was withdrawn, and what is over cannot be sent once more', async () => {
+test('what waits, what was withdrawn, what is cancelled and what is over cannot be sent once more', async () => {
   const firm = await world.firm();
   const { path } = await book(firm, { email_confirmation: true, email_notification: true });
   const [confirmation, reminder] = await messages(firm, path);
-  const resend = async (id: string) => (await firm.post(`${path}/messages/${id}/resend`)).status;
-  assert.equal(await resend(confirmation.id), 400);
+  const resend = async (id: string) => {
+    const { status, body } = await firm.post(`${path}/messages/${id}/resend`);
+    return [status, body.errors?.[0].field, body.errors?.[0].code];
+  };
+  assert.deepEqual(await resend(confirmation.id), [400, 'state', 'not_possible']);
   await firm.patch(path, { email_notification: false });
-  assert.equal(await resend(reminder.id), 400);
-  assert.equal(await resend('0190a000-0000-7000-8000-000000000000'), 404);
+  assert.deepEqual(await resend(reminder.id), [400, 'state', 'not_possible']);
+  assert.equal((await resend('0190a000-0000-7000-8000-000000000000'))[0], 404);
   await office.runOnce();
+  await firm.patch(`${path}/outcome`, { cancelled: true });
+  await office.runOnce();
+  assert.deepEqual(await resend(confirmation.id), [400, 'cancelled', 'not_possible']);
+  const cancellation = (await messages(firm, path)).find(({ kind }) => kind === 'cancellation');
+  assert.deepEqual(await resend(cancellation.id), [400, 'kind', 'not_possible']);
+  await firm.patch(`${path}/outcome`, { cancelled: false });
   world.clock.set('2026-06-10T10:00:00Z');
-  assert.equal(await resend(confirmation.id), 400);
+  assert.deepEqual(await resend(confirmation.id), [400, 'end_time', 'not_possible']);
   await firm.delete(path);
-  assert.equal(await resend(confirmation.id), 404);
+  assert.equal((await resend(confirmation.id))[0], 404);
 });

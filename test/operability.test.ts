@@ -200,6 +200,7 @@ test('/metrics speaks the format of Prometheus', async () => {
   assert.equal(declared.get('db_statement_duration_seconds'), 'histogram');
   assert.equal(declared.get('db_pool_connections'), 'gauge');
   assert.equal(declared.get('messages_due'), 'gauge');
+  assert.equal(declared.get('meetings_due'), 'gauge');
 });
 
 test('the buckets of a histogram grow up to its count', async () => {
@@ -332,10 +333,11 @@ for (const channel of ['email', 'sms'] as const) {
 
 /* ---- how many statements an operation costs ---- */
 
-/** All statements but the one that the scrape itself runs, and notices to the workers, which no request waits for. */
+/** All statements but those that the scrape itself runs, and notices to the workers, which no request waits for. */
 const statements = (samples: Sample[]) =>
   sum(samples, 'db_statement_duration_seconds_count') -
   sum(samples, 'db_statement_duration_seconds_count', { statement: 'messages.due' }) -
+  sum(samples, 'db_statement_duration_seconds_count', { statement: 'meetings.due' }) -
   sum(samples, 'db_statement_duration_seconds_count', { statement: 'due_work.notify' });
 
 type Call = [operation: number, method: string, path: string, body?: (firm: Firm) => object];

@@ -1,17 +1,22 @@
+import { text } from 'node:stream/consumers';
 import { AdviserBody, CreateAdviserBody } from '../company/advisers/advisers.schema.ts';
 import {
   changeAdviser,
   createAdviser,
   listAdvisers,
   removeAdviser,
+  restoreAdviser,
   showAdviser,
 } from '../company/advisers/advisers.ts';
 import type { Desk } from '../company/office.ts';
 import { notFound } from '../kernel/errors.ts';
 import { readForm } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
+import { SecretBox } from '../kernel/secret-box.ts';
+import { VideoAccountBody } from '../video/accounts.schema.ts';
+import { connectAccount, disconnectAccount } from '../video/accounts.ts';
 import type { Command } from './command.ts';
-import { deskCommand, deskList } from './records.ts';
+import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';
 
 const one = { argument: 'adviser', description: 'The adviser is named by identifier or email.' };
 const EXAMPLE = 'alex@firm.example';
@@ -31,9 +36,10 @@ export const commands: Command[] = [
       name: 'adviser list',
       summary: 'List advisers',
       columns: ['id', 'email', 'name', 'active', 'video_provider'],
+      flags: REMOVED_FLAG,
       examples: ['adviser list', 'adviser list --company "Smith & Partners" --search alex'],
     },
-    listAdvisers,
+    (desk, listing, { flags }) => listAdvisers(desk, { ...listing, removed: flags.removed === true }),
   ),
   deskCommand(
     { ...one, name: 'adviser show', summary: 'Show an adviser', examples: [`adviser show ${EXAMPLE}`] },
@@ -71,12 +77,51 @@ export const commands: Command[] = [
   deskCommand(
     {
       ...one,
+      name: 'adviser connect',
+      summary: "Connect an adviser's video account",
+      description: `${one.description} Meetings that are coming up move to it. "--client-secret -" reads the secret from standard input, so that it is in no history and no list of processes; zoom needs the setting SECRETS_KEY.`,
+      body: VideoAccountBody,
+      examples: [
+        `adviser connect ${EXAMPLE} --provider jitsi`,
+        `adviser connect ${EXAMPLE} --provider zoom --account-id aBcD --client-id eFgH --client-secret - --user ${EXAMPLE}`,
+      ],
+    },
+    async (desk, { argument, form, config }) => {
+      const adviser = await find(desk, argument);
+      const piped = form.body.client_secret === '-' && { client_secret: (await text(process.stdin)).trim() };
+      const given = piped ? readForm(VideoAccountBody, { ...form.body, ...piped }) : form;
+      return connectAccount(desk, adviser, given, config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY));
+    },
+  ),
+  deskCommand(
+    {
+      ...one,
+      name: 'adviser disconnect',
+      summary: "Disconnect an adviser's video account",
+      description: `${one.description} Meetings that are coming up are removed with it, and then its secret is forgotten.`,
+      examples: [`adviser disconnect ${EXAMPLE}`],
+    },
+    async (desk, { argument }) => disconnectAccount(desk, await find(desk, argument)),
+  ),
+  deskCommand(
+    {
+      ...one,
       name: 'adviser remove',
       summary: 'Remove an adviser',
       description: `${one.description} Appointments keep what is written down in them.`,
       examples: [`adviser remove ${EXAMPLE}`],
     },
     async (desk, { argument }) => removeAdviser(desk, await find(desk, argument)),
+  ),
+  deskCommand(
+    {
+      argument: 'adviser-id',
+      name: 'adviser restore',
+      summary: 'Restore a removed adviser',
+      description: '"adviser list --removed" shows the identifier.',
+      examples: ['adviser restore 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],
+    },
+    (desk, task) => restoreAdviser(desk, idOf(task, 'adviser')),
   ),
 ];
 

@@ -2,9 +2,11 @@ import { statfs } from 'node:fs/promises';
 import { type Config, ConfigError } from '../config.ts';
 import { type Connection, Database } from '../kernel/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/migrations.ts';
+import { SecretBox } from '../kernel/secret-box.ts';
 import { requireSafeServer } from '../kernel/server-requirements.ts';
 import { statement } from '../kernel/sql.ts';
 import { tryServer } from '../messages/smtp.ts';
+import { countAccounts } from '../video/accounts.ts';
 import type { Command } from './command.ts';
 import { type Reached, reachDatabase } from './database.ts';
 import { table } from './table.ts';
@@ -24,7 +26,7 @@ const zones = statement('doctor.zones', 'SELECT DISTINCT time_zone FROM companie
 export const commands: Command[] = [
   {
     name: 'doctor',
-    summary: 'Check settings, mail, disk, database, migrations and clock, and say what to do',
+    summary: 'Check settings, mail, disk, database, migrations, clock and video accounts, and say what to do',
     description: 'Changes nothing. Exit code 1 when something keeps the service from working.',
     examples: ['doctor', 'doctor --json'],
     run: async (call) => {
@@ -77,7 +79,7 @@ async function database(config: Config): Promise<Finding[]> {
   }
   try {
     await requireSafeServer(reached.connection);
-    return await onServer(reached.connection);
+    return await onServer(reached.connection, config);
   } catch (error) {
     return [finding('database', 'fault', (error as Error).message)];
   } finally {
@@ -85,7 +87,7 @@ async function database(config: Config): Promise<Finding[]> {
   }
 }
 
-async function onServer(connection: Connection): Promise<Finding[]> {
+async function onServer(connection: Connection, config: Config): Promise<Finding[]> {
   const db = new Database({ connection, poolSize: 1 });
   try {
     const found = [...(await serverAndClock(db))];
@@ -93,7 +95,8 @@ async function onServer(connection: Connection): Promise<Finding[]> {
     if (missing.length > 0) {
       return [...found, finding('migrations', 'fault', `${missing.join(', ')} missing. Run "case-records migrate".`)];
     }
-    return [...found, finding('migrations', 'ok', 'none is missing'), await knownZones(db)];
+    const migrated = finding('migrations', 'ok', 'none is missing');
+    return [...found, migrated, await knownZones(db), await videoAccounts(db, config)];
   } finally {
     await db.close();
   }
@@ -123,6 +126,18 @@ async function knownZones(db: Database): Promise<Finding> {
         `not known here: ${unknown.join(', ')}. Change it with "case-records company update".`,
       )
     : finding('time zones', 'ok', `${rows.length} in use, all known`);
+}
+
+async function videoAccounts(db: Database, { SECRETS_KEY = [] }: Config): Promise<Finding> {
+  const { all, closed } = await countAccounts({ db }, new SecretBox(SECRETS_KEY));
+  const few = (count: number) => `${count} of ${all} cannot be opened`;
+  return closed > 0
+    ? finding(
+        'video',
+        'fault',
+        `${few(closed)}. Add the key they were connected with to SECRETS_KEY, or connect them again.`,
+      )
+    : finding('video', 'ok', `${all} accounts with credentials, all can be opened`);
 }
 
 function isKnown(zone: string): boolean {

@@ -9,7 +9,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'migrate', summary: 'Bring the database up to date', load: () => import('./migrate.ts') },
   {
     name: 'doctor',
-    summary: 'Check settings, mail, disk, database, migrations and clock',
+    summary: 'Check settings, mail, disk, database, migrations, clock and video accounts',
     load: () => import('./doctor.ts'),
   },
   { name: 'demo', summary: 'Make a demonstration company', load: () => import('./demo.ts') },

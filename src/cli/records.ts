@@ -17,7 +17,7 @@ import { bodyOf, flagsOf } from './schema-flags.ts';
 type Described = Pick<Command, 'name' | 'summary' | 'description' | 'argument' | 'examples' | 'flags'>;
 type On<Place, S extends TObject> = (place: Place, task: Task<S>) => Promise<string>;
 
-export type Task<S extends TObject> = Pick<Call, 'argument' | 'flags'> & { form: Form<Static<S>> };
+export type Task<S extends TObject> = Call & { form: Form<Static<S>> };
 
 const NOTHING: TObject = Type.Object({});
 
@@ -51,6 +51,11 @@ export function officeCommand<S extends TObject>(command: Described & { body?: S
 
 type Listed = Described & { columns: readonly string[] };
 
+/** `--removed` is a flag of lists of what can be restored. */
+export const REMOVED_FLAG: Flags = {
+  removed: { type: 'boolean', description: 'Those that were removed, and only those.' },
+};
+
 export const deskList = (
   command: Listed,
   list: (desk: Desk, listing: Listing, call: Call) => Promise<PageOfJson>,
@@ -69,9 +74,9 @@ export const officeList = (
   run: (call) => atOffice(call, (office) => answerList(call, command.columns, (listing) => list(office, listing))),
 });
 
-const taskOf = <S extends TObject>({ body }: { body?: S }, { argument, flags }: Call): Task<S> => {
+const taskOf = <S extends TObject>({ body }: { body?: S }, call: Call): Task<S> => {
   const schema = body ?? (NOTHING as S);
-  return { argument, flags, form: readForm(schema, bodyOf(schema, flags)) };
+  return { ...call, form: readForm(schema, bodyOf(schema, call.flags)) };
 };
 
 const atOffice = ({ config }: Call, work: (office: Office) => Promise<Answer>): Promise<Answer> =>

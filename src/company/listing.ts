@@ -1,10 +1,7 @@
 import type { Executor } from '../kernel/database.ts';
 import { notFound } from '../kernel/errors.ts';
-import type { Listing, PageOfJson } from '../kernel/page.ts';
+import { containing, type Listing, type PageOfJson } from '../kernel/page.ts';
 import type { Lists } from './listing.sql.ts';
-
-/** The text as a LIKE pattern, with nothing in it that LIKE would read as a wildcard. */
-const pattern = (search: string) => `%${search.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
 /** `scope`: whose list it is. `further`: what a search looks at beside the pattern. */
 export async function readPage(
@@ -17,7 +14,7 @@ export async function readPage(
   const values = [...scope, limit, offset];
   const page = await (search === null
     ? db.first<PageOfJson>(all, values)
-    : db.first<PageOfJson>(matching, [...values, pattern(search), ...further]));
+    : db.first<PageOfJson>(matching, [...values, containing(search), ...further]));
   // Only the list of a case's customers can lack what it belongs to.
   if (!page) throw notFound('case');
   return page;

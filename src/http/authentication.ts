@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { Caller } from '../kernel/context.ts';
 import { CodedError, invalidRequest } from '../kernel/errors.ts';
 import type { Scope } from '../kernel/scopes.ts';
-import { countFailure, type FailedAttempts } from './failed-attempts.ts';
+import { countFailure } from './failed-attempts.ts';
+import type { WindowCounts } from './window-counts.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -10,6 +11,8 @@ declare module 'fastify' {
     access?: Scope | 'public';
     /** One of the twelve: it asks for Content-Type even where it takes no body. */
     specified?: boolean;
+    /** The path of the operation, in the specification's spelling. */
+    path?: string;
   }
   interface FastifyRequest {
     caller: Caller | null;
@@ -18,7 +21,7 @@ declare module 'fastify' {
 
 export type AuthenticationOptions = {
   findCaller: (token: string) => Promise<Caller | undefined>;
-  attempts: FailedAttempts;
+  attempts: WindowCounts;
 };
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
@@ -52,7 +55,7 @@ export function authentication(app: FastifyInstance, { findCaller, attempts }: A
   });
 }
 
-function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: FailedAttempts): never {
+function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: WindowCounts): never {
   countFailure(attempts, request, reply);
   const sent = /^Bearer +\S/i.test(request.headers.authorization ?? '');
   reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');

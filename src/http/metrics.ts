@@ -10,6 +10,11 @@ const dueMessages = statement(
   `SELECT channel, count(*)::int AS count FROM messages WHERE state IN ('scheduled', 'sending') AND due_at <= $1 GROUP BY channel`,
 );
 
+const dueMeetings = statement(
+  'meetings.due',
+  `SELECT count(*)::int AS count FROM meetings WHERE state = 'pending' AND due_at <= $1`,
+);
+
 type DueRow = { channel: string; count: number };
 
 // From what a prepared statement takes to what a caller gives up on.
@@ -65,6 +70,16 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcom
       const rows = await db.rows<DueRow>(dueMessages, [toSql(clock())]).catch(() => undefined);
       if (!rows) this.reset();
       for (const { channel, count } of rows ?? []) this.set({ channel }, count);
+    },
+  });
+  new Gauge({
+    name: 'meetings_due',
+    help: 'Meetings that a provider has yet to learn of something.',
+    registers,
+    async collect() {
+      const row = await db.first<{ count: number }>(dueMeetings, [toSql(clock())]).catch(() => undefined);
+      if (row) this.set(row.count);
+      else this.reset();
     },
   });
   const ended = (outcome: string, help: string) =>

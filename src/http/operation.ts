@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Context } from '../kernel/context.ts';
-import type { Database } from '../kernel/database.ts';
+import type { Database, Executor } from '../kernel/database.ts';
 import { CodedError, notFound } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
@@ -9,8 +10,20 @@ import type { Scope } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
 import { showWallTimes } from '../kernel/wall-time.ts';
 import { formOf, refused } from './body.ts';
+import {
+  type Held,
+  isKnown,
+  NoneMatchHeaders,
+  onlyIfMatch,
+  type ReadableRecord,
+  type Records,
+  tagOf,
+  wantedTags,
+} from './entity-tags.ts';
+import { answerOnce, IdempotencyHeaders, isWrite, keyOf } from './idempotency.ts';
+import type { WholeAnswer } from './kept-answer.ts';
 
-export type Services = { db: Database; clock: Clock };
+export type Services = { db: Database; clock: Clock; records: Records };
 
 type Operation<P extends string, B extends TSchema> = {
   id: string;
@@ -33,6 +46,8 @@ type Operation<P extends string, B extends TSchema> = {
   body?: B;
   bodyOptional?: boolean;
   response: TSchema;
+  /** Of the reading of one record. Writes below the same path can then be made to depend on its state. */
+  record?: { table: string; show: (context: Context, params: Record<P, string>) => Promise<string> };
   /** Throws where the path names nothing; for operations without a body, whose `handle` would act. */
   locate?: (context: Context, params: Record<P, string>) => Promise<void>;
   /** Gives the JSON text of the answer. It must write nothing when the form has faults. */
@@ -44,7 +59,8 @@ type Operation<P extends string, B extends TSchema> = {
   ) => Promise<string | Answer>;
 };
 
-export type Answer = { json: string; headers: Record<string, string> };
+/** A long list comes in pieces, some entries in each. */
+export type Answer = { json: string | AsyncIterable<string>; headers: Record<string, string> };
 
 /** Serves one operation under every method and path that the specification gives it. */
 export function serve<P extends string, B extends TSchema>(
@@ -52,8 +68,19 @@ export function serve<P extends string, B extends TSchema>(
   services: Services,
   operation: Operation<P, B>,
 ): void {
-  const run = (request: FastifyRequest, form: Form<Static<B>>) =>
-    operation.handle(contextOf(request, services), identifiers(request, operation), form, request);
+  const { record } = operation;
+  if (record) services.records.add(operation.path, record as ReadableRecord);
+  const run = (request: FastifyRequest, form: Form<Static<B>>, db: Executor = services.db) =>
+    operation.handle(contextOf(request, { ...services, db }), identifiers(request, operation), form, request);
+  /** As `run`, onto the state of the record that the caller names. */
+  const runOnto = async (request: FastifyRequest, wanted: string, held: Held, db: Executor): Promise<WholeAnswer> => {
+    const context = contextOf(request, { ...services, db });
+    const params = identifiers(request, operation);
+    const write = () => run(request, read(request), db);
+    const { answer, tag } = await onlyIfMatch(context, params, held, wanted, write);
+    const { headers, ...rest } = whole(answer);
+    return { ...rest, headers: { ...headers, ...(tag && { etag: tag }) } };
+  };
   const judge = async (request: FastifyRequest) =>
     operation.body
       ? run(request, refused('too_long', ''))
@@ -66,7 +93,7 @@ export function serve<P extends string, B extends TSchema>(
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      config: { access: operation.access, specified: !operation.addition },
+      config: { access: operation.access, specified: !operation.addition, path: operation.path },
       schema: {
         operationId: i === 0 ? operation.id : `${operation.id}_${i + 1}`,
         tags: [i === 0 ? operation.tag : 'Alternative forms'],
@@ -74,16 +101,41 @@ export function serve<P extends string, B extends TSchema>(
         description: i === 0 ? operation.description : `The same as ${operation.method} ${operation.path}.`,
         security: securityOf(operation.access),
         params: Type.Object(Object.fromEntries(Object.keys(operation.params).map((name) => [name, Type.String()]))),
+        ...(isWrite(method) && { headers: IdempotencyHeaders }),
+        ...(record && { headers: NoneMatchHeaders }),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
         response: { 200: operation.response },
       },
       handler: async (request, reply) => {
+        if (isWrite(method)) {
+          const key = keyOf(request);
+          const wanted = wantedTags(request);
+          const held = wanted && services.records.at(operation.path);
+          if (key !== undefined || held) {
+            const work = (db: Executor) =>
+              held ? runOnto(request, wanted, held, db) : run(request, read(request), db).then(whole);
+            const { status, headers, body } = await (key === undefined
+              ? services.db.transaction(work)
+              : answerOnce(request, key, services, work));
+            return (reply as FastifyReply).status(status).headers(headers).send(body);
+          }
+        }
         const answer = await run(request, read(request));
-        reply.type('application/json; charset=utf-8');
-        if (typeof answer === 'string') return showWallTimes(answer);
-        reply.headers(answer.headers);
-        return showWallTimes(answer.json);
+        reply.headers(JSON_TYPE);
+        if (typeof answer !== 'string') reply.headers(answer.headers);
+        const json = typeof answer === 'string' ? answer : answer.json;
+        if (typeof json !== 'string') return Readable.from(asList(json));
+        const text = showWallTimes(json);
+        if (!record) return text;
+        // A query can change what is shown, but not which state of the record it is.
+        const params = identifiers(request, operation);
+        const tag = tagOf(
+          operation.query ? showWallTimes(await record.show(contextOf(request, services), params)) : text,
+        );
+        reply.header('etag', tag);
+        if (!isKnown(request, tag)) return text;
+        return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
         // The path is judged before the body, also when the body is too large to be read.
@@ -97,6 +149,22 @@ export function serve<P extends string, B extends TSchema>(
   }
 }
 
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+function whole(answer: string | Answer): WholeAnswer {
+  if (typeof answer === 'string') return { status: 200, headers: JSON_TYPE, body: showWallTimes(answer) };
+  if (typeof answer.json !== 'string') throw new Error('A write answers with one text.');
+  return { status: 200, headers: { ...JSON_TYPE, ...answer.headers }, body: showWallTimes(answer.json) };
+}
+
+async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let before = '[';
+  for await (const entries of pieces) {
+    yield before + showWallTimes(entries);
+    before = ', ';
+  }
+  yield before === '[' ? '[]' : ']';
+}
 /** No API client can have the scope operator. */
 const securityOf = (scope: Scope) =>
   scope === 'operator' ? [{ bearer: [scope] }] : [{ bearer: [scope] }, { oauth2: [scope] }];
@@ -104,7 +172,7 @@ const securityOf = (scope: Scope) =>
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };
 
-function contextOf(request: FastifyRequest, { db, clock }: Services): Context {
+function contextOf(request: FastifyRequest, { db, clock }: { db: Executor; clock: Clock }): Context {
   if (!request.caller) throw new Error('An operation was reached without a caller.');
   return { ...request.caller, db, clock };
 }

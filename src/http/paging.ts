@@ -35,6 +35,14 @@ async function answer<T, L extends Listing>(
   return { json, headers: pageHeaders(url, listing, total) };
 }
 
+type Listed = { json: string | AsyncIterable<string>; page?: Page & { total: number } };
+
+/** Answers the list of a case: a page of it with its headers, or all of it. */
+export async function answerListed(request: FastifyRequest, list: Promise<Listed>): Promise<Answer> {
+  const { json, page } = await list;
+  return { json, headers: page ? pageHeaders(request.url, page, page.total) : {} };
+}
+
 /** Lists stay bare arrays; how many there are and where the others stand is said in headers. */
 export function pageHeaders(url: string, { limit, offset }: Page, total: number): Record<string, string> {
   const current = offset / limit + 1;

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, type ErrorCode, invalidRequest } from '../kernel/errors.ts';
+import type { WholeAnswer } from './kept-answer.ts';
 
 /** The one table that turns codes into statuses. */
 export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
@@ -11,11 +12,18 @@ export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
   insufficient_scope: { status: 403, title: 'Forbidden' },
   not_found: { status: 404, title: 'Not Found' },
   method_not_allowed: { status: 405, title: 'Method Not Allowed' },
+  request_under_way: { status: 409, title: 'Conflict' },
+  precondition_failed: { status: 412, title: 'Precondition Failed' },
   body_too_large: { status: 413, title: 'Content Too Large' },
+  idempotency_key_reused: { status: 422, title: 'Unprocessable Content' },
   too_many_attempts: { status: 429, title: 'Too Many Requests' },
+  rate_limited: { status: 429, title: 'Too Many Requests' },
   internal: { status: 500, title: 'Internal Server Error' },
   unavailable: { status: 503, title: 'Service Unavailable' },
 };
+
+/** What is likely to be over in a second. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(['unavailable', 'request_under_way']);
 
 export const BODY_LIMIT = 1024 * 1024;
 
@@ -23,10 +31,8 @@ export function problems(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const coded = error instanceof CodedError ? error : fromFramework(error);
     if (coded.code === 'internal') request.log.error({ err: error }, 'request failed');
-    if (coded.code === 'unavailable') {
-      request.log.error({ err: coded.cause, reason: coded.message }, 'unavailable');
-      reply.header('retry-after', '1');
-    }
+    if (coded.code === 'unavailable') request.log.error({ err: coded.cause, reason: coded.message }, 'unavailable');
+    if (PASSING.has(coded.code)) reply.header('retry-after', '1');
     return sendProblem(request, reply, coded);
   });
 
@@ -103,6 +109,12 @@ const CLIENT_ERRORS: Record<string, [number, string]> = {
 };
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, error: CodedError): FastifyReply {
+  const { status, headers, body } = problemOf(request, error);
+  return reply.status(status).headers(headers).send(body);
+}
+
+/** The answer that tells of an error. */
+export function problemOf(request: FastifyRequest, error: CodedError): WholeAnswer {
   const { status, title } = PROBLEMS[error.code];
   const body = {
     type: 'about:blank',
@@ -113,7 +125,7 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, error: CodedE
     request_id: request.id,
     ...(status === 400 && { errors: error.faults }),
   };
-  return reply.status(status).type('application/problem+json').send(JSON.stringify(body));
+  return { status, headers: { 'content-type': 'application/problem+json' }, body: JSON.stringify(body) };
 }
 
 /** Faults that Fastify finds before a handler runs. What is not the caller's stays hidden. */

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Executor } from './database.ts';
 import type { Clock } from './time.ts';
 
 export type Company = {
@@ -19,7 +19,7 @@ export type Caller = { company: Company; credential: Credential; scopes: Readonl
 /** What a verb works with: whose records, what time it is, and the database. */
 export type Context = {
   company: Company;
-  db: Database;
+  db: Executor;
   clock: Clock;
 } & Asking;
 

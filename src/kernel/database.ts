@@ -12,9 +12,18 @@ export type DatabaseOptions = {
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
+const LONG_CONNECTIONS = 4;
 
 /** Runs statements: the database itself, or one transaction on it. */
 export abstract class Executor {
+  abstract readonly database: Database;
+
+  /** All of what `work` does, or nothing. */
+  abstract transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T>;
+
+  /** Does what only makes sense once others can see what was written. */
+  abstract afterCommit(work: () => void): void;
+
   protected abstract run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>>;
 
   async rows<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
@@ -33,73 +42,156 @@ export abstract class Executor {
 
 type Query = { name: string; text: string; values: unknown[]; rowMode?: 'array' };
 
+/** A statement that fails does not end it: what the verbs learn from a broken constraint they learn here too. */
 class Transaction extends Executor {
+  readonly database: Database;
   readonly #client: pg.PoolClient;
+  readonly #afterwards: (() => void)[] = [];
+  #depth = 0;
 
-  constructor(client: pg.PoolClient) {
+  constructor(database: Database, client: pg.PoolClient) {
     super();
+    this.database = database;
     this.#client = client;
   }
 
+  async transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T> {
+    const savepoint = `s${++this.#depth}`;
+    await this.#client.query(`SAVEPOINT ${savepoint}`);
+    try {
+      const result = await work(this);
+      await this.#client.query(`RELEASE ${savepoint}`);
+      return result;
+    } catch (error) {
+      await this.#client.query(`ROLLBACK TO ${savepoint}`);
+      throw error;
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  afterCommit(work: () => void): void {
+    this.#afterwards.push(work);
+  }
+
+  committed(): void {
+    for (const work of this.#afterwards) work();
+  }
+
   protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
-    return this.#client.query<Row>(query);
+    return this.transaction(() => this.database.timed(query.name, () => this.#client.query<Row>(query)));
   }
 }
 
 /** PostgreSQL through named prepared statements. Opened once per process and handed to whoever needs it. */
 export class Database extends Executor {
+  readonly database = this;
   readonly pool: pg.Pool;
+  /** For what a slow reader can hold up: it never keeps a short statement waiting. */
+  readonly #longPool: pg.Pool;
   /** Told of every statement, for the metrics. */
   onStatement: (name: string, seconds: number) => void = () => {};
 
   constructor(options: DatabaseOptions) {
     super();
-    this.pool = new pg.Pool({
-      ...options.connection,
-      max: options.poolSize,
-      connectionTimeoutMillis: CONNECT_MS,
-      statement_timeout: STATEMENT_MS,
-      application_name: 'case-records',
-    });
-    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-    this.pool.on('error', options.onError ?? (() => {}));
+    const open = (max: number) => {
+      const pool = new pg.Pool({
+        ...options.connection,
+        max,
+        connectionTimeoutMillis: CONNECT_MS,
+        statement_timeout: STATEMENT_MS,
+        application_name: 'case-records',
+      });
+      // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+      pool.on('error', options.onError ?? (() => {}));
+      return pool;
+    };
+    this.pool = open(options.poolSize);
+    this.#longPool = open(LONG_CONNECTIONS);
   }
 
-  /** All of what `work` does, or nothing. */
+  /** The first column, row by row: as fast as it is taken, and as everything stood at the beginning. */
+  async *rowByRow({ name, text }: Statement, values: unknown[]): AsyncGenerator<string> {
+    const client = await this.#longPool.connect().catch(unlessUnavailable);
+    try {
+      await client.query('BEGIN READ ONLY');
+      await client.query({ text: `DECLARE entries NO SCROLL CURSOR FOR ${text}`, values });
+      for (;;) {
+        const { rows } = await this.timed(name, () =>
+          client.query<[string]>({ text: 'FETCH entries', rowMode: 'array' }),
+        );
+        if (!rows[0]) break;
+        yield rows[0][0];
+      }
+    } finally {
+      // Also where nobody takes the rest: the cursor ends with its transaction.
+      await client.query('ROLLBACK').then(
+        () => client.release(),
+        () => client.release(true),
+      );
+    }
+  }
+
   async transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch(unlessUnavailable);
     try {
       await client.query('BEGIN');
-      const result = await work(new Transaction(client));
+      const transaction = new Transaction(this, client);
+      const result = await work(transaction);
       await client.query('COMMIT');
       client.release();
+      transaction.committed();
       return result;
     } catch (error) {
-      // The connection goes with it: whatever state it is in, nobody will meet it again.
-      client.release(true);
-      throw error;
+      // A connection that cannot even roll back goes: whatever state it is in, nobody will meet it again.
+      await client.query('ROLLBACK').then(
+        () => client.release(),
+        () => client.release(true),
+      );
+      return unlessUnavailable(error);
     }
   }
 
-  close(): Promise<void> {
-    return this.pool.end();
+  afterCommit(work: () => void): void {
+    work();
   }
 
-  protected override async run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
+  async timed<T>(name: string, work: () => Promise<T>): Promise<T> {
     const begun = performance.now();
     try {
-      return await this.pool.query<Row>(query);
-    } catch (error) {
-      throw isUnavailable(error) ? new CodedError('unavailable', 'The database cannot be reached.', [], error) : error;
+      return await work();
     } finally {
-      this.onStatement(query.name, (performance.now() - begun) / 1000);
+      this.onStatement(name, (performance.now() - begun) / 1000);
     }
   }
+
+  async close(): Promise<void> {
+    await Promise.all([this.pool.end(), this.#longPool.end()]);
+  }
+
+  protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
+    const run = () => this.pool.query<Row>(query);
+    // The pool may not have noticed yet that an idle connection broke. What only reads can be asked again on another.
+    const again = (error: unknown) => (isBroken(error) && READS.test(query.text) ? run() : Promise.reject(error));
+    return this.timed(query.name, () => run().catch(again).catch(unlessUnavailable));
+  }
+}
+
+function unlessUnavailable(error: unknown): never {
+  throw isUnavailable(error) ? new CodedError('unavailable', 'The database cannot be reached.', [], error) : error;
 }
 
 /** Which constraint refused a statement, if one did. */
 export const brokenConstraint = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError ? error.constraint : undefined;
+
+const READS = /^\s*SELECT\b/;
+
+/** The connection was there, and ended. */
+function isBroken(error: unknown): boolean {
+  const { code = '', message = '' } = error as { code?: string; message?: string };
+  return /^(57P01|ECONNRESET|EPIPE)$/.test(code) || /^Connection terminated/i.test(message);
+}
 
 /** No connection, a connection that broke, or a server that is starting or stopping (classes 08 and 57P). */
 function isUnavailable(error: unknown): boolean {

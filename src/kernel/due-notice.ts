@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database, Executor } from './database.ts';
 import { statement } from './sql.ts';
 import type { Instant } from './time.ts';
 
@@ -7,7 +7,7 @@ const GATHER_MS = 50;
 const SOON = { minutes: 1 };
 
 const notify = statement('due_work.notify', `SELECT pg_notify('${CHANNEL}', '')`);
-const gathering = new WeakMap<Database, { again: boolean }>();
+const gathering = new WeakMap<Executor, { again: boolean }>();
 
 /** Workers look by themselves often enough for what is due later than this. */
 export const isSoon = (due: Instant, now: Instant): boolean => Temporal.Instant.compare(due, now.add(SOON)) <= 0;
@@ -17,7 +17,9 @@ export const isSoon = (due: Instant, now: Instant): boolean => Temporal.Instant.
  * writes the work: NOTIFY makes commits wait for one another, and with 32 callers that statement ran at 0.22–0.43
  * of its pace. A notice that is lost costs time only, for the workers also look by themselves.
  */
-export function noticeDueWork(db: Database): void {
+export const noticeDueWork = (db: Executor): void => db.afterCommit(() => notice(db.database));
+
+function notice(db: Database): void {
   const pending = gathering.get(db);
   if (pending) {
     pending.again = true;
@@ -28,6 +30,6 @@ export function noticeDueWork(db: Database): void {
   db.rows(notify, []).catch(() => {});
   setTimeout(() => {
     gathering.delete(db);
-    if (state.again) noticeDueWork(db);
+    if (state.again) notice(db);
   }, GATHER_MS).unref();
 }

@@ -20,6 +20,8 @@ export type DueStatements = {
   nextDue: Statement;
   /** $1 lease until, $2… the claims, then the keys, one array per column */
   renew: Statement;
+  /** $1 a claim, $2… the key: whoever comes by may take it, where the claim still holds it. */
+  giveBack: Statement;
 };
 
 /**
@@ -70,6 +72,11 @@ export function dueStatements({ table, key, open }: DueTable): DueStatements {
           WHERE ${open} FOR UPDATE OF w SKIP LOCKED
        )
        UPDATE ${table} w SET lease_until = $1 FROM held h WHERE ${same('w', 'h')}`,
+    ),
+    giveBack: statement(
+      `${table}.give_back`,
+      `UPDATE ${table} SET lease_by = NULL, lease_until = NULL
+        WHERE ${key.map((column, i) => `${column} = $${i + 2}`).join(' AND ')} AND lease_by = $1`,
     ),
   };
 }

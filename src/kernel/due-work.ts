@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Connection, Database } from './database.ts';
 import { CHANNEL } from './due-notice.ts';
-import type { DueStatements } from './due-work.sql.ts';
+import type { Claim, Key, Queue } from './due-queue.ts';
 import { Listener } from './listener.ts';
 import { type Clock, toSql } from './time.ts';
 
@@ -10,24 +10,6 @@ import { type Clock, toSql } from './time.ts';
  * Everything that is due later runs on this: rows that wait in the database are taken with a lease, worked, and free
  * again when the lease of a dead worker has run out. Any number of workers may run beside one another.
  */
-
-/** The key of a row that has been taken. */
-export type Key = { company_id: string } & Record<string, string>;
-
-export type Claim = {
-  /** What `lease_by` holds as long as the row is ours. */
-  id: string;
-  /** Aborted when the worker cannot wait any longer. */
-  signal: AbortSignal;
-};
-
-export type Queue = {
-  name: string;
-  key: readonly string[];
-  statements: DueStatements;
-  /** Small steps, safe to repeat. What it throws is logged, and the row comes again when its lease has run out. */
-  handle(key: Key, claim: Claim): Promise<void>;
-};
 
 export type DueWorkerOptions = {
   db: Database;
@@ -52,12 +34,12 @@ const AFTER_CONTEST_MS = 50;
 const GATHER_MS = 20;
 const PATIENCE_MS = 25_000;
 
-type UnderWay = { queue: Queue; key: Key; claim: string; done: Promise<void> };
+type UnderWay = { queue: Queue; key: Key; claim: Claim; done: Promise<void>; takenAgain: boolean };
 
 export class DueWorker {
   readonly #options: Required<DueWorkerOptions>;
   readonly #listener: Listener;
-  readonly #underWay = new Set<UnderWay>();
+  readonly #underWay = new Map<string, UnderWay>();
   readonly #abort = new AbortController();
   #running: Promise<void> | undefined;
   #renewing: NodeJS.Timeout | undefined;
@@ -85,7 +67,8 @@ export class DueWorker {
       const taken = await this.#claimAll();
       handled += taken;
       if (taken === 0 && idle) return handled;
-      if (taken === 0 && this.#underWay.size > 0) await Promise.race([...this.#underWay].map(({ done }) => done));
+      if (taken === 0 && this.#underWay.size > 0)
+        await Promise.race([...this.#underWay.values()].map(({ done }) => done));
     }
   }
 
@@ -105,7 +88,7 @@ export class DueWorker {
     await this.#listener.close();
     await this.#running;
     const impatient = setTimeout(() => this.#abort.abort(new Error('The worker stops.')), patienceMs);
-    await Promise.all([...this.#underWay].map(({ done }) => done));
+    await Promise.all([...this.#underWay.values()].map(({ done }) => done));
     clearTimeout(impatient);
     clearInterval(this.#renewing);
   }
@@ -161,7 +144,7 @@ export class DueWorker {
   #loadOf(queue: Queue): { busy: number; companies: Map<string, number>; saturated: string[] } {
     const companies = new Map<string, number>();
     let busy = 0;
-    for (const { key, queue: its } of this.#underWay) {
+    for (const { key, queue: its } of this.#underWay.values()) {
       if (its !== queue) continue;
       busy++;
       companies.set(key.company_id, (companies.get(key.company_id) ?? 0) + 1);
@@ -170,17 +153,36 @@ export class DueWorker {
     return { busy, companies, saturated: [...companies].flatMap(([id, count]) => (count >= full ? [id] : [])) };
   }
 
-  #work(queue: Queue, key: Key, claim: string): void {
+  #work(queue: Queue, key: Key, claimId: string): void {
     const { logger } = this.#options;
+    const name = [queue.name, ...queue.key.map((column) => key[column])].join(' ');
+    const known = this.#underWay.get(name);
+    if (known) {
+      // Its lease ran out while it was worked here, as when the database was away: no reason to do it twice. Or it fell
+      // due again just as its handler came to an end: then it is given back.
+      known.claim.id = claimId;
+      known.takenAgain = true;
+      return;
+    }
+    const claim = { id: claimId, signal: this.#abort.signal };
     const done = queue
-      .handle(key, { id: claim, signal: this.#abort.signal })
+      .handle(key, claim)
       .catch((error) => logger.error({ err: error, queue: queue.name, ...key }, 'due work failed'))
-      .then(() => {
-        this.#underWay.delete(work);
+      .then(async () => {
+        if (work.takenAgain) await this.#giveBack(work);
+        this.#underWay.delete(name);
         if (this.#hungry) setTimeout(() => this.wake(), GATHER_MS);
       });
-    const work = { queue, key, claim, done };
-    this.#underWay.add(work);
+    const work: UnderWay = { queue, key, claim, done, takenAgain: false };
+    this.#underWay.set(name, work);
+  }
+
+  async #giveBack({ queue, key, claim }: UnderWay): Promise<void> {
+    const { db, logger } = this.#options;
+    await db
+      .rows(queue.statements.giveBack, [claim.id, ...queue.key.map((column) => key[column])])
+      .catch((error) => logger.warn({ err: error }, 'what was taken again could not be given back'));
+    this.wake();
   }
 
   async #untilNext(): Promise<number> {
@@ -213,9 +215,9 @@ export class DueWorker {
     const { db, clock, logger, queues } = this.#options;
     this.#renewing = setInterval(async () => {
       for (const queue of queues) {
-        const works = [...this.#underWay].filter((work) => work.queue === queue);
+        const works = [...this.#underWay.values()].filter((work) => work.queue === queue);
         if (works.length === 0) continue;
-        const claims = works.map(({ claim }) => claim);
+        const claims = works.map(({ claim }) => claim.id);
         const keys = queue.key.map((column) => works.map(({ key }) => key[column]));
         await db
           .rows(queue.statements.renew, [toSql(clock().add(LEASE)), claims, ...keys])

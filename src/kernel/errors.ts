@@ -5,8 +5,12 @@ export type ErrorCode =
   | 'insufficient_scope'
   | 'not_found'
   | 'method_not_allowed'
+  | 'request_under_way'
+  | 'idempotency_key_reused'
+  | 'precondition_failed'
   | 'body_too_large'
   | 'too_many_attempts'
+  | 'rate_limited'
   | 'unavailable'
   | 'internal';
 

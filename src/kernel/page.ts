@@ -36,6 +36,7 @@ export const PAGE_QUERY = {
   per_page: natural(50, MOST_PER_PAGE, `Entries per page, at most ${MOST_PER_PAGE}.`),
 };
 const PageQuery = Type.Object(PAGE_QUERY);
+export type PageQuery = Static<typeof PageQuery>;
 
 /** The same for a list that can be searched. */
 export const ListQuery = Type.Object({
@@ -83,3 +84,6 @@ function readNatural(
   });
   return read ?? byDefault;
 }
+
+/** The text as a LIKE pattern, with nothing in it that LIKE would read as a wildcard. */
+export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;

@@ -4,7 +4,7 @@ import { invite } from './invite.ts';
 import { writeToOutbox } from './outbox.ts';
 import type { Outgoing, Sender } from './outgoing.ts';
 import { Smtp, type SmtpTimes } from './smtp.ts';
-import { htmlBody, subject, textBody } from './wording.ts';
+import { wording } from './wording.ts';
 
 export type MailSettings = {
   smtpUrl: string | undefined;
@@ -54,9 +54,7 @@ export function compose(
   return {
     from,
     to: { name: message.customer ?? '', address: message.recipient },
-    subject: subject(message),
-    text: textBody(message),
-    html: htmlBody(message),
+    ...wording(message),
     ...(entry && { icalEvent: { method: entry.method, content: entry.content } }),
     // The same for every attempt: where the answer to one was lost, mail systems can tell the second copy by it.
     messageId: `<${message.id}@${domain}>`,

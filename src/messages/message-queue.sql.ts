@@ -5,6 +5,9 @@ import { deadline, isKey, KEY, ofAppointment } from './messages.sql.ts';
 
 export { KEY };
 export const OPEN = `state IN ('scheduled', 'sending')`;
+// The same, but no match for the index of claims: on young statistics it was taken for that of the key, and a company's
+// whole backlog was read for each message.
+const NOT_ENDED = `state NOT IN ('sent', 'failed', 'cancelled', 'skipped')`;
 
 const ofEmail = (alias: string, kind: string) =>
   `${ofAppointment(alias)} AND ${alias}.channel = 'email' AND ${alias}.kind = '${kind}'`;
@@ -46,57 +49,95 @@ const verdict = `CASE
   WHEN m.kind = 'confirmation' AND a.meeting_pending AND m.due_at + ${MEETING_WAIT} > $6 THEN 'wait'
   ELSE 'sending' END`;
 
+const recipient = `CASE
+  WHEN m.kind = 'cancellation' THEN (
+    SELECT coalesce(c.sent_to, a.email_recipient) FROM messages c
+     WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sent' ORDER BY c.sequence DESC NULLS LAST LIMIT 1)
+  WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END`;
+
+const customer = `(
+  SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
+   WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(a.email_recipient)
+   ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1)`;
+
+/** The message arrays, one element each: company, case, appointment, id; and what else there is. */
+const given = (...more: [name: string, type: string][]) => {
+  const columns = [...KEY.map((name): [string, string] => [name, 'uuid']), ...more];
+  const arrays = columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ');
+  return `unnest(${arrays}) AS t (${columns.map(([name]) => name).join(', ')})`;
+};
+const isGiven = (alias: string) => KEY.map((column) => `${alias}.${column} = t.${column}`).join(' AND ');
+
+/** Many at once never wait for a lock: what somebody else holds is passed over, and asked for alone. */
+type Locking = '' | 'SKIP LOCKED';
+
 /**
- * $1–$4 key, $5 claim, $6 now, $7 when a cancellation asks again. Reads everything anew and writes down the intent to
- * send, or that there is nothing to send. The appointment is locked against changes meanwhile, so that one that is being
- * deleted is either seen as deleted, or sees the message as on its way. Nothing where the claim has been lost.
+ * $1–$4 keys, $5 claims, $6 now, $7 when a cancellation asks again. Reads everything anew and writes down the intent to
+ * send, or that there is nothing to send. The appointments are locked against changes meanwhile: one that is being
+ * deleted is seen as deleted, or sees the message as on its way. Nothing where a claim has been lost.
  */
-export const beginMessage = statement(
-  'messages.begin',
-  `WITH a AS (
-     SELECT * FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR SHARE
-   ), m AS (
-     SELECT m.* FROM a JOIN messages m ON ${ofAppointment('m')}
-      WHERE m.id = $4 AND m.lease_by = $5 AND m.${OPEN} FOR UPDATE OF m
-   ), judged AS (
-     SELECT m.id, ${verdict} AS verdict FROM a, m
-   ), written AS (
-     UPDATE messages w
-        SET state = CASE j.verdict WHEN 'wait' THEN 'scheduled' ELSE j.verdict END,
-            attempts = w.attempts + (j.verdict = 'sending')::int,
-            sequence = CASE j.verdict WHEN 'sending' THEN a.version ELSE w.sequence END,
-            lease_by = CASE j.verdict WHEN 'sending' THEN w.lease_by END,
-            lease_until = CASE WHEN j.verdict = 'sending' THEN w.lease_until
-                               WHEN j.verdict = 'wait' AND w.kind = 'cancellation' THEN $7::timestamptz
-                               WHEN j.verdict = 'wait' THEN w.due_at + ${MEETING_WAIT} END,
-            last_error = CASE WHEN j.verdict = 'failed' AND w.last_error IS NULL THEN 'Its time passed while it was being sent.'
-                              ELSE w.last_error END,
-            updated_at = $6
-       FROM judged j, a WHERE w.company_id = $1 AND w.case_id = $2 AND w.appointment_id = $3 AND w.id = j.id
-   )
-   SELECT j.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, ${iso('m.due_at')} AS due, ${iso(deadline)} AS deadline,
-          ${iso('a.start_at')} AS start, ${iso('a.end_at')} AS end, a.location, a.join_url, a.version,
-          CASE WHEN m.kind = 'cancellation' THEN (
-                 SELECT coalesce(c.sent_to, a.email_recipient) FROM messages c
-                  WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sent' ORDER BY c.sequence DESC NULLS LAST LIMIT 1)
-               WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS recipient,
-          o.name AS company, o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
-          nullif(o.sender_address, '') AS sender_address, d.name AS adviser,
-          (SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
-            WHERE u.company_id = $1 AND u.case_id = $2 AND lower(u.email) = lower(a.email_recipient)
-            ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer
-     FROM judged j, a, m, companies o, advisers d
-    WHERE o.id = $1 AND d.company_id = $1 AND d.id = a.adviser_id`,
-);
+const begin = (name: string, locking: Locking) =>
+  statement(
+    name,
+    `WITH t AS (
+       SELECT * FROM ${given(['claim', 'uuid'])}
+     ), a AS (
+       SELECT * FROM appointments WHERE (company_id, case_id, id) IN (SELECT company_id, case_id, appointment_id FROM t)
+          FOR SHARE ${locking}
+     ), m AS (
+       SELECT m.* FROM t JOIN a ON ${ofAppointment('t')} JOIN messages m ON ${isGiven('m')}
+        WHERE m.lease_by = t.claim AND m.${NOT_ENDED} FOR NO KEY UPDATE OF m ${locking}
+     ), judged AS (
+       SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version, ${verdict} AS verdict
+         FROM m JOIN a ON ${ofAppointment('m')}
+     ), written AS (
+       UPDATE messages w
+          SET state = CASE t.verdict WHEN 'wait' THEN 'scheduled' ELSE t.verdict END,
+              attempts = w.attempts + (t.verdict = 'sending')::int,
+              sequence = CASE t.verdict WHEN 'sending' THEN t.version ELSE w.sequence END,
+              lease_by = CASE t.verdict WHEN 'sending' THEN w.lease_by END,
+              lease_until = CASE WHEN t.verdict = 'sending' THEN w.lease_until
+                                 WHEN t.verdict = 'wait' AND w.kind = 'cancellation' THEN $7::timestamptz
+                                 WHEN t.verdict = 'wait' THEN w.due_at + ${MEETING_WAIT} END,
+              last_error = CASE WHEN t.verdict = 'failed' AND w.last_error IS NULL
+                                THEN 'Its time passed while it was being sent.' ELSE w.last_error END,
+              updated_at = $6
+         FROM judged t WHERE ${isGiven('w')}
+     )
+     SELECT m.id, t.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, ${iso('m.due_at')} AS due,
+            ${iso(deadline)} AS deadline, ${iso('a.start_at')} AS start, ${iso('a.end_at')} AS end,
+            a.location, a.join_url, a.version, ${recipient} AS recipient, o.name AS company, o.time_zone, o.phone_region,
+            nullif(o.sender_name, '') AS sender_name, nullif(o.sender_address, '') AS sender_address, d.name AS adviser,
+            ${customer} AS customer
+       FROM judged t JOIN m ON ${isGiven('m')} JOIN a ON ${ofAppointment('m')}
+       JOIN companies o ON o.id = a.company_id
+       JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id`,
+  );
 
-const sent = `UPDATE messages m SET state = 'sent', sent_at = $5, sent_to = $6, provider_id = $7, updated_at = $5,
-                     lease_by = NULL, lease_until = NULL`;
-
-/** $1–$4 key, $5 now, $6 to whom, $7 the provider's id. Written down whoever holds the lease by now: it has gone out. */
-export const messageSent = statement('messages.sent', `${sent} WHERE ${isKey} AND ${OPEN}`);
+export const beginMessages = begin('messages.begin_many', 'SKIP LOCKED');
+export const beginMessage = begin('messages.begin', '');
 
 /**
- * The same for a confirmation by email, $8 the id of a cancellation. Where the appointment was deleted or cancelled
+ * $1–$4 keys, $5 to whom, $6 the providers' ids, $7 now: gives those that it has written. Whoever holds the lease by
+ * now: it has gone out.
+ */
+const sent = (name: string, locking: Locking) =>
+  statement(
+    name,
+    `WITH t AS (
+       SELECT t.* FROM ${given(['sent_to', 'text'], ['provider_id', 'text'])} JOIN messages m ON ${isGiven('m')}
+        WHERE m.${NOT_ENDED} FOR NO KEY UPDATE OF m ${locking}
+     )
+     UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = t.sent_to, provider_id = t.provider_id,
+                           updated_at = $7, lease_by = NULL, lease_until = NULL
+       FROM t WHERE ${isGiven('m')} RETURNING m.id`,
+  );
+
+export const messagesSent = sent('messages.sent_many', 'SKIP LOCKED');
+export const messageSent = sent('messages.sent', '');
+
+/**
+ * A confirmation by email: $1–$4 key, $5 to whom, $6 the provider's id, $7 now, $8 the id of a cancellation. Where the appointment was deleted or cancelled
  * meanwhile it is called off; one that is just being deleted is waited for, because that may have seen nothing sent.
  */
 export const confirmationSent = statement(
@@ -104,11 +145,13 @@ export const confirmationSent = statement(
   `WITH a AS (
      SELECT * FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR SHARE
    ), done AS (
-     ${sent} FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.${OPEN} RETURNING m.id
+     UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = $5, provider_id = $6, updated_at = $7,
+                           lease_by = NULL, lease_until = NULL
+       FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.${NOT_ENDED} RETURNING m.id
    )
    INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at, updated_at)
-   SELECT a.company_id, a.case_id, a.id, $8, 'email', 'cancellation', a.start_at, 'scheduled', $5, $5, $5
-     FROM done, a WHERE (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > $5
+   SELECT a.company_id, a.case_id, a.id, $8, 'email', 'cancellation', a.start_at, 'scheduled', $7, $7, $7
+     FROM done, a WHERE (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > $7
    ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled' DO NOTHING`,
 );
 
@@ -119,6 +162,6 @@ export const messageNotSent = statement(
       SET state = CASE WHEN m.withdrawn OR ${replaced('m')} THEN 'cancelled'
                        WHEN $8::timestamptz IS NULL THEN 'failed' ELSE 'scheduled' END,
           lease_by = NULL, lease_until = $8, last_error = $7, updated_at = $6
-    WHERE ${isKey} AND lease_by = $5 AND ${OPEN}
+    WHERE ${isKey} AND lease_by = $5 AND ${NOT_ENDED}
    RETURNING state`,
 );

@@ -38,10 +38,10 @@ export const listOfCompany = statement(
           (SELECT count(*)::int FROM messages WHERE company_id = $1 AND ($2::text[] IS NULL OR state = ANY($2))) AS total`,
 );
 
-/** $1 company, $2 case, $3 appointment, $4 message: whether it is there, and in which state */
+/** $1 company, $2 case, $3 appointment, $4 message: whether it is there, and what stands in the way of sending it again */
 export const findMessage = statement(
   'messages.find',
-  `SELECT m.state, m.kind, ${iso(deadline)} AS deadline
+  `SELECT m.state, m.kind, ${iso(deadline)} AS deadline, a.cancelled = 1 AS cancelled
      FROM appointments a JOIN messages m ON ${ofAppointment('m')}
     WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL AND m.id = $4`,
 );
@@ -54,8 +54,8 @@ export const insertResend = statement(
                            created_at, updated_at, resend_of)
      SELECT a.company_id, a.case_id, a.id, $5, m.channel, m.kind, a.start_at, 'scheduled', $6, m.day_before, $6, $6, m.id
        FROM appointments a JOIN messages m ON ${ofAppointment('m')}
-      WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL AND m.id = $4
-        AND m.state IN ('sent', 'failed') AND m.kind <> 'cancellation'
+      WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL AND a.cancelled = 0
+        AND m.id = $4 AND m.state IN ('sent', 'failed') AND m.kind <> 'cancellation'
      ON CONFLICT DO NOTHING
      RETURNING *
    )

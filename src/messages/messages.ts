@@ -1,9 +1,9 @@
 import type { Context } from '../kernel/context.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
-import { type CodedError, invalidRequest, notFound } from '../kernel/errors.ts';
+import { notFound, notPossible } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Page, PageOfJson } from '../kernel/page.ts';
-import { toSql } from '../kernel/time.ts';
+import { type Instant, toSql } from '../kernel/time.ts';
 import * as sql from './messages.sql.ts';
 
 export async function messagesOfAppointment(
@@ -35,20 +35,29 @@ export async function resendMessage(
 ): Promise<string> {
   const key = [company.id, caseId, appointmentId, messageId];
   const now = clock();
-  const found = await db.first<{ state: string; kind: string; deadline: string }>(sql.findMessage, key);
+  const found = await db.first<FoundRow>(sql.findMessage, key);
   if (!found) {
     // An appointment that is unknown is told apart from a message that is.
     await messagesOfAppointment({ db, company, clock }, caseId, appointmentId);
     throw notFound('message');
   }
-  const over = Temporal.Instant.compare(Temporal.Instant.from(found.deadline), now) <= 0;
-  if (!['sent', 'failed'].includes(found.state))
-    throw refused('only a message that was sent or that failed can go out again');
-  if (found.kind === 'cancellation' || over) throw refused('there is no time left in which it would make sense');
+  requireSense(found, now);
   const resent = await db.json(sql.insertResend, [...key, newId(), toSql(now)]);
-  if (resent === undefined) throw refused('one of the same kind is waiting to go out already');
+  if (resent === undefined) throw notPossible('state', 'one of the same kind is waiting to go out already');
   noticeDueWork(db);
   return resent;
 }
 
-const refused = (message: string): CodedError => invalidRequest([{ field: 'messageId', code: 'not_allowed', message }]);
+type FoundRow = { state: string; kind: string; deadline: string; cancelled: boolean };
+
+function requireSense({ state, kind, deadline, cancelled }: FoundRow, now: Instant): void {
+  if (kind === 'cancellation') throw notPossible('kind', 'a cancellation is not sent again');
+  if (!['sent', 'failed'].includes(state)) {
+    throw notPossible('state', 'only a message that was sent or that failed can go out again');
+  }
+  if (cancelled) throw notPossible('cancelled', 'the appointment is cancelled');
+  if (Temporal.Instant.compare(Temporal.Instant.from(deadline), now) > 0) return;
+  throw kind === 'reminder'
+    ? notPossible('start_time', 'the appointment has begun')
+    : notPossible('end_time', 'the appointment is over');
+}

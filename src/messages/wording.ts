@@ -18,7 +18,7 @@ export function spokenTimes({ start, end, timeZone }: Pick<Outgoing, 'start' | '
 }
 
 /** "Monday 29 June 2026, 14:30" */
-export const spokenStart = ({ start, timeZone }: Pick<Outgoing, 'start' | 'timeZone'>): string =>
+const spokenStart = ({ start, timeZone }: Pick<Outgoing, 'start' | 'timeZone'>): string =>
   `${dayOf(start, timeZone)}, ${timeOf(start, timeZone)}`;
 
 const dayOf = (instant: Instant, zone: string): string => {
@@ -68,8 +68,6 @@ const OPENINGS: Record<Kind, string> = {
   cancellation: 'your appointment has been cancelled:',
 };
 
-export const subject = (message: Outgoing): string => `${SUBJECTS[message.kind]} ${spokenStart(message)}`;
-
 type Line = { label: string; value: string; link?: boolean };
 
 function lines(message: Outgoing): Line[] {
@@ -86,22 +84,30 @@ function lines(message: Outgoing): Line[] {
 
 const greeting = ({ customer }: Outgoing): string => (customer ? `Dear ${customer},` : 'Hello,');
 
-export function textBody(message: Outgoing): string {
-  const facts = lines(message).map(({ label, value }) => `${label}: ${value}`);
+export type Wording = { subject: string; text: string; html: string };
+
+export function wording(message: Outgoing): Wording {
+  const subject = `${SUBJECTS[message.kind]} ${spokenStart(message)}`;
+  const facts = lines(message);
+  return { subject, text: textBody(message, facts), html: htmlBody(message, facts, subject) };
+}
+
+function textBody(message: Outgoing, lines: Line[]): string {
+  const facts = lines.map(({ label, value }) => `${label}: ${value}`);
   return [greeting(message), '', OPENINGS[message.kind], '', ...facts, '', 'Kind regards,', message.company, ''].join(
     '\n',
   );
 }
 
 /** Everything that was written by somebody is escaped, and nothing is fetched from anywhere. */
-export function htmlBody(message: Outgoing): string {
-  const facts = lines(message).map(({ label, value, link }) => {
+function htmlBody(message: Outgoing, lines: Line[], subject: string): string {
+  const facts = lines.map(({ label, value, link }) => {
     const shown = escaped(value).replaceAll('\n', '<br>');
     const cell = link ? `<a href="${escaped(value)}">${shown}</a>` : shown;
     return `<tr><th align="left" valign="top" style="padding:4px 16px 4px 0">${label}</th><td style="padding:4px 0">${cell}</td></tr>`;
   });
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${escaped(subject(message))}</title></head>
+<html lang="en"><head><meta charset="utf-8"><title>${escaped(subject)}</title></head>
 <body style="font-family:sans-serif;line-height:1.5">
 <p>${escaped(greeting(message))}</p>
 <p>${OPENINGS[message.kind]}</p>

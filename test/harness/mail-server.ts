@@ -5,8 +5,10 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp
 
 export type Mail = { from: string; to: string; raw: string; client: string };
 
-/** Refuse with a code and text; say nothing ever again; or break the connection. */
-export type Behaviour = { refuse?: number; text?: string; hang?: boolean; drop?: boolean } | undefined;
+/** Refuse with a code and text; say nothing ever again, or until then; or break the connection. */
+export type Behaviour =
+  | { refuse?: number; text?: string; hang?: boolean; drop?: boolean; until?: Promise<unknown> }
+  | undefined;
 
 export type MailServer = {
   url: string;
@@ -56,6 +58,7 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
   const act = (behaviour: Behaviour, session: SMTPServerSession, done: (error?: Error | null) => void) => {
     if (behaviour?.drop) return [...server.connections].find(({ session: its }) => its.id === session.id)?.close();
     if (behaviour?.hang) return;
+    if (behaviour?.until) return behaviour.until.then(() => done());
     if (!behaviour?.refuse) return done();
     done(Object.assign(new Error(behaviour.text ?? 'refused'), { responseCode: behaviour.refuse }));
   };

@@ -4,7 +4,13 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Answer } from './http.ts';
 
 type Response = { $ref?: string; content?: Record<string, { schema: object }> };
-type Paths = Record<string, Record<string, { tags: string[]; responses: Record<string, Response> }>>;
+type Operation = {
+  tags: string[];
+  responses: Record<string, Response>;
+  parameters?: { name: string }[];
+  security?: Record<string, string[]>[];
+};
+type Paths = Record<string, Record<string, Operation>>;
 type Document = { paths: Paths };
 
 export const document: Document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
@@ -50,6 +56,8 @@ export function assertDescribed(method: string, path: string, answer: Answer): v
   const where = `${method} ${pathname}: ${answer.status}`;
   const described = resolve(operation.responses[answer.status]);
   assert.ok(described, `${where} is not in the document`);
+  assert.equal(answer.text === '', answer.status === 304, `${where}: only 304 has no body`);
+  if (answer.status === 304) return;
   const type = String(answer.headers['content-type']).split(';', 1)[0] ?? '';
   const schema = resolve(described.content?.[type]?.schema);
   assert.ok(schema, `${where}: ${type} is not in the document`);

@@ -4,7 +4,7 @@ import { DueWorker } from '../../src/kernel/due-work.ts';
 import { Outcomes } from '../../src/kernel/outcomes.ts';
 import { emailSender, type MailSettings } from '../../src/messages/email.ts';
 import { messageQueue } from '../../src/messages/message-queue.ts';
-import type { Sender } from '../../src/messages/outgoing.ts';
+import type { Outgoing, Receipt, Sender } from '../../src/messages/outgoing.ts';
 import type { World } from './world.ts';
 
 /** A worker on the world's database and clock, driven step by step with `runOnce`. */
@@ -38,3 +38,18 @@ const NO_SMS: Sender = {
   send: () => Promise.reject(new Error('This test sends no SMS.')),
   close() {},
 };
+
+/** A sender that notes what it is given; `during` runs while the message is on its way. */
+export class Recorder implements Sender {
+  readonly sent: Outgoing[] = [];
+  providerId: string | null = null;
+  during: (message: Outgoing) => Promise<void> | void = () => {};
+
+  async send(message: Outgoing): Promise<Receipt> {
+    await this.during(message);
+    this.sent.push(message);
+    return { to: message.recipient, providerId: this.providerId };
+  }
+
+  close(): void {}
+}

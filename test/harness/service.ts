@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 
 /** The service as its own process, the way an operator runs it. */
 
@@ -30,7 +31,10 @@ export function launch(
 ): { child: ChildProcess; output: string[]; ended: Promise<number | null> } {
   const { DATABASE_URL: _url, ...inherited } = process.env;
   const env = { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...settings };
-  const child = spawn(process.execPath, [MAIN, command], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', MAIN, command], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', (line) => output.push(line));
   const ended = once(child, 'close').then(([code]) => code as number | null);
@@ -82,3 +86,10 @@ export function isAlive(pid: number): boolean {
 /** The address of a server that listens on a Unix socket. */
 export const urlOf = ({ host, user, database }: { host: string; user: string; database: string }): string =>
   `postgresql:///${database}?host=${encodeURIComponent(host)}&user=${user}`;
+
+/** What a command prints. */
+export async function typed(DATABASE_URL: string, ...args: string[]): Promise<string> {
+  const result = await runCommandLine(args, { DATABASE_URL });
+  if (!('output' in result)) throw new Error(`${args[0]} does not end by itself.`);
+  return result.output.text;
+}

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import pg from 'pg';
 import pino from 'pino';
-import { buildApp } from '../../src/app.ts';
+import { type AppOptions, buildApp } from '../../src/app.ts';
 import { CreateAdviserBody } from '../../src/company/advisers/advisers.schema.ts';
 import { createAdviser } from '../../src/company/advisers/advisers.ts';
 import { CreateCaseBody } from '../../src/company/cases/cases.schema.ts';
@@ -75,7 +75,7 @@ export type World = {
 };
 
 /** A database of its own, the real app on a real port; closed when the test file ends. */
-export async function openWorld(): Promise<World> {
+export async function openWorld(options: Partial<AppOptions> = {}): Promise<World> {
   const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
   if (!server) throw new Error('Run the tests with npm test, which starts the database.');
   const database = `test_${randomBytes(6).toString('hex')}`;
@@ -83,7 +83,7 @@ export async function openWorld(): Promise<World> {
   const connection = { ...server, database };
   const clock = new TestClock();
   const db = new Database({ connection, poolSize: 8 });
-  const app = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }) });
+  const app = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }), ...options });
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {
     await app.close();

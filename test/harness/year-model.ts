@@ -15,18 +15,28 @@ type Side = {
   recipient: string | null;
   /** A confirmation that has been asked for and has not gone out. */
   asked: Temporal.Instant | undefined;
-  confirmed: boolean;
   wanted: boolean;
   reminder: Temporal.Instant | undefined;
   /** Starts that a reminder has gone out for. */
   reminded: Set<string>;
 };
-type Appointment = { room: number; start: Temporal.Instant; end: Temporal.Instant; email: Side; sms: Side };
+
+type Appointment = {
+  room: number;
+  start: Temporal.Instant;
+  end: Temporal.Instant;
+  email: Side;
+  sms: Side;
+  deleted: boolean;
+  cancelled: boolean;
+  /** Whether the client's calendar has it, and since when it is to be taken out of there. */
+  inCalendar: boolean;
+  off: Temporal.Instant | undefined;
+};
 
 const side = (): Side => ({
   recipient: null,
   asked: undefined,
-  confirmed: false,
   wanted: false,
   reminder: undefined,
   reminded: new Set(),
@@ -36,12 +46,24 @@ const before = (a: Temporal.Instant, b: Temporal.Instant) => a.epochNanoseconds 
 export class YearModel {
   readonly expected: { what: string; at: Temporal.Instant }[] = [];
   withdrawn = 0;
-  readonly #live = new Map<number, Appointment>();
+  /** Reminders that the clocks changed between them and the start: 23 or 25 hours. */
+  overClockChange = 0;
+  readonly #all = new Map<number, Appointment>();
 
   apply(room: number, now: Temporal.Instant, change: Change): void {
-    const known = this.#live.get(room);
-    const one: Appointment = known ?? { room, start: now, end: now, email: side(), sms: side() };
-    this.#live.set(room, one);
+    const known = this.#all.get(room);
+    const one: Appointment = known ?? {
+      room,
+      start: now,
+      end: now,
+      email: side(),
+      sms: side(),
+      deleted: false,
+      cancelled: false,
+      inCalendar: false,
+      off: undefined,
+    };
+    this.#all.set(room, one);
     const moved = change.start !== undefined && (!known || !change.start.equals(one.start));
     if (change.start) {
       one.start = change.start;
@@ -63,69 +85,79 @@ export class YearModel {
   ): void {
     const addressed = !isNew && recipient !== undefined && recipient !== null && its.recipient === null;
     if (recipient !== undefined) its.recipient = recipient;
-    if (confirm === true && its.recipient && before(now, one.end)) its.asked ??= now;
-    if (its.asked && (confirm === false || !its.recipient)) {
-      its.asked = undefined;
-      this.withdrawn++;
-    }
+    if (confirm === true && its.recipient && before(now, one.end) && !one.cancelled) its.asked ??= now;
+    if (confirm === false || !its.recipient) this.#withdraw(its, 'asked');
     if (remind !== undefined) its.wanted = remind;
-    if (moved && its.reminder) {
-      its.reminder = undefined;
-      this.withdrawn++;
-    }
-    if (its.reminder && (!its.wanted || !its.recipient)) {
-      its.reminder = undefined;
-      this.withdrawn++;
-    }
-    const again = moved || remind === true || addressed;
-    if (its.wanted && its.recipient && again && !its.reminder && !its.reminded.has(one.start.toString())) {
-      its.reminder = dueTime(one.start, now);
-    }
+    if (moved || !its.wanted || !its.recipient) this.#withdraw(its, 'reminder');
+    if (moved || remind === true || addressed) this.#place(one, its, now);
   }
 
-  remove(room: number, now: Temporal.Instant): void {
-    const one = this.#live.get(room);
+  #withdraw(its: Side, what: 'asked' | 'reminder'): void {
+    if (its[what]) this.withdrawn++;
+    its[what] = undefined;
+  }
+
+  #place(one: Appointment, its: Side, now: Temporal.Instant): void {
+    if (!its.wanted || !its.recipient || one.cancelled || its.reminder) return;
+    if (!its.reminded.has(one.start.toString())) its.reminder = dueTime(one.start, now);
+  }
+
+  /** Deleted or restored, cancelled or not. */
+  turn(room: number, now: Temporal.Instant, change: { deleted: boolean } | { cancelled: boolean }): void {
+    const one = this.#all.get(room);
     if (!one) return;
-    this.#live.delete(room);
-    for (const its of [one.email, one.sms]) {
-      if (its.asked) this.withdrawn++;
-      if (its.reminder) this.withdrawn++;
+    Object.assign(one, change);
+    const sides = [one.email, one.sms];
+    if (one.deleted || one.cancelled) {
+      for (const its of sides) {
+        this.#withdraw(its, 'asked');
+        this.#withdraw(its, 'reminder');
+      }
+      if (one.inCalendar && before(now, one.end)) one.off ??= now;
+    } else {
+      if (one.off) this.withdrawn++;
+      one.off = undefined;
+      for (const its of sides) this.#place(one, its, now);
     }
-    if (one.email.confirmed && before(now, one.end))
-      this.expected.push({ what: `${room} email cancellation`, at: now });
   }
 
   /** The workers come by. */
   due(now: Temporal.Instant): void {
-    for (const one of this.#live.values()) {
-      for (const [channel, its] of [
-        ['email', one.email],
-        ['sms', one.sms],
-      ] as const) {
-        if (its.asked) {
-          if (before(now, one.end)) {
-            this.expected.push({ what: `${one.room} ${channel} confirmation`, at: its.asked });
-            its.confirmed = true;
-          }
-          its.asked = undefined;
+    for (const one of this.#all.values()) {
+      for (const channel of ['email', 'sms'] as const) {
+        const its = one[channel];
+        if (its.asked && before(now, one.end)) {
+          this.#expect(one, `${channel} confirmation`, its.asked);
+          if (channel === 'email') one.inCalendar = true;
         }
+        its.asked = undefined;
         if (its.reminder && !before(now, its.reminder)) {
-          this.expected.push({ what: `${one.room} ${channel} reminder`, at: its.reminder });
+          this.#expect(one, `${channel} reminder`, its.reminder);
           its.reminded.add(one.start.toString());
+          if ([23, 25].includes(its.reminder.until(one.start).total('hours'))) this.overClockChange++;
           its.reminder = undefined;
         }
       }
+      if (one.off && before(now, one.end)) {
+        this.#expect(one, 'email cancellation', one.off);
+        one.inCalendar = false;
+      }
+      one.off = undefined;
     }
   }
 
+  #expect({ room }: Appointment, what: string, at: Temporal.Instant): void {
+    this.expected.push({ what: `${room} ${what}`, at });
+  }
+
   nextDue(): Temporal.Instant | undefined {
-    const times = [...this.#live.values()].flatMap(({ email, sms }) =>
-      [email, sms].flatMap((its) => its.reminder ?? []),
-    );
-    return times.reduce<Temporal.Instant | undefined>(
-      (least, at) => (least && before(least, at) ? least : at),
-      undefined,
-    );
+    let least: Temporal.Instant | undefined;
+    for (const { email, sms } of this.#all.values()) {
+      for (const { reminder } of [email, sms]) {
+        if (reminder && (!least || before(reminder, least))) least = reminder;
+      }
+    }
+    return least;
   }
 }
 

@@ -21,7 +21,7 @@ const senders = {
     gateway({
       url: gatewayUrl,
       headers: { 'x-worker': name },
-      body: '{"to":"{{to}}","text":"{{text}}"}',
+      body: '{"to":"{{to}}","text":"{{text}}","id":"{{id}}"}',
       from: randomUUID(),
     }),
   ),

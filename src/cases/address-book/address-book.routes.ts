@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Services, serve } from '../../http/operation.ts';
-import { AddressBook, EntryBody, EntryCreated, EntryUpdated } from './address-book.schema.ts';
+import { answerListed } from '../../http/paging.ts';
+import { readForm } from '../../kernel/form.ts';
+import { AddressBook, AddressBookQuery, EntryBody, EntryCreated, EntryUpdated } from './address-book.schema.ts';
 import { createEntry, listAddressBook, updateEntry } from './address-book.ts';
 
 const tag = 'Address book';
@@ -16,10 +18,13 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
     access: 'address_book:read',
     tag,
     summary: 'Get case address book',
-    description: 'Every person and every address of the case, oldest first.',
+    description:
+      'Every person and every address of the case, oldest first. The parameters are not part of the specification.',
     params: { caseId: 'case' },
+    query: AddressBookQuery,
     response: AddressBook,
-    handle: (context, { caseId }) => listAddressBook(context, caseId),
+    handle: (context, { caseId }, _form, request) =>
+      answerListed(request, listAddressBook(context, caseId, readForm(AddressBookQuery, request.query))),
   });
 
   serve(app, services, {

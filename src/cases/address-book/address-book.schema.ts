@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { instantOut, nullable, optional, text } from '../../kernel/shapes.ts';
+import { PAGE_QUERY } from '../../kernel/page.ts';
+import { instantOut, nullable, optional, queryFlag, text } from '../../kernel/shapes.ts';
 
 const MOST_TAGS = 100;
 const MOST_RELATIONSHIPS = 100;
@@ -135,5 +136,21 @@ const AddressItem = Type.Object(
   },
   closed,
 );
+
+export const AddressBookQuery = Type.Object({
+  name: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Only people whose names contain this text, without regard to case, and their addresses.',
+      examples: ['doe'],
+    }),
+  ),
+  tag: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Only people with this tag or custom tag.', examples: ['executor'] }),
+  ),
+  deleted: queryFlag({ description: 'Only deleted ones, to find what is to be restored.' }),
+  ...PAGE_QUERY,
+});
+export type AddressBookQuery = Static<typeof AddressBookQuery>;
 
 export const AddressBook = Type.Array(Type.Union([PersonItem, AddressItem]));

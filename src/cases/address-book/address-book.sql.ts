@@ -1,4 +1,5 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
+import { caseLists } from '../case-list.sql.ts';
 import {
   addressItem,
   columns,
@@ -33,23 +34,29 @@ export const PERSON_FIELDS = [
 
 const fields = PERSON_FIELDS.join(', ');
 
-/** $1 company, $2 case. A person stands before its address. */
-export const listAddressBook = statement(
-  'address_book.list',
-  `SELECT coalesce(json_agg(i.item ORDER BY i.created_at, i.person_id, i.rank) FILTER (WHERE i.item IS NOT NULL), '[]')::text
-     FROM cases c
-     LEFT JOIN LATERAL (
+/** A person stands before its address. Filters: part of a name as a pattern, tag, deleted. */
+export const addressBookLists = caseLists('address_book', {
+  rows: (condition) =>
+    `FROM (
        SELECT ${personItem} AS item, p.created_at, p.id AS person_id, 1 AS rank FROM people p
-        WHERE p.company_id = c.company_id AND p.case_id = c.id AND p.deleted_at IS NULL
+        WHERE p.company_id = $1 AND p.case_id = $2 AND ${condition}
        UNION ALL
        SELECT ${addressItem}, a.created_at, p.id, 2
          FROM people p
          JOIN addresses a ON a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id
-        WHERE p.company_id = c.company_id AND p.case_id = c.id AND p.deleted_at IS NULL
-     ) i ON true
-    WHERE c.company_id = $1 AND c.id = $2
-    GROUP BY c.id`,
-);
+        WHERE p.company_id = $1 AND p.case_id = $2 AND ${condition}) i`,
+  usual: 'p.deleted_at IS NULL',
+  asked: (
+    $,
+  ) => `(${$(1)}::text IS NULL OR lower(concat_ws(' ', p.title, p.first_names, p.middle_names, p.last_name, p.known_as,
+      p.preferred_name, p.alias)) LIKE lower(${$(1)}))
+    AND (${$(2)}::text IS NULL OR ${$(2)} = ANY (p.tags || p.custom_tags))
+    AND (p.deleted_at IS NOT NULL) = coalesce(${$(3)}::boolean, false)`,
+  own: 0,
+  filters: 3,
+  element: 'i.item',
+  order: 'i.created_at, i.person_id, i.rank',
+});
 
 /**
  * What a request names and the company or the case does not have: no row, no writing. What the entry has already is no

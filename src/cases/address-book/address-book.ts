@@ -3,16 +3,18 @@ import type { Context } from '../../kernel/context.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
+import { containing } from '../../kernel/page.ts';
+import { isSet } from '../../kernel/shapes.ts';
 import { parseBirthday, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
-import type { EntryBody } from './address-book.schema.ts';
+import { type Listed, readList, readText } from '../case-list.ts';
+import type { AddressBookQuery, EntryBody } from './address-book.schema.ts';
 import * as sql from './address-book.sql.ts';
 
-export async function listAddressBook(context: Context, caseId: string): Promise<string> {
-  const { db, company } = context;
-  const list = await db.json(sql.listAddressBook, [company.id, caseId]);
-  if (list === undefined) throw notFound('case');
-  return list;
+export function listAddressBook(context: Context, caseId: string, query: Form<AddressBookQuery>): Promise<Listed> {
+  const name = readText(query, 'name');
+  const filters = [name && containing(name), readText(query, 'tag'), isSet(query.body.deleted) || undefined];
+  return readList(context, caseId, sql.addressBookLists, query, { own: [], filters });
 }
 
 export async function createEntry(context: Context, caseId: string, form: Form<EntryBody>): Promise<string> {

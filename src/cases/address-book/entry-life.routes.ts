@@ -25,6 +25,7 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       description: 'The person as it stands in the address book, with its times.',
       params,
       response: Entry,
+      record: { table: 'people', show: (context, { caseId, entryID }) => readEntry(context, caseId, entryID) },
       handle: (context, { caseId, entryID }) => readEntry(context, caseId, entryID),
     });
 

@@ -1,9 +1,10 @@
 import { iso, type Statement, statement } from '../../kernel/sql.ts';
+import { followAppointments } from '../../video/wish.sql.ts';
 import { words } from './appointment-shapes.sql.ts';
 
 /** What the messages of an appointment depend on, and the version that was read. */
 export const APPOINTMENT_ROW = `${iso('start_at')} AS start, ${iso('end_at')} AS end, email_recipient, sms_recipient,
-  email_reminder, sms_reminder, cancelled, version`;
+  email_reminder, sms_reminder, cancelled, video_meeting, version`;
 
 /** The message arrays, one element per message, from parameter `first` on. */
 export const placed = (first: number) =>
@@ -22,19 +23,26 @@ export const inCalendar = `coalesce((
          > coalesce(max(m.sequence) FILTER (WHERE m.kind = 'cancellation'), 0)
     FROM messages m WHERE ${ofAppointment('m')} AND m.channel = 'email' AND m.state IN ('sending', 'sent')), false)`;
 
+/** A meeting that was given up is not waited for by what is asked for later. */
+const meetingFailed = `EXISTS (
+  SELECT 1 FROM meetings g WHERE g.company_id = $1 AND g.case_id = $2 AND g.appointment_id = $3 AND g.state = 'failed')`;
+
 /**
- * A change of an appointment together with that of its messages: $1 company, $2 case, $3 id, $4 the version that was
+ * A change of an appointment together with that of its messages and its meeting: $1 company, $2 case, $3 id, $4 the version that was
  * read, $5 now, $6 zone, $7… messages placed, $13… messages withdrawn, from $16 on what `set` takes. What has gone out,
- * or is on its way, stays as it is. Nothing where another change came between.
+ * or is on its way, stays as it is. `meets`: whether a meeting has to be made or told of it, on the row as it was.
+ * Nothing where another change came between.
  */
 export const change = (
   name: string,
-  { set, where, answer }: { set: string; where: string; answer: (zone: string) => string },
+  { set, meets, where, answer }: { set: string; meets: string; where: string; answer: (zone: string) => string },
 ): Statement =>
   statement(
     name,
     `WITH a AS (
-       UPDATE appointments SET ${set}, updated_at = $5, version = version + 1
+       UPDATE appointments
+          SET ${set}, updated_at = $5, version = version + 1,
+              meeting_pending = video_meeting AND ${meets} OR meeting_pending AND NOT ${meetingFailed}
         WHERE company_id = $1 AND case_id = $2 AND id = $3 AND version = $4 AND ${where}
        RETURNING *
      ), old AS (
@@ -74,6 +82,8 @@ export const change = (
         WHERE n.kind = 'cancellation' AND a.end_at > $5 AND ${inCalendar}
        ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled'
        DO NOTHING
+     ), meeting AS (
+       ${followAppointments('$5')}
      ), changed AS (
        SELECT * FROM withdrawn UNION ALL SELECT * FROM superseded
        UNION ALL SELECT * FROM reminders UNION ALL SELECT * FROM confirmations

@@ -13,6 +13,7 @@ export type AppointmentRow = {
   email_reminder: boolean;
   sms_reminder: boolean;
   cancelled: 0 | 1;
+  video_meeting: boolean;
   version: number;
 };
 
@@ -43,7 +44,7 @@ export const changeColumns = (
   ...withdrawalColumns(plan),
 ];
 
-/** Tells the workers where something of the plan is due soon. */
-export function notice({ db }: Context, { place }: MessagePlan, now: Instant): void {
-  if (place.some(({ state, due }) => state === 'scheduled' && isSoon(due, now))) noticeDueWork(db);
+/** Tells the workers where something of the plan is due soon, or where a meeting may have to follow. */
+export function notice({ db }: Context, { place }: MessagePlan, now: Instant, meets: boolean): void {
+  if (meets || place.some(({ state, due }) => state === 'scheduled' && isSoon(due, now))) noticeDueWork(db);
 }

@@ -64,6 +64,10 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     description: 'A deleted one is unknown here; the list shows it on request.',
     params,
     response: Appointment,
+    record: {
+      table: 'appointments',
+      show: (context, { caseId, appointmentID }) => readAppointment(context, caseId, appointmentID),
+    },
     handle: (context, { caseId, appointmentID }) => readAppointment(context, caseId, appointmentID),
   });
 

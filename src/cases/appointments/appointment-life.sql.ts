@@ -58,6 +58,7 @@ export const findAppointment = statement(
 
 export const restoreAppointment = change('appointments.restore', {
   set: 'deleted_at = NULL',
+  meets: 'cancelled = 0',
   where: 'deleted_at IS NOT NULL',
   answer: whole,
 });
@@ -65,6 +66,7 @@ export const restoreAppointment = change('appointments.restore', {
 /** $16 attended, $17 cancelled, $18 type */
 export const setOutcome = change('appointments.outcome', {
   set: 'attended = $16, cancelled = $17, type = $18',
+  meets: 'cancelled = 1 AND $17::smallint = 0',
   where: 'deleted_at IS NULL',
   answer: whole,
 });

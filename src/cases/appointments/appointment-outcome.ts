@@ -20,7 +20,7 @@ export async function restoreAppointment(context: Context, caseId: string, id: s
     const plan = planReminders(appointmentOf(row), now, company);
     const values = changeColumns(context, caseId, id, row.version, now, plan);
     const record = await db.json(sql.restoreAppointment, values);
-    if (record) notice(context, plan, now);
+    if (record) notice(context, plan, now, row.video_meeting);
     return record;
   });
 }
@@ -55,7 +55,7 @@ export async function setOutcome(
       Number(cancelled),
       type === undefined ? row.type : type,
     ]);
-    if (record) notice(context, plan, now);
+    if (record) notice(context, plan, now, row.video_meeting);
     return record;
   });
 }

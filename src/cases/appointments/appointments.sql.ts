@@ -1,8 +1,9 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
+import { followAppointments } from '../../video/wish.sql.ts';
 import { APPOINTMENT_ROW, change, inCalendar, MESSAGE_COLUMNS, placed } from './appointment-changes.sql.ts';
 import { created, updated, words } from './appointment-shapes.sql.ts';
 
-const adviserId = `(SELECT d.id FROM advisers d
+const adviserId = `(SELECT d.id, d.video_provider FROM advisers d
   WHERE d.company_id = $1 AND lower(d.email) = lower($4) AND d.active AND d.removed_at IS NULL)`;
 const isCustomer = (email: string) => `(${email}::text IS NULL OR EXISTS (
   SELECT 1 FROM customers u
@@ -17,8 +18,9 @@ export const insertAppointment = statement(
   'appointments.insert',
   `WITH a AS (
      INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
-       sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, created_at, updated_at)
-     SELECT c.company_id, c.id, $3, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14
+       sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at, updated_at)
+     SELECT c.company_id, c.id, $3, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+            $13::boolean AND d.video_provider IS NOT NULL AND $6::timestamptz > $14::timestamptz, $14, $14
        FROM cases c, ${adviserId} d
       WHERE c.company_id = $1 AND c.id = $2 AND ${isCustomer('$7')}
      RETURNING *
@@ -26,6 +28,11 @@ export const insertAppointment = statement(
      INSERT INTO messages (${MESSAGE_COLUMNS})
      SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $14, $14 FROM a, ${placed(16)}
      RETURNING *
+   ), g AS (
+     INSERT INTO meetings (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
+     SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
+            CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, $14, $14, $14
+       FROM a WHERE a.video_meeting
    )
    SELECT ${created('$15')}::text FROM a, ${words('SELECT * FROM m')}`,
 );
@@ -51,6 +58,7 @@ export const findAppointment = statement(
 export const updateAppointment = change('appointments.update', {
   set: `start_at = $16, end_at = $17, email_recipient = $18, sms_recipient = $19, email_reminder = $20,
         sms_reminder = $21, notes = $22, location = $23`,
+  meets: '(start_at, end_at) IS DISTINCT FROM ($16, $17) AND cancelled = 0',
   where: 'deleted_at IS NULL',
   answer: updated,
 });
@@ -77,6 +85,8 @@ export const deleteAppointment = statement(
       WHERE a.end_at > $4 AND ${inCalendar}
      ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled'
      DO NOTHING
+   ), g AS (
+     ${followAppointments('$4')}
    )
    SELECT ${json({ id: 'a.id', deleted_at: iso('a.deleted_at') })}::text FROM a`,
 );

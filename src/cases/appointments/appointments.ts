@@ -46,7 +46,7 @@ export async function createAppointment(
       company.timeZone,
       ...messageColumns(plan),
     ]);
-    if (record) notice(context, plan, now);
+    if (record) notice(context, plan, now, body.video_meeting ?? false);
     return record;
   };
   return untilWritten(book, () => judge(context, caseId, form));
@@ -93,7 +93,7 @@ export async function updateAppointment(
       body.notes === undefined ? row.notes : body.notes,
       body.location === undefined ? row.location : body.location,
     ]);
-    if (record) notice(context, plan, now);
+    if (record) notice(context, plan, now, row.video_meeting);
     return record;
   });
 }

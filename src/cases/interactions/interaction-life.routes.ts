@@ -20,6 +20,10 @@ export function interactionLifeRoutes(app: FastifyInstance, services: Services):
     description: 'As it stands in the list of the case.',
     params,
     response: InteractionElement,
+    record: {
+      table: 'interactions',
+      show: (context, { caseId, interactionId }) => readInteraction(context, caseId, interactionId),
+    },
     handle: (context, { caseId, interactionId }) => readInteraction(context, caseId, interactionId),
   });
 

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Services, serve } from '../../http/operation.ts';
-import { InteractionBody, InteractionList, InteractionRecord } from './interactions.schema.ts';
+import { answerListed } from '../../http/paging.ts';
+import { readForm } from '../../kernel/form.ts';
+import { InteractionBody, InteractionList, InteractionQuery, InteractionRecord } from './interactions.schema.ts';
 import { createInteraction, listInteractions, updateInteraction } from './interactions.ts';
 
 const tag = 'Interactions';
@@ -15,10 +17,12 @@ export function interactionRoutes(app: FastifyInstance, services: Services): voi
     access: 'interactions:read',
     tag,
     summary: 'Get case interactions',
-    description: 'Every interaction of the case, newest first.',
+    description: 'Every interaction of the case, newest first. The parameters are not part of the specification.',
     params: { caseId: 'case' },
+    query: InteractionQuery,
     response: InteractionList,
-    handle: (context, { caseId }) => listInteractions(context, caseId),
+    handle: (context, { caseId }, _form, request) =>
+      answerListed(request, listInteractions(context, caseId, readForm(InteractionQuery, request.query))),
   });
 
   serve(app, services, {

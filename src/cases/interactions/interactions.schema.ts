@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { instantOut, nullable, optional, text, time, uuid, wallOut } from '../../kernel/shapes.ts';
+import { PAGE_QUERY } from '../../kernel/page.ts';
+import { instantOut, nullable, optional, queryFlag, text, time, uuid, wallOut } from '../../kernel/shapes.ts';
 
 export const INTERACTION_TYPES = [
   'phone',
@@ -31,6 +32,15 @@ export const InteractionBody = Type.Object({
   sender: optional(text({ maxLength: 255, examples: ['Ann Jones'] })),
 });
 export type InteractionBody = Static<typeof InteractionBody>;
+
+export const InteractionQuery = Type.Object({
+  type: Type.Optional(type),
+  from: Type.Optional(time({ description: 'Happened at this time or later.', examples: ['2026-03-01 00:00:00'] })),
+  to: Type.Optional(time({ description: 'Happened before this time.', examples: ['2026-04-01 00:00:00'] })),
+  deleted: queryFlag({ description: 'Only deleted ones, to find what is to be restored.' }),
+  ...PAGE_QUERY,
+});
+export type InteractionQuery = Static<typeof InteractionQuery>;
 
 const common = {
   id: uuid(),

@@ -1,4 +1,5 @@
 import { iso, json, statement, wall } from '../../kernel/sql.ts';
+import { caseLists } from '../case-list.sql.ts';
 
 const common = {
   id: 'i.id',
@@ -16,17 +17,21 @@ const icons = `(VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email
 const element = (zone: string) =>
   json({ ...common, when: wall('i.happened_at', zone), icon: 'd.icon', formatted_type: 'd.formatted_type' });
 
-/** $1 company, $2 case, $3 zone */
-export const listInteractions = statement(
-  'interactions.list',
-  `SELECT coalesce(json_agg(${element('$3')} ORDER BY i.happened_at DESC, i.created_at DESC, i.id DESC)
-            FILTER (WHERE i.id IS NOT NULL), '[]')::text
-     FROM cases c
-     LEFT JOIN (interactions i JOIN ${icons} ON d.type = i.type)
-       ON i.company_id = c.company_id AND i.case_id = c.id AND i.deleted_at IS NULL
-    WHERE c.company_id = $1 AND c.id = $2
-    GROUP BY c.id`,
-);
+/** The element's own: zone. Filters: type, from, to, deleted. */
+export const interactionLists = caseLists('interactions', {
+  rows: (condition) =>
+    `FROM interactions i JOIN ${icons} ON d.type = i.type
+      WHERE i.company_id = $1 AND i.case_id = $2 AND ${condition}`,
+  usual: 'i.deleted_at IS NULL',
+  asked: (
+    $,
+  ) => `(${$(1)}::text IS NULL OR i.type = ${$(1)}) AND (${$(2)}::timestamptz IS NULL OR i.happened_at >= ${$(2)})
+    AND (${$(3)}::timestamptz IS NULL OR i.happened_at < ${$(3)}) AND (i.deleted_at IS NOT NULL) = coalesce(${$(4)}::boolean, false)`,
+  own: 1,
+  filters: 4,
+  element: element('$3'),
+  order: 'i.happened_at DESC, i.created_at DESC, i.id DESC',
+});
 
 /** $1 company, $2 case, $3 id, $4 type, $5 notes, $6 when, $7 sender, $8 recipient, $9 now */
 export const insertInteraction = statement(

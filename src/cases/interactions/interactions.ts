@@ -2,17 +2,19 @@ import type { Context } from '../../kernel/context.ts';
 import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
+import { isSet } from '../../kernel/shapes.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { requireCase } from '../case.ts';
-import type { InteractionBody } from './interactions.schema.ts';
+import { type Listed, readInstant, readList } from '../case-list.ts';
+import type { InteractionBody, InteractionQuery } from './interactions.schema.ts';
 import * as sql from './interactions.sql.ts';
 
-export async function listInteractions(context: Context, caseId: string): Promise<string> {
-  const { db, company } = context;
-  const list = await db.json(sql.listInteractions, [company.id, caseId, company.timeZone]);
-  if (list === undefined) throw notFound('case');
-  return list;
+export function listInteractions(context: Context, caseId: string, query: Form<InteractionQuery>): Promise<Listed> {
+  const { type, deleted } = query.body;
+  const range = [readInstant(context, query, 'from'), readInstant(context, query, 'to')];
+  const filters = [type, ...range, isSet(deleted) || undefined];
+  return readList(context, caseId, sql.interactionLists, query, { own: [context.company.timeZone], filters });
 }
 
 export async function createInteraction(

@@ -9,12 +9,13 @@ import {
   reinstateItem,
   sendInvoice,
 } from './invoice-life.ts';
-import { Invoice, InvoiceItem, InvoiceQuery, SentBody } from './invoices.schema.ts';
+import { Invoice, InvoiceItem, OneInvoiceQuery, SentBody } from './invoices.schema.ts';
 
 const tag = 'Additions: invoices';
 const one = '/cases/{caseId}/invoices/{invoiceId}';
 const item = `${one}/items/{itemId}`;
 const params = { caseId: 'case', invoiceId: 'invoice' };
+const WITH_ALL_ITEMS = readForm(OneInvoiceQuery, { show_cancelled_items: 'true' });
 const itemParams = { ...params, itemId: 'invoice item' };
 
 export function invoiceLifeRoutes(app: FastifyInstance, services: Services): void {
@@ -28,10 +29,14 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     summary: 'Read one invoice',
     description: 'As it stands in the list of the case, with its items, and what is paid and outstanding.',
     params,
-    query: InvoiceQuery,
+    query: OneInvoiceQuery,
     response: Invoice,
+    record: {
+      table: 'invoices',
+      show: (context, { caseId, invoiceId }) => readInvoice(context, caseId, invoiceId, WITH_ALL_ITEMS),
+    },
     handle: (context, { caseId, invoiceId }, _form, request) =>
-      readInvoice(context, caseId, invoiceId, readForm(InvoiceQuery, request.query)),
+      readInvoice(context, caseId, invoiceId, readForm(OneInvoiceQuery, request.query)),
   });
 
   serve(app, services, {

@@ -1,20 +1,27 @@
 import type { Context } from '../../kernel/context.ts';
 import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
+import { isSet } from '../../kernel/shapes.ts';
 import type { Statement } from '../../kernel/sql.ts';
 import { parsePastTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import * as sql from './invoice-life.sql.ts';
-import { type InvoiceQuery, type SentBody, showsCancelled } from './invoices.schema.ts';
+import type { OneInvoiceQuery, SentBody } from './invoices.schema.ts';
 
 export async function readInvoice(
   context: Context,
   caseId: string,
   id: string,
-  query: Form<InvoiceQuery>,
+  query: Form<OneInvoiceQuery>,
 ): Promise<string> {
   const { db, company } = context;
-  const record = await db.json(sql.readInvoice, [company.id, caseId, id, company.timeZone, showsCancelled(query)]);
+  const record = await db.json(sql.readInvoice, [
+    company.id,
+    caseId,
+    id,
+    company.timeZone,
+    isSet(query.body.show_cancelled_items),
+  ]);
   if (record === undefined) throw notFound('invoice');
   query.check();
   return record;

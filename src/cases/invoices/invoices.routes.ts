@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type Services, serve } from '../../http/operation.ts';
+import { answerListed } from '../../http/paging.ts';
 import { readForm } from '../../kernel/form.ts';
 import { CreateInvoiceBody, InvoiceList, InvoiceQuery, InvoiceRecord, UpdateInvoiceBody } from './invoices.schema.ts';
 import { createInvoice, listInvoices, updateInvoice } from './invoices.ts';
@@ -16,12 +17,13 @@ export function invoiceRoutes(app: FastifyInstance, services: Services): void {
     access: 'invoices:read',
     tag,
     summary: 'Get case invoices',
-    description: 'Every invoice of the case with its items, newest date_created first.',
+    description:
+      'Every invoice of the case with its items, newest date_created first. The parameters but for show_cancelled_items are not part of the specification.',
     params: { caseId: 'case' },
     query: InvoiceQuery,
     response: InvoiceList,
     handle: (context, { caseId }, _form, request) =>
-      listInvoices(context, caseId, readForm(InvoiceQuery, request.query)),
+      answerListed(request, listInvoices(context, caseId, readForm(InvoiceQuery, request.query))),
   });
 
   serve(app, services, {

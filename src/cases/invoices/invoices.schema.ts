@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { PAGE_QUERY } from '../../kernel/page.ts';
 import {
   decimal,
   flag,
   instantOut,
-  isSet,
   nullable,
   optional,
   queryFlag,
@@ -50,13 +50,26 @@ export const UpdateInvoiceBody = Type.Object({
 });
 export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
 
-export const InvoiceQuery = Type.Object({
-  show_cancelled_items: queryFlag({ description: 'Whether cancelled items are listed too.' }),
-});
+const showCancelledItems = queryFlag({ description: 'Whether cancelled items are listed too.' });
 
+export const InvoiceQuery = Type.Object({
+  show_cancelled_items: showCancelledItems,
+  status: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
+      description: 'Only those that stand so.',
+    }),
+  ),
+  due_from: Type.Optional(time({ description: 'Due at this time or later.', examples: ['2026-03-01 00:00:00'] })),
+  due_to: Type.Optional(time({ description: 'Due before this time.', examples: ['2026-04-01 00:00:00'] })),
+  ...PAGE_QUERY,
+});
 export type InvoiceQuery = Static<typeof InvoiceQuery>;
 
-export const showsCancelled = ({ body }: { body: InvoiceQuery }): boolean => isSet(body.show_cancelled_items);
+/** Of the reading of one invoice. */
+export const OneInvoiceQuery = Type.Object({ show_cancelled_items: showCancelledItems });
+export type OneInvoiceQuery = Static<typeof OneInvoiceQuery>;
 
 export const SentBody = Type.Object({
   date_sent: optional(

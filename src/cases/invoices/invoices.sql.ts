@@ -1,18 +1,22 @@
 import { statement } from '../../kernel/sql.ts';
+import { caseLists } from '../case-list.sql.ts';
 import { element, items, record, standing } from './invoice-shapes.sql.ts';
 
-/** $1 company, $2 case, $3 zone, $4 whether cancelled items are shown */
-export const listInvoices = statement(
-  'invoices.list',
-  `SELECT coalesce(json_agg(${element('$3')} ORDER BY v.date_created DESC, v.created_at DESC, v.id DESC)
-            FILTER (WHERE v.id IS NOT NULL), '[]')::text
-     FROM cases c
-     LEFT JOIN invoices v ON v.company_id = c.company_id AND v.case_id = c.id
-     LEFT JOIN ${standing} ON true
-     LEFT JOIN ${items('$4')} ON true
-    WHERE c.company_id = $1 AND c.id = $2
-    GROUP BY c.id`,
-);
+/** The element's own: zone, whether cancelled items are shown. Filters: status, due from, due to. */
+export const invoiceLists = caseLists('invoices', {
+  rows: (condition) =>
+    `FROM invoices v CROSS JOIN ${standing} CROSS JOIN ${items('$4')}
+      WHERE v.company_id = $1 AND v.case_id = $2 AND ${condition}`,
+  usual: 'true',
+  asked: (
+    $,
+  ) => `(${$(1)}::text IS NULL OR s.status = ${$(1)}) AND (${$(2)}::timestamptz IS NULL OR v.date_due >= ${$(2)})
+    AND (${$(3)}::timestamptz IS NULL OR v.date_due < ${$(3)})`,
+  own: 2,
+  filters: 3,
+  element: element('$3'),
+  order: 'v.date_created DESC, v.created_at DESC, v.id DESC',
+});
 
 /** "Mr John Smith and Mrs Ann Smith": the customers of the case in the order in which they came. */
 const recipients = `(

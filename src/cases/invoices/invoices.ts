@@ -3,22 +3,20 @@ import { brokenConstraint } from '../../kernel/database.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
+import { isSet } from '../../kernel/shapes.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
-import { requireCase } from '../case.ts';
+import { type Listed, readInstant, readList } from '../case-list.ts';
 import { type InvoiceLine, readLines, readTotals } from './invoice-totals.ts';
-import { type InvoiceBody, type InvoiceQuery, showsCancelled } from './invoices.schema.ts';
+import type { InvoiceBody, InvoiceQuery } from './invoices.schema.ts';
 import * as sql from './invoices.sql.ts';
 
-export async function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<string> {
-  const { db, company } = context;
-  if (!query.ok) {
-    await requireCase(context, caseId);
-    query.check();
-  }
-  const list = await db.json(sql.listInvoices, [company.id, caseId, company.timeZone, showsCancelled(query)]);
-  if (list === undefined) throw notFound('case');
-  return list;
+export function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<Listed> {
+  const range = [readInstant(context, query, 'due_from'), readInstant(context, query, 'due_to')];
+  return readList(context, caseId, sql.invoiceLists, query, {
+    own: [context.company.timeZone, isSet(query.body.show_cancelled_items)],
+    filters: [query.body.status, ...range],
+  });
 }
 
 export async function createInvoice(context: Context, caseId: string, form: Form<InvoiceBody>): Promise<string> {

@@ -45,6 +45,7 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     description: 'One adviser of the company.',
     params: { adviserId: 'adviser' },
     response: AdviserRecord,
+    record: { table: 'advisers', show: (context, { adviserId }) => showAdviser(context, adviserId) },
     handle: (context, { adviserId }) => showAdviser(context, adviserId),
   });
 

@@ -10,10 +10,10 @@ const name = text({ minLength: 1, maxLength: 200, examples: ['Alex Adviser'] });
 const choices = {
   active: optional(flag({ description: 'Whether new appointments can be booked; true by default.' })),
   video_provider: optional(
-    Type.Unsafe<'jitsi'>({
+    Type.Unsafe<'jitsi' | 'zoom'>({
       type: 'string',
-      enum: ['jitsi'],
-      description: 'The connected video account; null for none.',
+      enum: ['jitsi', 'zoom'],
+      description: 'The connected video account; null for none. Zoom comes and goes with its credentials, elsewhere.',
     }),
   ),
 };
@@ -28,7 +28,7 @@ export const AdviserRecord = Type.Object(
     email: Type.String({ examples: ['adviser@firm.example'] }),
     name: Type.String({ examples: ['Alex Adviser'] }),
     active: Type.Boolean(),
-    video_provider: Type.Unsafe<string | null>({ type: ['string', 'null'], enum: ['jitsi', null] }),
+    video_provider: Type.Unsafe<string | null>({ type: ['string', 'null'], enum: ['jitsi', 'zoom', null] }),
     created_at: instantOut(),
     updated_at: instantOut(),
   },

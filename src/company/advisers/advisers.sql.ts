@@ -1,4 +1,5 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
+import { followAdvisers } from '../../video/wish.sql.ts';
 import { contains, lists } from '../listing.sql.ts';
 
 /** What a request can set; the names are the columns' and the wire's. */
@@ -46,12 +47,20 @@ export const insertAdviser = statement(
    RETURNING ${record}::text`,
 );
 
-/** As above; the JSON holds only what was sent. */
+const isZoom = (provider: string) => `${provider} IS NOT DISTINCT FROM 'zoom'`;
+
+/** As above; the JSON holds only what was sent. Nothing where Zoom would come or go, either: that takes credentials. */
 export const updateAdviser = statement(
   'advisers.update',
-  `UPDATE advisers a SET (${fields}) = (SELECT ${fields} FROM json_populate_record(a, $3)), updated_at = $4
-    WHERE ${here} AND a.id = $2
-   RETURNING ${record}::text`,
+  `WITH d AS (
+     UPDATE advisers a SET (${fields}) = (SELECT ${fields} FROM json_populate_record(a, $3)), updated_at = $4
+      WHERE ${here} AND a.id = $2
+        AND (SELECT (${isZoom('n.video_provider')}) = (${isZoom('a.video_provider')}) FROM json_populate_record(a, $3) n)
+     RETURNING a.*
+   ), g AS (
+     ${followAdvisers('$4')}
+   )
+   SELECT ${record}::text FROM d a`,
 );
 
 /** $1 company, $2 id, $3 now. Appointments keep the adviser's id and what they have written down. */
@@ -78,10 +87,11 @@ export const judgeRemoved = statement(
      FROM advisers r WHERE r.company_id = $1 AND r.id = $2`,
 );
 
-/** $1 company, $2 the adviser that is being changed or null, $3 email or null: what stands in the way. */
+/** $1 company, $2 the adviser that is being changed or null, $3 email or null: what stands in the way, and what is there. */
 export const judgeAdviser = statement(
   'advisers.judge',
   `SELECT ($2::uuid IS NULL OR EXISTS (SELECT 1 FROM advisers a WHERE ${here} AND a.id = $2)) AS found,
           EXISTS (SELECT 1 FROM advisers a WHERE ${here} AND lower(a.email) = lower($3)
-                     AND a.id IS DISTINCT FROM $2) AS taken`,
+                     AND a.id IS DISTINCT FROM $2) AS taken,
+          EXISTS (SELECT 1 FROM advisers a WHERE ${here} AND a.id = $2 AND a.video_provider = 'zoom') AS zoom`,
 );

@@ -27,8 +27,9 @@ export async function showAdviser({ db, company }: Desk, id: string): Promise<st
 export async function createAdviser(desk: Desk, form: Form<AdviserBody>): Promise<string> {
   const { db, company, clock } = desk;
   const adviser = JSON.stringify({ ...DEFAULTS, ...readAdviser(form) });
+  const insertable = () => form.ok && form.body.video_provider !== 'zoom';
   return untilWritten(
-    async () => form.ok && db.json(sql.insertAdviser, [company.id, newId(), adviser, toSql(clock())]),
+    async () => insertable() && db.json(sql.insertAdviser, [company.id, newId(), adviser, toSql(clock())]),
     () => judge(desk, null, form),
   );
 }
@@ -81,8 +82,16 @@ function readAdviser(form: Form<AdviserBody>): Record<string, unknown> {
 /** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
 async function judge({ db, company }: Desk, id: string | null, form: Form<AdviserBody>): Promise<void> {
   const email = form.faulty('email') ? null : (form.body.email ?? null);
-  const judged = await db.first<{ found: boolean; taken: boolean }>(sql.judgeAdviser, [company.id, id, email]);
+  const judged = await db.first<{ found: boolean; taken: boolean; zoom: boolean }>(sql.judgeAdviser, [
+    company.id,
+    id,
+    email,
+  ]);
   if (!judged?.found) throw notFound('adviser');
   if (judged.taken) form.fault('email', EMAIL_TAKEN.code, EMAIL_TAKEN.message);
+  const { video_provider } = form.body;
+  if (video_provider !== undefined && (video_provider === 'zoom') !== judged.zoom && !form.faulty('video_provider')) {
+    form.fault('video_provider', 'not_possible', 'Zoom is connected and disconnected as a video account');
+  }
   form.check();
 }

@@ -47,6 +47,7 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     description: 'With its customers.',
     params: { caseId: 'case' },
     response: CaseRecord,
+    record: { table: 'cases', show: (context, { caseId }) => showCase(context, caseId) },
     handle: (context, { caseId }) => showCase(context, caseId),
   });
 

@@ -71,6 +71,10 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     description: 'One customer of the case.',
     params,
     response: CustomerRecord,
+    record: {
+      table: 'customers',
+      show: (context, { caseId, customerId }) => showCustomer(context, caseId, customerId),
+    },
     handle: (context, { caseId, customerId }) => showCustomer(context, caseId, customerId),
   });
 

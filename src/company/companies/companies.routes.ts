@@ -19,6 +19,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     summary: 'Get the company',
     description: 'The settings of the company that the token belongs to.',
     response: CompanyRecord,
+    record: { table: 'companies', show: (context) => showCompany(context, context.company.id) },
     handle: (context) => showCompany(context, context.company.id),
   });
 
@@ -71,6 +72,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     description: 'The settings of any company.',
     params: { companyId: 'company' },
     response: CompanyRecord,
+    record: { table: 'companies', show: (context, { companyId }) => showCompany(context, companyId) },
     handle: (context, { companyId }) => showCompany(context, companyId),
   });
 

@@ -56,6 +56,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     description: 'Everything but its secret.',
     params,
     response: ClientRecord,
+    record: { table: 'clients', show: (context, { clientId }) => showClient(context, clientId) },
     handle: (context, { clientId }) => showClient(context, clientId),
   });
 

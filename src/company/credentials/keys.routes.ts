@@ -48,6 +48,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     description: 'Everything but the key itself.',
     params: { keyId: 'key' },
     response: KeyRecord,
+    record: { table: 'tokens', show: (context, { keyId }) => showKey(context, keyId) },
     handle: (context, { keyId }) => showKey(context, keyId),
   });
 

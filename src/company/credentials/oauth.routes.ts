@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import { countFailure, type FailedAttempts } from '../../http/failed-attempts.ts';
+import { countFailure } from '../../http/failed-attempts.ts';
 import type { Services } from '../../http/operation.ts';
+import type { WindowCounts } from '../../http/window-counts.ts';
 import { Granted, Refused, RevokeBody, Revoked, TokenBody } from './oauth.schema.ts';
 import { authenticateClient, type Client, issueToken, Refusal, revokeToken } from './oauth.ts';
 import { credentialsOf, FORM, type Parameters, parametersOf } from './oauth-request.ts';
@@ -19,7 +20,7 @@ type Endpoint = {
 /** The two routes whose errors are RFC 6749's and not the service's own. */
 export async function oauthRoutes(
   app: FastifyInstance,
-  services: Services & { attempts: FailedAttempts; tokenSeconds: number },
+  services: Services & { attempts: WindowCounts; tokenSeconds: number },
 ): Promise<void> {
   app.addContentTypeParser(FORM, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
@@ -96,7 +97,7 @@ export async function oauthRoutes(
 
 function refuse(
   { code, message }: Refusal,
-  attempts: FailedAttempts,
+  attempts: WindowCounts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {

@@ -1,4 +1,4 @@
-import type { Instant } from '../kernel/time.ts';
+import type { Instant } from './time.ts';
 
 const SECONDS = [10, 30, 120, 600, 1_800];
 const HOUR = 3_600;
@@ -7,7 +7,7 @@ const LEAST_SECONDS = 5;
 
 /**
  * When to try again after attempt number `attempt`, from 1: after growing pauses, up to a fifth longer or shorter so
- * that what failed together does not come back together. Near the end of its sense a message is tried more often
+ * that what failed together does not come back together. Near the end of its sense something is tried more often
  * rather than given up; undefined when that end has come.
  */
 export function nextAttempt(

@@ -1,0 +1,25 @@
+import pino from 'pino';
+import { readConfig } from '../src/config.ts';
+import { Outcomes } from '../src/kernel/outcomes.ts';
+import { systemClock } from '../src/kernel/time.ts';
+import { runWorker } from '../src/worker.ts';
+
+/** The worker process of the benchmark: tells its memory at each tenth of the way, and what it has used at the end. */
+
+const { connection, settings, total } = JSON.parse(process.argv[2] ?? '');
+const outcomes = new Outcomes();
+const logger = pino({ level: 'info' }, pino.destination('/dev/null'));
+const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
+let ended = 0;
+
+outcomes.onOutcome = () => {
+  if (++ended % Math.ceil(total / 10) !== 0 && ended !== total) return;
+  const { heapUsed, rss } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  process.send?.({ ended, heap: megabytes(heapUsed), rss: megabytes(rss), cpu: (user + system) / 1e6 });
+};
+const stop = await runWorker({ config: readConfig(settings), connection, clock: systemClock, logger, outcomes });
+process.once('message', async () => {
+  await stop();
+  process.disconnect?.();
+});

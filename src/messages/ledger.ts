@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database } from '../kernel/database.ts';
+import type { Claim, Key } from '../kernel/due-queue.ts';
+import { CodedError } from '../kernel/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import type { Statement } from '../kernel/sql.ts';
+import { type Clock, type Instant, toSql } from '../kernel/time.ts';
+import { together } from '../kernel/together.ts';
+import * as sql from './message-queue.sql.ts';
+import type { Channel, Kind, Outgoing, Receipt } from './outgoing.ts';
+
+/** What is written down of a message on its way: the intent to send it, and what became of that. */
+export type Ledger = {
+  /** Undefined where somebody else has the message by now. */
+  begin(taken: Taken): Promise<BegunRow | undefined>;
+  sent(taken: Taken, row: BegunRow, receipt: Receipt): Promise<void>;
+  /** Gives the state that the message has now. */
+  notSent(taken: Taken, reason: string, again: Instant | undefined): Promise<string | undefined>;
+};
+
+export type Taken = { key: Key; claim: Claim };
+type Gone = { key: Key; receipt: Receipt };
+
+export type BegunRow = {
+  id: string;
+  verdict: 'sending' | 'wait' | 'cancelled' | 'skipped' | 'failed';
+  channel: Channel;
+  kind: Kind;
+  attempt: number;
+  due: string;
+  deadline: string;
+  start: string;
+  end: string;
+  location: string | null;
+  join_url: string | null;
+  version: number;
+  recipient: string;
+  company: string;
+  time_zone: string;
+  phone_region: string;
+  sender_name: string | null;
+  sender_address: string | null;
+  adviser: string;
+  customer: string | null;
+};
+
+export const outgoing = (key: Key, row: BegunRow): Outgoing => ({
+  id: row.id,
+  appointmentId: key.appointment_id as string,
+  channel: row.channel,
+  kind: row.kind,
+  due: Temporal.Instant.from(row.due),
+  start: Temporal.Instant.from(row.start),
+  end: Temporal.Instant.from(row.end),
+  recipient: row.recipient,
+  location: row.location,
+  joinUrl: row.join_url,
+  version: row.version,
+  company: row.company,
+  timeZone: row.time_zone,
+  phoneRegion: row.phone_region,
+  senderName: row.sender_name,
+  senderAddress: row.sender_address,
+  adviser: row.adviser,
+  customer: row.customer,
+});
+
+// For a cancellation, while the confirmation that it calls off is still on its way.
+const ASK_AGAIN = { seconds: 5 };
+
+export function ledger(db: Database, clock: Clock): Ledger {
+  const beginAll = (statement: Statement, all: Taken[]) => {
+    const now = clock();
+    const claims = all.map(({ claim }) => claim.id);
+    return db.rows<BegunRow>(statement, [...columns(all), claims, toSql(now), toSql(now.add(ASK_AGAIN))]);
+  };
+  const sentAll = (statement: Statement, all: Gone[]) => {
+    const to = all.map(({ receipt }) => receipt.to);
+    const providerIds = all.map(({ receipt }) => storable(receipt.providerId));
+    return db.rows<{ id: string }>(statement, [...columns(all), to, providerIds, toSql(clock())]);
+  };
+  const begin = together<Taken, BegunRow | undefined>(
+    async (all) => inOrder(all, await beginAll(sql.beginMessages, all)),
+    async (one) => (await beginAll(sql.beginMessage, [one]))[0],
+  );
+  const sent = together<Gone, unknown>(
+    async (all) => inOrder(all, await sentAll(sql.messagesSent, all)),
+    (one) => sentAll(sql.messageSent, [one]),
+  );
+  const confirmationSent = ({ key, receipt }: Gone) =>
+    db.rows(sql.confirmationSent, [...values(key), receipt.to, storable(receipt.providerId), toSql(clock()), newId()]);
+
+  return {
+    begin,
+    async sent({ key, claim }, { channel, kind }, receipt) {
+      const invited = channel === 'email' && kind === 'confirmation';
+      await insist(claim.signal, () => (invited ? confirmationSent : sent)({ key, receipt }));
+    },
+    async notSent({ key, claim }, reason, again) {
+      const parameters = [...values(key), claim.id, toSql(clock()), storable(reason), again ? toSql(again) : null];
+      const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters);
+      return (await insist(claim.signal, write))?.state;
+    },
+  };
+}
+
+const values = (key: Key) => sql.KEY.map((column) => key[column]);
+const columns = (all: { key: Key }[]) => sql.KEY.map((column) => all.map(({ key }) => key[column]));
+
+function inOrder<Row extends { id: string }>(all: { key: Key }[], rows: Row[]): (Row | undefined)[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return all.map(({ key }) => byId.get(key.id as string));
+}
+
+// What servers and providers say is theirs; PostgreSQL takes no text with NUL in it.
+const storable = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;
+
+const PAUSES_MS = [100, 500, 2_000, 5_000];
+const LONGEST_PAUSE_MS = 10_000;
+
+/** What has happened outside must be written down: a database that is away is waited for until the worker stops. */
+async function insist<T>(signal: AbortSignal, write: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      const away = error instanceof CodedError && error.code === 'unavailable';
+      if (signal.aborted || (!away && attempt >= PAUSES_MS.length)) throw error;
+      await pause(PAUSES_MS[attempt] ?? LONGEST_PAUSE_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import type { Context } from '../kernel/context.ts';
+import { noticeDueWork } from '../kernel/due-notice.ts';
+import { notFound } from '../kernel/errors.ts';
+import type { Form } from '../kernel/form.ts';
+import { newId } from '../kernel/ids.ts';
+import type { SecretBox } from '../kernel/secret-box.ts';
+import { toSql } from '../kernel/time.ts';
+import type { VideoAccountBody } from './accounts.schema.ts';
+import * as sql from './accounts.sql.ts';
+
+const CREDENTIALS = ['account_id', 'client_id', 'client_secret', 'user'] as const;
+
+export async function showAccount({ db, company }: Context, adviserId: string): Promise<string> {
+  const record = await db.json(sql.showAccount, [company.id, adviserId]);
+  if (record !== undefined) return record;
+  await requireAdviser({ db, company }, adviserId);
+  throw notFound('video account');
+}
+
+/** `secrets` is undefined where the service has no key to keep any with. */
+export async function connectAccount(
+  context: Context,
+  adviserId: string,
+  form: Form<VideoAccountBody>,
+  secrets: SecretBox | undefined,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const { provider, account_id, client_id, client_secret, user } = form.body;
+  if (provider === 'zoom') requireCredentials(form, secrets);
+  if (!form.ok) {
+    await requireAdviser(context, adviserId);
+    form.check();
+  }
+  // As the database writes it: whoever opens it has the identifier from there.
+  const owner = [company.id, adviserId.toLowerCase()];
+  const sealed = client_secret && secrets ? secrets.seal(client_secret, owner) : null;
+  const credentials = provider === 'zoom' ? [account_id, client_id, user, sealed] : [null, null, null, null];
+  const values = [company.id, adviserId, provider, newId(), ...credentials, toSql(clock())];
+  const record = await db.json(sql.connectAccount, values);
+  await followed(context);
+  if (record === undefined) throw notFound('adviser');
+  return record;
+}
+
+export async function disconnectAccount(context: Context, adviserId: string): Promise<string> {
+  const { db, company, clock } = context;
+  const record = await db.json(sql.disconnectAccount, [company.id, adviserId, toSql(clock())]);
+  // Also where nothing was connected: an earlier request may have ended half way.
+  await followed(context);
+  if (record !== undefined) return record;
+  await requireAdviser(context, adviserId);
+  throw notFound('video account');
+}
+
+type SealedRow = { company_id: string; adviser_id: string; sealed_secret: string };
+
+/** How many accounts there are, and how many of them cannot be used because no key opens their secret. */
+export async function countAccounts(
+  { db }: Pick<Context, 'db'>,
+  secrets: SecretBox,
+): Promise<{ all: number; closed: number }> {
+  const rows = await db.rows<SealedRow>(sql.sealedSecrets, []);
+  const closed = rows.filter(
+    ({ company_id, adviser_id, sealed_secret }) => secrets.open(sealed_secret, [company_id, adviser_id]) === undefined,
+  );
+  return { all: rows.length, closed: closed.length };
+}
+
+function requireCredentials(form: Form<VideoAccountBody>, secrets: SecretBox | undefined): void {
+  for (const name of CREDENTIALS) {
+    if (form.body[name] == null && !form.faulty(name)) form.fault(name, 'required', 'is required for zoom');
+  }
+  if (!secrets) form.fault('client_secret', 'not_possible', 'cannot be kept: the setting SECRETS_KEY is not set');
+}
+
+/** Secrets that nothing needs any more go, and the workers see to the meetings. */
+async function followed({ db, company }: Context): Promise<void> {
+  await db.rows(sql.forgetAccounts, [company.id]);
+  noticeDueWork(db);
+}
+
+async function requireAdviser({ db, company }: Pick<Context, 'db' | 'company'>, adviserId: string): Promise<void> {
+  if (!(await db.first(sql.adviserExists, [company.id, adviserId]))) throw notFound('adviser');
+}

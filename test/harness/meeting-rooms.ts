@@ -1,0 +1,55 @@
+import { after } from 'node:test';
+import pino from 'pino';
+import type { Queue } from '../../src/kernel/due-queue.ts';
+import { DueWorker } from '../../src/kernel/due-work.ts';
+import { Outcomes } from '../../src/kernel/outcomes.ts';
+import { SecretBox } from '../../src/kernel/secret-box.ts';
+import { messageQueue } from '../../src/messages/message-queue.ts';
+import type { Sender } from '../../src/messages/outgoing.ts';
+import { type JitsiSettings, jitsi } from '../../src/video/jitsi.ts';
+import { meetingQueue } from '../../src/video/meeting-queue.ts';
+import { zoom } from '../../src/video/zoom.ts';
+import type { World } from './world.ts';
+import { type Zoom, zoomServer } from './zoom.ts';
+
+export const KEYS = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
+export const secrets = new SecretBox([KEYS[0]]);
+
+export async function openZoom(): Promise<Zoom> {
+  const server = await zoomServer();
+  after(() => server.close());
+  return server;
+}
+
+type Options = {
+  jitsi?: Partial<JitsiSettings>;
+  secrets?: SecretBox;
+  timeoutMs?: number;
+  /** Of messages, which are sent by the same worker where one is given. */
+  sender?: Sender;
+};
+
+const logger = pino({ level: 'silent' });
+
+export function meetingSteps({ db, clock }: World, server: Zoom, options: Options = {}): Queue {
+  const { timeoutMs = 10_000 } = options;
+  const { apiUrl, oauthUrl } = server;
+  const providers = {
+    jitsi: jitsi({ url: 'https://meet.firm.example/rooms', appId: undefined, appSecret: undefined, ...options.jitsi }),
+    zoom: zoom({ apiUrl, oauthUrl, clock: clock.read, timeoutMs }),
+  };
+  const box = options.secrets ?? secrets;
+  return meetingQueue({ db, clock: clock.read, logger, random: () => 0.5, providers, secrets: box });
+}
+
+/** A worker on the world's database and clock, driven step by step with `runOnce`. */
+export function meetingRooms(world: World, server: Zoom, options: Options = {}): DueWorker {
+  const { db, connection, clock } = world;
+  const { sender } = options;
+  const common = { db, clock: clock.read, logger, random: () => 0.5 };
+  const meetings = meetingSteps(world, server, options);
+  const messages = sender && [
+    messageQueue({ ...common, senders: { email: sender, sms: sender }, outcomes: new Outcomes() }),
+  ];
+  return new DueWorker({ db, connection, clock: clock.read, logger, queues: [meetings, ...(messages ?? [])] });
+}

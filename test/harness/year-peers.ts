@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { mailServer, readMail } from './mail-server.ts';
+
+/**
+ * The mail server and the SMS gateway of the simulated year. They note what they accept, and choose who is to die while
+ * handing something over: never when another message of the same worker has been accepted and is not yet written
+ * down, which is the one moment that no sender can make good.
+ */
+
+export type Event = { what: string; at: Temporal.Instant };
+
+export type Peers = {
+  seen: Event[];
+  killedAt: Temporal.Instant[];
+  smtpUrl(worker: string): string;
+  gatewayUrl: string;
+  close(): Promise<void>;
+};
+
+export type PeerOptions = {
+  now: () => Temporal.Instant;
+  /** Whether the worker that hands something over right now is to die of it. */
+  strikes: () => boolean;
+  kill: (worker: string) => void;
+  /** Whether all of these messages are written down as sent. */
+  written: (ids: string[]) => Promise<boolean>;
+};
+
+// More than a worker can have in hand.
+const REMEMBERED = 16;
+
+export async function openPeers({ now, strikes, kill, written }: PeerOptions): Promise<Peers> {
+  const seen: Event[] = [];
+  const killedAt: Temporal.Instant[] = [];
+  const accepted = new Map<string, string[]>();
+  const doomed = new Set<string>();
+
+  const end = async (worker: string) => {
+    while (!(await written(accepted.get(worker) ?? []))) await pause(2);
+    killedAt.push(now());
+    kill(worker);
+  };
+  /** From its sentence on nothing of the worker is accepted any more. */
+  const condemned = (worker: string): boolean => {
+    if (doomed.has(worker)) return true;
+    if (!strikes()) return false;
+    doomed.add(worker);
+    void end(worker);
+    return true;
+  };
+  const accept = (worker: string, id: string, channel: string, kind: string, text: string) => {
+    accepted.set(worker, [...(accepted.get(worker) ?? []), id].slice(-REMEMBERED));
+    const room = /Room (\d+)/.exec(text)?.[1];
+    seen.push({ what: `${room} ${channel} ${kind}`, at: now() });
+  };
+
+  const mail = await mailServer();
+  mail.onRecipient = (_to, worker) => (condemned(worker) ? { hang: true } : undefined);
+  mail.onMessage = ({ raw, client }) => {
+    if (condemned(client)) return { hang: true };
+    const { headers, parts } = readMail(raw);
+    const [, first = ''] = /^(\w+)/.exec(headers.subject ?? '') ?? [];
+    const kind = { Reminder: 'reminder', Cancelled: 'cancellation' }[first] ?? 'confirmation';
+    const id = /<([^@]+)@/.exec(headers['message-id'] ?? '')?.[1] ?? '';
+    accept(client, id, 'email', kind, parts['text/plain'] ?? '');
+    return undefined;
+  };
+  const gateway = createServer(async (request, response) => {
+    const chunks = await request.toArray();
+    const worker = String(request.headers['x-worker']);
+    if (condemned(worker)) return;
+    const { id, text } = JSON.parse(Buffer.concat(chunks).toString());
+    accept(worker, id, 'sms', /reminder/.test(text) ? 'reminder' : 'confirmation', text);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"1"}');
+  }).listen(0, '127.0.0.1');
+  await once(gateway, 'listening');
+
+  return {
+    seen,
+    killedAt,
+    smtpUrl: (worker) => `${mail.url}?name=${worker}`,
+    gatewayUrl: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/`,
+    async close() {
+      gateway.closeAllConnections();
+      gateway.close();
+      await mail.close();
+    },
+  };
+}

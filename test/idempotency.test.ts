@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import pg from 'pg';
+import type { Answer, Caller } from './harness/http.ts';
+import { document } from './harness/openapi.ts';
+import { sendWithRetries } from './harness/retries.ts';
+import { openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+
+const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key });
+const CALL = { type: 'phone', notes: 'First call' };
+const countOf = async (firm: { path: string; get: Caller['get'] }) =>
+  (await firm.get(`${firm.path}/interactions`)).body.length;
+const replayed = ({ headers }: Answer) => headers['idempotency-replayed'];
+
+test('a write that is sent again with its key is done once, and its answer is given again byte for byte', async () => {
+  const firm = await world.firm();
+  const header = keyed();
+  const first = await firm.post(`${firm.path}/interactions`, CALL, header);
+  const again = await firm.post(`${firm.path}/interactions`, CALL, header);
+  assert.equal(first.status, 200, first.text);
+  assert.deepEqual([again.status, again.text], [200, first.text]);
+  assert.deepEqual([replayed(first), replayed(again)], [undefined, 'true']);
+  assert.equal(again.headers['content-type'], first.headers['content-type']);
+  assert.equal(await countOf(firm), 1);
+});
+
+test('without the header every write is a new one', async () => {
+  const firm = await world.firm();
+  await firm.post(`${firm.path}/interactions`, CALL);
+  await firm.post(`${firm.path}/interactions`, CALL);
+  assert.equal(await countOf(firm), 2);
+});
+
+test('every write of the document takes the header, and no read does', () => {
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, { parameters = [], security = [] }] of Object.entries(operations)) {
+      const takes = parameters.some(({ name }: { name: string }) => name === 'idempotency-key');
+      const write = method !== 'get' && security.some((scheme: object) => 'bearer' in scheme);
+      assert.equal(takes, write, `${method} ${path}`);
+    }
+  }
+});
+
+test('an update, a deletion and a restoration are done once', async () => {
+  const firm = await world.firm();
+  const { body } = await firm.post(`${firm.path}/interactions`, CALL);
+  const one = `${firm.path}/interactions/${body.id}`;
+  for (const [method, path, sent] of [
+    ['PATCH', one, { ...CALL, notes: 'Changed' }],
+    ['DELETE', one, undefined],
+    ['POST', `${one}/restore`, undefined],
+  ] as const) {
+    const header = keyed();
+    const first = await firm.send(method, path, sent, header);
+    const again = await firm.send(method, path, sent, header);
+    assert.equal(first.status, 200, first.text);
+    assert.deepEqual([again.status, again.text, replayed(again)], [200, first.text, 'true'], `${method} ${path}`);
+  }
+});
+
+test('a payment that is sent twice with its key is paid once', async () => {
+  const firm = await world.firm();
+  const invoice = {
+    invoice_number: 'A1',
+    sender_id: firm.customers[0].id,
+    date_created: '2026-06-01 09:00:00',
+    date_due: '2026-07-01 09:00:00',
+    vat: 0,
+    sub_total: 100,
+    total: 100,
+    items: [],
+  };
+  const { body } = await firm.post(`${firm.path}/invoices`, invoice);
+  const header = keyed();
+  const pay = () => firm.post(`${firm.path}/invoices/${body.id}/payments`, { amount: '60.00' }, header);
+  assert.equal((await pay()).status, 200);
+  assert.equal(replayed(await pay()), 'true');
+  const payments = await world.sql('SELECT amount FROM payments WHERE invoice_id = $1', [body.id]);
+  assert.equal(payments.length, 1);
+});
+
+test('the key is that of the whole request: another body, address or method is refused and changes nothing', async () => {
+  const firm = await world.firm();
+  const header = keyed();
+  const { body } = await firm.post(`${firm.path}/interactions`, CALL, header);
+  const others = [
+    await firm.post(`${firm.path}/interactions`, { ...CALL, notes: 'Second call' }, header),
+    await firm.post(`/cases/${await firm.openCase()}/interactions`, CALL, header),
+    await firm.delete(`${firm.path}/interactions/${body.id}`, header),
+  ];
+  for (const { status, body, text } of others)
+    assert.deepEqual([status, body.code], [422, 'idempotency_key_reused'], text);
+  assert.equal(await countOf(firm), 1);
+});
+
+test('credentials do not share keys, not even those of one company', async () => {
+  const firm = await world.firm();
+  const colleague = await firm.withScopes('interactions:write');
+  const stranger = await world.firm();
+  const header = keyed();
+  const answers = [
+    await firm.post(`${firm.path}/interactions`, CALL, header),
+    await colleague.post(`${firm.path}/interactions`, CALL, header),
+    await stranger.post(`${stranger.path}/interactions`, CALL, header),
+  ];
+  for (const answer of answers) assert.deepEqual([answer.status, replayed(answer)], [200, undefined]);
+  assert.deepEqual([await countOf(firm), await countOf(stranger)], [2, 1]);
+});
+
+test('an answer is kept for 24 hours', async () => {
+  const firm = await world.firm();
+  const header = keyed();
+  const send = () => firm.post(`${firm.path}/interactions`, CALL, header);
+  await send();
+  world.clock.advance({ hours: 23, minutes: 59 });
+  assert.equal(replayed(await send()), 'true');
+  world.clock.advance({ minutes: 1 });
+  assert.equal(replayed(await send()), undefined);
+  assert.equal(replayed(await send()), 'true');
+  assert.equal(await countOf(firm), 2);
+});
+
+test('what is too old is removed as new keys come', async () => {
+  const firm = await world.firm();
+  for (let i = 0; i < 12; i++) await firm.post(`${firm.path}/interactions`, CALL, keyed());
+  world.clock.advance({ hours: 25 });
+  for (let i = 0; i < 2; i++) await firm.post(`${firm.path}/interactions`, CALL, keyed());
+  const rows = await world.sql('SELECT 1 FROM idempotency_keys WHERE company_id = $1', [firm.companyId]);
+  assert.equal(rows.length, 2);
+});
+
+test('a refusal is an answer too', async () => {
+  const firm = await world.firm();
+  const header = keyed();
+  const first = await firm.post(`${firm.path}/interactions`, { type: 'Phone' }, header);
+  const again = await firm.post(`${firm.path}/interactions`, { type: 'Phone' }, header);
+  assert.equal(first.status, 400);
+  assert.deepEqual([again.status, again.text, replayed(again)], [400, first.text, 'true']);
+  assert.match(String(again.headers['content-type']), /^application\/problem\+json/);
+  const missing = await firm.post(`/cases/${randomUUID()}/interactions`, CALL, keyed('missing'));
+  const still = await firm.post(`/cases/${randomUUID()}/interactions`, CALL, keyed('missing'));
+  assert.deepEqual([missing.status, still.status], [404, 422]);
+});
+
+test('a refusal that comes from a constraint of the database is the same with a key as without', async () => {
+  const firm = await world.firm();
+  const adviser = { email: 'twice@firm.example', name: 'A' };
+  assert.equal((await firm.post('/manage/advisers', adviser, keyed())).status, 200);
+  const { body: other } = await firm.post('/manage/advisers', { email: 'other@firm.example', name: 'B' }, keyed());
+  const plain = await firm.patch(`/manage/advisers/${other.id}`, { email: adviser.email });
+  const safe = await firm.patch(`/manage/advisers/${other.id}`, { email: adviser.email }, keyed());
+  assert.deepEqual([safe.status, safe.body.errors], [400, plain.body.errors], safe.text);
+});
+
+test('no credentials, no key: a request that is turned away may be sent again', async () => {
+  const firm = await world.firm();
+  const header = keyed();
+  const reader = await firm.withScopes('interactions:read');
+  assert.equal((await reader.post(`${firm.path}/interactions`, CALL, header)).status, 403);
+  assert.equal((await world.anonymous.post(`${firm.path}/interactions`, CALL, header)).status, 401);
+  assert.equal((await world.sql('SELECT 1 FROM idempotency_keys WHERE company_id = $1', [firm.companyId])).length, 0);
+});
+
+test('a request whose key is still under way is told so', async () => {
+  const firm = await world.firm();
+  const header = keyed();
+  const blocker = new pg.Client(world.connection);
+  await blocker.connect();
+  try {
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE interactions IN SHARE MODE');
+    const first = firm.post(`${firm.path}/interactions`, CALL, header);
+    await waitingStatement();
+    const second = await firm.post(`${firm.path}/interactions`, CALL, header);
+    assert.deepEqual([second.status, second.body.code], [409, 'request_under_way'], second.text);
+    assert.equal(second.headers['retry-after'], '1');
+    const other = firm.post(`${firm.path}/interactions`, CALL, keyed());
+    await blocker.query('COMMIT');
+    assert.deepEqual([(await first).status, (await other).status], [200, 200]);
+    assert.equal(replayed(await firm.post(`${firm.path}/interactions`, CALL, header)), 'true');
+    assert.equal(await countOf(firm), 2);
+  } finally {
+    await blocker.end();
+  }
+});
+
+async function waitingStatement(): Promise<void> {
+  const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  while ((await world.sql(waiting)).length === 0) await new Promise(setImmediate);
+}
+
+test('of fifty at once with one key exactly one is done', async () => {
+  const firm = await world.firm();
+  const header = keyed();
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => firm.post(`${firm.path}/interactions`, CALL, header)),
+  );
+  const done = answers.filter(({ status }) => status === 200);
+  assert.equal(new Set(done.map(({ text }) => text)).size, 1);
+  for (const { status, text } of answers) assert.ok([200, 409].includes(status), text);
+  assert.equal(await countOf(firm), 1);
+});
+
+test('the write and its kept answer are one: where the answer cannot be kept, nothing is written', async () => {
+  const firm = await world.firm();
+  const header = keyed();
+  await world.sql(
+    `ALTER TABLE idempotency_keys ADD CONSTRAINT broken CHECK (company_id <> '${firm.companyId}') NOT VALID`,
+  );
+  const failed = await firm.post(`${firm.path}/interactions`, CALL, header);
+  await world.sql('ALTER TABLE idempotency_keys DROP CONSTRAINT broken');
+  assert.equal(failed.status, 500);
+  assert.equal(await countOf(firm), 0);
+  assert.equal(replayed(await firm.post(`${firm.path}/interactions`, CALL, header)), undefined);
+  assert.equal(await countOf(firm), 1);
+});
+
+test('a key that was made is shown again to the token that made it, and stands nowhere in clear', async () => {
+  const firm = await world.firm();
+  const header = keyed();
+  const body = { name: 'script', scopes: ['invoices:read'] };
+  const first = await firm.post('/manage/keys', body, header);
+  const again = await firm.post('/manage/keys', body, header);
+  assert.equal(first.status, 200, first.text);
+  assert.deepEqual([again.text, replayed(again)], [first.text, 'true']);
+  assert.equal(again.headers['cache-control'], 'no-store');
+  const [row] = await world.sql('SELECT k::text AS text, sealed_body FROM idempotency_keys k WHERE company_id = $1', [
+    firm.companyId,
+  ]);
+  assert.ok(!row?.text.includes(first.body.key) && !row?.sealed_body.includes(first.body.key));
+});
+
+test('a client keeps its keys when its token is renewed, but a secret is shown to the first token only', async () => {
+  const firm = await world.firm();
+  const { body: client } = await firm.post('/manage/clients', { name: 'c', scopes: ['manage', 'interactions:write'] });
+  const token = async () => {
+    const grant = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.client_secret };
+    return { authorization: `Bearer ${(await world.anonymous.post('/oauth/token', grant)).body.access_token}` };
+  };
+  const [one, two] = [await token(), await token()];
+  const send = (path: string, body: object, headers: object) => world.anonymous.post(path, body, { ...headers });
+  const header = keyed();
+  assert.equal((await send(`${firm.path}/interactions`, CALL, { ...header, ...one })).status, 200);
+  assert.equal(replayed(await send(`${firm.path}/interactions`, CALL, { ...header, ...two })), 'true');
+  const other = keyed();
+  const body = { name: 'script', scopes: ['manage'] };
+  assert.equal((await send('/manage/keys', body, { ...other, ...one })).status, 200);
+  assert.equal((await send('/manage/keys', body, { ...other, ...two })).status, 422);
+  assert.equal(replayed(await send('/manage/keys', body, { ...other, ...one })), 'true');
+});
+
+for (const [what, key] of [
+  ['empty', ''],
+  ['longer than 255 characters', 'x'.repeat(256)],
+  ['text with a space', 'a b'],
+  ['text beyond ASCII', 'schlüssel'],
+] as const) {
+  test(`a key that is ${what} is refused by name`, async () => {
+    const firm = await world.firm();
+    const { status, body } = await firm.post(`${firm.path}/interactions`, CALL, keyed(key));
+    assert.equal(status, 400);
+    assert.deepEqual(
+      body.errors.map(({ field }: { field: string }) => field),
+      ['Idempotency-Key'],
+    );
+    assert.equal(await countOf(firm), 0);
+  });
+}
+
+test('a key of 255 characters is taken', async () => {
+  const firm = await world.firm();
+  assert.equal((await firm.post(`${firm.path}/interactions`, CALL, keyed('~'.repeat(255)))).status, 200);
+});
+
+test('reads take no notice of a key', async () => {
+  const firm = await world.firm();
+  const header = keyed();
+  assert.equal(replayed(await firm.get(`${firm.path}/interactions`, header)), undefined);
+  assert.equal((await firm.post(`${firm.path}/interactions`, CALL, header)).status, 200);
+});
+
+test('creates that are sent three times each over two processes, half of them cut off, are made once each', async () => {
+  const { creates, records, cut } = await sendWithRetries(100);
+  assert.equal(records, creates);
+  assert.ok(cut > 0);
+});

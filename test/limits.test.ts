@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readConfig } from '../src/config.ts';
+import { openWorld } from './harness/world.ts';
+
+/** What an operator can switch on: requests per minute, and calls from other origins. */
+
+const ORIGIN = 'https://app.example';
+const open = await openWorld();
+const limited = await openWorld({ requestsPerMinute: 3, corsOrigins: [ORIGIN] });
+const PATH = '/manage/company';
+
+test('by default there is no limit and nothing is said of one', async () => {
+  const firm = await open.firm();
+  for (let i = 0; i < 10; i++) {
+    const { status, headers } = await firm.get(PATH);
+    assert.deepEqual([status, headers['ratelimit-limit']], [200, undefined]);
+  }
+});
+
+test('a credential may send so many requests per minute, and is told how many are left', async () => {
+  limited.clock.set('2026-06-01T09:00:15Z');
+  const firm = await limited.firm();
+  const seen = [];
+  for (let i = 0; i < 5; i++) seen.push(await firm.get(PATH));
+  assert.deepEqual(
+    seen.map(({ status }) => status),
+    [200, 200, 200, 429, 429],
+  );
+  assert.deepEqual(
+    seen.map(({ headers }) => headers['ratelimit-remaining']),
+    ['2', '1', '0', '0', '0'],
+  );
+  const [first, , , fourth] = seen;
+  assert.deepEqual([first?.headers['ratelimit-limit'], first?.headers['ratelimit-reset']], ['3', '45']);
+  assert.deepEqual([fourth?.body.code, fourth?.headers['retry-after']], ['rate_limited', '45']);
+  limited.clock.set('2026-06-01T09:01:00Z');
+  assert.equal((await firm.get(PATH)).status, 200);
+});
+
+test('a write over the limit changes nothing', async () => {
+  const firm = await limited.firm();
+  for (let i = 0; i < 3; i++) await firm.get(PATH);
+  assert.equal((await firm.post(`${firm.path}/interactions`, { type: 'phone' })).status, 429);
+  const [row] = await limited.sql('SELECT count(*)::int AS n FROM interactions WHERE company_id = $1', [
+    firm.companyId,
+  ]);
+  assert.equal(row?.n, 0);
+});
+
+test('one credential does not use up what another may send', async () => {
+  const firm = await limited.firm();
+  const other = await firm.withScopes('manage');
+  for (let i = 0; i < 4; i++) await firm.get(PATH);
+  assert.equal((await other.get(PATH)).status, 200);
+});
+
+test('health and metrics are not limited', async () => {
+  for (let i = 0; i < 5; i++) assert.equal((await limited.anonymous.get('/healthz')).status, 200);
+});
+
+test('by default pages of other origins are told nothing', async () => {
+  const firm = await open.firm();
+  const { headers } = await firm.get(PATH, { origin: ORIGIN });
+  assert.equal(headers['access-control-allow-origin'], undefined);
+  const asked = { origin: ORIGIN, 'access-control-request-method': 'POST' };
+  const { status } = await open.anonymous.send('OPTIONS', PATH, undefined, asked);
+  assert.equal(status, 405);
+});
+
+test('a page of a named origin may call, and read what the API says in headers', async () => {
+  const firm = await limited.firm();
+  const { status, headers } = await firm.get(PATH, { origin: ORIGIN });
+  assert.equal(status, 200);
+  assert.equal(headers['access-control-allow-origin'], ORIGIN);
+  assert.equal(headers['access-control-allow-credentials'], undefined);
+  for (const name of ['ETag', 'X-Total-Count', 'Link', 'X-Request-Id', 'Retry-After', 'Idempotency-Replayed']) {
+    assert.ok(String(headers['access-control-expose-headers']).includes(name), name);
+  }
+  const refused = await limited.anonymous.get(PATH, { origin: ORIGIN });
+  assert.deepEqual([refused.status, refused.headers['access-control-allow-origin']], [401, ORIGIN]);
+});
+
+test("the browser's question before a call is answered without credentials", async () => {
+  for (const path of [PATH, '/cases/01a1dedc-6c47-7000-b4be-5f8e3eb8d733/interactions']) {
+    const asked = {
+      origin: ORIGIN,
+      'access-control-request-method': 'PATCH',
+      'access-control-request-headers': 'authorization, idempotency-key',
+    };
+    const { status, headers } = await limited.anonymous.send('OPTIONS', path, undefined, asked);
+    assert.equal(status, 204);
+    assert.equal(headers['access-control-allow-origin'], ORIGIN);
+    assert.match(String(headers['access-control-allow-methods']), /PATCH/);
+    assert.match(String(headers['access-control-allow-headers']), /Idempotency-Key/);
+  }
+});
+
+test('another origin is not let in', async () => {
+  const firm = await limited.firm();
+  for (const origin of ['https://evil.example', 'https://app.example.evil.example', 'http://app.example', 'null']) {
+    const { headers } = await firm.get(PATH, { origin });
+    assert.notEqual(headers['access-control-allow-origin'], origin);
+    assert.notEqual(headers['access-control-allow-origin'], '*');
+    limited.clock.advance({ minutes: 1 });
+  }
+});
+
+test('the settings take a number and origins, and nothing else', () => {
+  const read = (env: Record<string, string>) => readConfig(env);
+  assert.equal(read({}).REQUESTS_PER_MINUTE, undefined);
+  assert.deepEqual(read({}).CORS_ORIGINS, []);
+  assert.deepEqual(read({ CORS_ORIGINS: 'https://a.example, http://b.example:8080' }).CORS_ORIGINS, [
+    'https://a.example',
+    'http://b.example:8080',
+  ]);
+  for (const env of [
+    { CORS_ORIGINS: '*' },
+    { CORS_ORIGINS: 'https://a.example/' },
+    { CORS_ORIGINS: 'a.example' },
+    { REQUESTS_PER_MINUTE: '0' },
+    { REQUESTS_PER_MINUTE: 'many' },
+  ]) {
+    assert.throws(() => read(env), /REQUESTS_PER_MINUTE|CORS_ORIGINS/);
+  }
+});

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openClient } from '../src/kernel/client.ts';
+import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { caller } from './harness/http.ts';
+import { startProcess, temporaryDirectory, typed, urlOf } from './harness/service.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+/** The lists of a case: bare arrays, whole or in pages, as short or as long as they are. */
+
+const world = await openWorld();
+const idsOf = (list: { id: string }[]) => list.map(({ id }) => id);
+
+const FILL = `
+  INSERT INTO interactions (company_id, case_id, id, type, notes, recipient, happened_at, created_at, updated_at)
+  SELECT $1, $2, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'letter' ELSE 'phone' END, 'Call ' || n, 'John Smith',
+         timestamptz '2020-01-01T00:00:00Z' + n * interval '1 minute', now(), now() FROM generate_series(1, $3) n`;
+const fill = (firm: Firm, count: number) => world.sql(FILL, [firm.companyId, firm.caseId, count]);
+
+async function invoice(firm: Firm, number: string, due: string): Promise<string> {
+  const body = {
+    invoice_number: number,
+    sender_id: firm.customers[0].id,
+    date_created: '2026-06-01 09:00:00',
+    date_due: due,
+    vat: 0,
+    sub_total: 100,
+    total: 100,
+    items: [],
+  };
+  const answer = await firm.post(`${firm.path}/invoices`, body);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body.id;
+}
+
+async function person(firm: Firm, first: string, last: string, more: object = {}): Promise<string> {
+  const body = { entity_id: 'person', title: 'Ms', first_names: first, last_name: last, relationship: {}, ...more };
+  const answer = await firm.post(`${firm.path}/address-book/entry`, body);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body.id;
+}
+
+test('pages are parts of the whole list, and their headers say how many entries there are and where', async () => {
+  const firm = await world.firm();
+  await fill(firm, 7);
+  const all = await firm.get(`${firm.path}/interactions`);
+  const list = `${firm.path}/interactions`;
+  assert.equal(all.headers['x-total-count'], undefined);
+  const first = await firm.get(`${list}?per_page=3`);
+  const second = await firm.get(`${list}?page=2&per_page=3`);
+  const third = await firm.get(`${list}?page=3&per_page=3`);
+  const beyond = await firm.get(`${list}?page=4&per_page=3`);
+  assert.deepEqual([...first.body, ...second.body, ...third.body], all.body);
+  assert.deepEqual([first.body.length, third.body.length, beyond.body.length], [3, 1, 0]);
+  for (const page of [first, second, third, beyond]) assert.equal(page.headers['x-total-count'], '7');
+  assert.equal(
+    second.headers.link,
+    [
+      ['page=1', 'first'],
+      ['page=3', 'last'],
+      ['page=1', 'prev'],
+      ['page=3', 'next'],
+    ]
+      .map(([page, rel]) => `<${list}?${page}&per_page=3>; rel="${rel}"`)
+      .join(', '),
+  );
+});
+
+test('the address book and the invoices come in pages too', async () => {
+  const firm = await world.firm();
+  for (const [i, name] of ['A', 'B', 'C'].entries()) {
+    await person(firm, name, 'Doe');
+    await invoice(firm, `N${i}`, '2026-07-01 00:00:00');
+  }
+  for (const [path, count] of [
+    ['address-book', 6],
+    ['address_book', 6],
+    ['invoices', 3],
+  ] as const) {
+    const all = await firm.get(`${firm.path}/${path}`);
+    assert.equal(all.body.length, count);
+    const page = await firm.get(`${firm.path}/${path}?page=2&per_page=2`);
+    assert.deepEqual(page.body, all.body.slice(2, 4));
+    assert.equal(page.headers['x-total-count'], String(count));
+  }
+});
+
+test('interactions are chosen by type and time', async () => {
+  const firm = await world.firm();
+  const at = async (type: string, when: string) =>
+    (await firm.post(`${firm.path}/interactions`, { type, when })).body.id as string;
+  const march = await at('phone', '2026-03-10 10:00:00');
+  const april = await at('letter', '2026-04-10 10:00:00');
+  const may = await at('phone', '2026-05-10 10:00:00');
+  const chosen = async (query: string) => idsOf((await firm.get(`${firm.path}/interactions?${query}`)).body);
+  assert.deepEqual(await chosen('type=phone'), [may, march]);
+  assert.deepEqual(await chosen('from=2026-04-10T10:00:00%2B01:00'), [may, april]);
+  assert.deepEqual(await chosen('to=2026-04-10 10:00:00'.replaceAll(' ', '%20')), [march]);
+  assert.deepEqual(await chosen('type=phone&from=2026-04-01%2000:00&to=2026-06-01%2000:00'), [may]);
+  assert.deepEqual(await chosen('type=email'), []);
+  const page = await firm.get(`${firm.path}/interactions?type=phone&per_page=1`);
+  assert.deepEqual([idsOf(page.body), page.headers['x-total-count']], [[may], '2']);
+});
+
+test('invoices are chosen by status and due date', async () => {
+  const firm = await world.firm();
+  const june = await invoice(firm, 'A', '2026-06-30 00:00:00');
+  const july = await invoice(firm, 'B', '2026-07-31 00:00:00');
+  await firm.post(`${firm.path}/invoices/${june}/payments`, { amount: 100 });
+  const chosen = async (query: string) => idsOf((await firm.get(`${firm.path}/invoices?${query}`)).body);
+  assert.deepEqual(await chosen('status=Paid'), [june]);
+  assert.deepEqual(await chosen('status=Not%20Paid'), [july]);
+  assert.deepEqual(await chosen('due_from=2026-07-01%2000:00:00'), [july]);
+  assert.deepEqual(await chosen('due_to=2026-07-01%2000:00:00'), [june]);
+  assert.deepEqual(await chosen('status=Cancelled'), []);
+});
+
+test('people are chosen by name and tag, and their addresses with them', async () => {
+  const firm = await world.firm();
+  const jane = await person(firm, 'Jane', 'Doe', { tags: ['executor'] });
+  const john = await person(firm, 'John 100%', 'Roe', { custom_tags: ['vip-client'] });
+  const chosen = async (query: string) => {
+    const { body } = await firm.get(`${firm.path}/address-book?${query}`);
+    assert.equal(body.length, 2 * body.filter((item: { entity_id: string }) => item.entity_id === 'person').length);
+    return idsOf(body.filter((item: { entity_id: string }) => item.entity_id === 'person'));
+  };
+  assert.deepEqual(await chosen('name=jANE'), [jane]);
+  assert.deepEqual(await chosen('name=jane%20doe'), [jane]);
+  assert.deepEqual(await chosen('name=oe'), [jane, john]);
+  assert.deepEqual(await chosen('name=%25'), [john]);
+  assert.deepEqual(await chosen('name=_'), []);
+  assert.deepEqual(await chosen('tag=executor'), [jane]);
+  assert.deepEqual(await chosen('tag=vip-client'), [john]);
+  assert.deepEqual(await chosen('tag=vip-client&name=jane'), []);
+});
+
+test('deleted records can be listed, to find what is to be restored', async () => {
+  const firm = await world.firm();
+  await firm.post(`${firm.path}/interactions`, { type: 'phone' });
+  const { body } = await firm.post(`${firm.path}/interactions`, { type: 'letter' });
+  await firm.delete(`${firm.path}/interactions/${body.id}`);
+  assert.deepEqual(idsOf((await firm.get(`${firm.path}/interactions?deleted=true`)).body), [body.id]);
+  assert.equal((await firm.get(`${firm.path}/interactions?deleted=false`)).body.length, 1);
+  const jane = await person(firm, 'Jane', 'Doe');
+  await firm.delete(`${firm.path}/address-book/entry/${jane}`);
+  assert.equal((await firm.get(`${firm.path}/address-book?deleted=1`)).body[0].id, jane);
+  assert.deepEqual((await firm.get(`${firm.path}/address-book`)).body, []);
+});
+
+for (const [path, query, field] of [
+  ['interactions', 'page=0', 'page'],
+  ['interactions', 'per_page=201', 'per_page'],
+  ['interactions', 'page=1&page=2', 'page'],
+  ['interactions', 'type=Phone', 'type'],
+  ['interactions', 'from=yesterday', 'from'],
+  ['interactions', 'to=2026-02-30%2000:00:00', 'to'],
+  ['interactions', 'deleted=maybe', 'deleted'],
+  ['invoices', 'status=paid', 'status'],
+  ['invoices', 'due_from=x', 'due_from'],
+  ['invoices', 'per_page=x', 'per_page'],
+  ['address-book', 'name=%00', 'name'],
+  ['address-book', 'tag=%00', 'tag'],
+  ['address-book', `name=${'x'.repeat(201)}`, 'name'],
+] as const) {
+  test(`${path}?${query.slice(0, 30)} is refused by name, but an unknown case comes first`, async () => {
+    const firm = await world.firm();
+    const refused = await firm.get(`${firm.path}/${path}?${query}`);
+    assert.equal(refused.status, 400, refused.text);
+    assert.deepEqual(
+      refused.body.errors.map((fault: { field: string }) => fault.field),
+      [field],
+    );
+    const stranger = await world.firm();
+    assert.equal((await stranger.get(`${firm.path}/${path}?${query}`)).status, 404);
+    assert.equal((await stranger.get(`${firm.path}/${path}?per_page=5`)).status, 404);
+  });
+}
+
+test('a long list comes whole, in the same order and the same form as its pages', async () => {
+  const firm = await world.firm();
+  await fill(firm, 2_345);
+  const all = await firm.get(`${firm.path}/interactions`);
+  assert.equal(all.body.length, 2_345);
+  const pages = [];
+  for (let page = 1; page <= 12; page++) {
+    pages.push(...(await firm.get(`${firm.path}/interactions?per_page=200&page=${page}`)).body);
+  }
+  assert.deepEqual(all.body, pages);
+  const letters = await firm.get(`${firm.path}/interactions?type=letter&to=2030-01-01%2000:00`);
+  assert.equal(letters.body.length, 469);
+});
+
+for (const count of [999, 1_000, 1_001, 1_500]) {
+  test(`a list of ${count} has ${count} entries`, async () => {
+    const firm = await world.firm();
+    await fill(firm, count);
+    const { body, status } = await firm.get(`${firm.path}/interactions`);
+    assert.equal(status, 200);
+    assert.equal(new Set(idsOf(body)).size, count);
+  });
+}
+
+test('readers that leave in the middle of a long list, or never read on, hold nothing up', async () => {
+  const firm = await world.firm();
+  await fill(firm, 20_000);
+  const url = `${world.baseUrl}${firm.path}/interactions`;
+  const headers = { authorization: `Bearer ${firm.token}`, 'content-type': 'application/json' };
+  const begin = () =>
+    new Promise<{ destroy(): void }>((resolve, reject) => {
+      const request = httpRequest(url, { headers, agent: false }, (response) => {
+        response.pause();
+        resolve(request);
+      });
+      request.on('error', reject).end();
+    });
+  const idle = await Promise.all(Array.from({ length: 4 }, begin));
+  // All connections for long lists are taken; short ones are answered as ever.
+  assert.equal((await firm.get(`${firm.path}/interactions?per_page=1`)).status, 200);
+  for (const reader of idle) reader.destroy();
+  assert.equal((await firm.get(`${firm.path}/interactions`)).body.length, 20_000);
+});
+
+test('100,000 interactions in one case do not move the process by more than 50 MB', async () => {
+  const home = await temporaryDirectory();
+  const server = await startBundledPostgres({ dataDir: join(home.path, 'database'), log: () => {} });
+  const service = await startProcess({ DATABASE_URL: urlOf(server.connection), WORKER_CONCURRENCY: '0' });
+  try {
+    const DATABASE_URL = urlOf(server.connection);
+    const companyId = await typed(DATABASE_URL, 'company', 'create', '--name', 'Long', '--only', 'id');
+    const caseId = await typed(DATABASE_URL, 'case', 'create', '--reference', 'Long', '--only', 'id');
+    const scope = ['--scope', 'interactions:read', '--only', 'key'];
+    const token = await typed(DATABASE_URL, 'key', 'create', '--name', 'reader', ...scope);
+    const client = await openClient(server.connection, 'test');
+    await client.query(FILL, [companyId, caseId, 100_000]);
+    await client.end();
+    const firm = caller(service.url, token);
+    const memory = async () =>
+      Number(/^process_resident_memory_bytes (\S+)/m.exec((await firm.get('/metrics')).text)?.[1]);
+    // The first read warms up what every list needs.
+    await drain(`${service.url}/cases/${caseId}/interactions?to=2020-01-03%2000:00`, token);
+    const before = await memory();
+    let most = before;
+    const watch = new AbortController();
+    const watching = (async () => {
+      while (!watch.signal.aborted) {
+        most = Math.max(most, await memory());
+        await delay(20, undefined, { signal: watch.signal }).catch(() => {});
+      }
+    })();
+    const bytes = await drain(`${service.url}/cases/${caseId}/interactions`, token);
+    watch.abort();
+    await watching;
+    assert.ok(bytes > 20_000_000, `${bytes} bytes`);
+    assert.ok(most - before < 50_000_000, `${Math.round((most - before) / 1e6)} MB`);
+  } finally {
+    await service.stop();
+    await server.stop();
+    await home.remove();
+  }
+});
+
+/** Reads and forgets: what the reader keeps is not what is measured. */
+function drain(url: string, token: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    httpRequest(url, { headers, agent: false }, (response) => {
+      let bytes = 0;
+      response.on('data', (part: Buffer) => {
+        bytes += part.length;
+      });
+      response.on('end', () => resolve(bytes)).on('error', reject);
+    })
+      .on('error', reject)
+      .end();
+  });
+}

@@ -1,0 +1,407 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
+import { after, beforeEach, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import pino from 'pino';
+import { buildApp } from '../src/app.ts';
+import { runCommandLine } from '../src/cli/command-line.ts';
+import { failureOf } from '../src/cli/failure.ts';
+import { ConfigError, readConfig } from '../src/config.ts';
+import { SecretBox } from '../src/kernel/secret-box.ts';
+import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { type Answer, caller } from './harness/http.ts';
+import { KEYS, meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
+import { temporaryDirectory, urlOf } from './harness/service.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+import { CREDENTIALS } from './harness/zoom.ts';
+
+/** How an adviser's video account is connected, and where its secret is and is not. */
+
+const world = await openWorld({ secrets });
+const zoom = await openZoom();
+const worker = meetingRooms(world, zoom);
+const ZOOM = { provider: 'zoom', ...CREDENTIALS };
+const SECRET = CREDENTIALS.client_secret;
+
+beforeEach(() => zoom.reset());
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<Answer> {
+  const { status, body, text } = await answer;
+  assert.equal(status, 400, text);
+  assert.deepEqual(
+    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
+    faults,
+  );
+  return answer;
+}
+
+async function accountOf(firm: Firm): Promise<{ id: string; adviser: string; account: string }> {
+  const [{ id = '' } = {}] = await ok(firm.get(`/manage/advisers?search=${firm.adviser}`));
+  return { id, adviser: `/manage/advisers/${id}`, account: `/manage/advisers/${id}/video-account` };
+}
+
+async function book(firm: Firm): Promise<string> {
+  const { id } = await ok(
+    firm.post(`${firm.path}/appointments`, {
+      adviser_email: firm.adviser,
+      start_time: '2026-06-10 10:00:00',
+      end_time: '2026-06-10 11:00:00',
+      video_meeting: true,
+    }),
+  );
+  return `${firm.path}/appointments/${id}`;
+}
+
+const sealedOf = async (firm: Firm) =>
+  (await world.sql('SELECT sealed_secret FROM video_accounts WHERE company_id = $1 ORDER BY id', [firm.companyId])).map(
+    ({ sealed_secret }) => sealed_secret,
+  );
+
+// Connecting
+
+test('a connected account is shown without its secret, and the adviser names the provider', async () => {
+  const firm = await world.firm();
+  const { id, adviser, account } = await accountOf(firm);
+  assert.equal((await firm.get(account)).status, 404);
+  const connected = await ok(firm.send('PUT', account, ZOOM));
+  const { client_secret: _, ...shown } = ZOOM;
+  assert.deepEqual(connected, { adviser_id: id, ...shown, updated_at: '2026-06-01T09:00:00.000000Z' });
+  assert.deepEqual(await ok(firm.get(account)), connected);
+  assert.equal((await ok(firm.get(adviser))).video_provider, 'zoom');
+  const jitsi = await ok(firm.send('PUT', account, { provider: 'jitsi', client_secret: 'ignored' }));
+  assert.deepEqual(jitsi, { ...connected, provider: 'jitsi', account_id: null, client_id: null, user: null });
+  assert.equal((await ok(firm.get(adviser))).video_provider, 'jitsi');
+});
+
+test('a disconnected account is gone, and a second time is 404', async () => {
+  const firm = await world.firm();
+  const { id, adviser, account } = await accountOf(firm);
+  await ok(firm.send('PUT', account, ZOOM));
+  assert.deepEqual(await ok(firm.delete(account)), { adviser_id: id, disconnected_at: '2026-06-01T09:00:00.000000Z' });
+  assert.equal((await ok(firm.get(adviser))).video_provider, null);
+  assert.equal((await firm.get(account)).status, 404);
+  assert.equal((await firm.delete(account)).status, 404);
+});
+
+for (const [what, body, faults] of [
+  ['nothing', {}, { provider: 'required' }],
+  ['another provider', { provider: 'phone' }, { provider: 'not_allowed' }],
+  [
+    'Zoom without credentials',
+    { provider: 'zoom' },
+    { account_id: 'required', client_id: 'required', client_secret: 'required', user: 'required' },
+  ],
+  ['empty and wrong credentials', { ...ZOOM, user: '', account_id: 5 }, { user: 'too_short', account_id: 'type' }],
+  ['a secret of 501 characters', { ...ZOOM, client_secret: '🙂'.repeat(501) }, { client_secret: 'too_long' }],
+] as const) {
+  test(`${what} connects nothing`, async () => {
+    const firm = await world.firm();
+    const { adviser, account } = await accountOf(firm);
+    await refused(firm.send('PUT', account, body), faults);
+    assert.equal((await ok(firm.get(adviser))).video_provider, null);
+    assert.deepEqual(await sealedOf(firm), []);
+  });
+}
+
+test('accounts of another company’s advisers, of unknown and of removed ones are 404, whatever the body holds', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const removed = await accountOf(firm);
+  await ok(firm.delete(removed.adviser));
+  const unknown = '/manage/advisers/0198c0de-0000-7000-8000-000000000000/video-account';
+  for (const account of [(await accountOf(other)).account, removed.account, unknown]) {
+    for (const body of [ZOOM, {}, 'no JSON']) assert.equal((await firm.send('PUT', account, body)).status, 404);
+    assert.equal((await firm.get(account)).status, 404);
+    assert.equal((await firm.delete(account)).status, 404);
+  }
+});
+
+test('accounts ask for the scope manage', async () => {
+  const firm = await world.firm();
+  const { account } = await accountOf(firm);
+  const other = await firm.withScopes('appointments:read', 'appointments:write');
+  for (const method of ['GET', 'PUT', 'DELETE']) assert.equal((await other.send(method, account)).status, 403);
+});
+
+test('the field video_provider takes Jitsi and none, and Zoom only where it is connected', async () => {
+  const firm = await world.firm();
+  const { adviser, account } = await accountOf(firm);
+  await refused(firm.patch(adviser, { video_provider: 'zoom' }), { video_provider: 'not_possible' });
+  const eve = { email: 'eve@firm.example', name: 'Eve', video_provider: 'zoom' };
+  await refused(firm.post('/manage/advisers', eve), { video_provider: 'not_possible' });
+  await ok(firm.patch(adviser, { video_provider: 'jitsi' }));
+  await ok(firm.send('PUT', account, ZOOM));
+  for (const video_provider of ['jitsi', null]) {
+    await refused(firm.patch(adviser, { video_provider }), { video_provider: 'not_possible' });
+  }
+  assert.equal((await ok(firm.patch(adviser, { video_provider: 'zoom', name: 'New' }))).video_provider, 'zoom');
+  assert.equal((await ok(firm.patch(adviser, { name: 'Newer' }))).video_provider, 'zoom');
+});
+
+// The secret
+
+test('the secret is in no answer, no log and, in clear, nowhere in the database', async () => {
+  const firm = await world.firm();
+  const lines: string[] = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const logger = pino({ level: 'trace' }, destination);
+  const app = await buildApp({ db: world.db, clock: world.clock.read, logger, secrets });
+  after(() => app.close());
+  const manager = caller(await app.listen({ host: '127.0.0.1', port: 0 }), firm.token);
+  const { adviser, account } = await accountOf(firm);
+  const answers = [
+    await manager.send('PUT', account, ZOOM),
+    await manager.send('PUT', account, { ...ZOOM, user: '' }),
+    await manager.get(account),
+    await manager.get(adviser),
+    await manager.get('/manage/advisers'),
+  ].map(({ text }) => text);
+  await book(firm);
+  await worker.runOnce();
+  const tables = await world.sql(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+  );
+  const stored: string[] = [];
+  for (const { name } of tables) {
+    stored.push(...(await world.sql(`SELECT row_to_json(t)::text AS text FROM ${name} t`)).map(({ text }) => text));
+  }
+  const bytes = Buffer.from(SECRET);
+  for (const telltale of [SECRET, bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url')]) {
+    for (const text of [...answers, ...lines, ...stored]) assert.ok(!text.includes(telltale), text);
+  }
+  assert.match((await sealedOf(firm))[0], /^v1\./);
+});
+
+test('the same secret is sealed differently each time, and opens for its own adviser alone', () => {
+  const [one, two] = [secrets.seal(SECRET, ['c', 'a']), secrets.seal(SECRET, ['c', 'a'])];
+  assert.notEqual(one, two);
+  assert.equal(secrets.open(one, ['c', 'a']), SECRET);
+  for (const owner of [['c', 'b'], ['d', 'a'], ['ca'], []]) assert.equal(secrets.open(one, owner), undefined);
+  assert.equal(new SecretBox([KEYS[1]]).open(one, ['c', 'a']), undefined);
+  assert.equal(secrets.open(`${one.slice(0, -2)}AA`, ['c', 'a']), undefined);
+  for (const broken of ['', 'v1.', 'v1.AAAA', one.replace('v1', 'v2')])
+    assert.equal(secrets.open(broken, []), undefined);
+});
+
+test('an identifier in capitals connects an account that can be used', async () => {
+  const firm = await world.firm();
+  const { id } = await accountOf(firm);
+  await ok(firm.send('PUT', `/manage/advisers/${id.toUpperCase()}/video-account`, ZOOM));
+  const path = await book(firm);
+  await worker.runOnce();
+  assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+});
+
+test('a new key in front seals, and the old ones behind it still open', async () => {
+  const firm = await world.firm();
+  const { account } = await accountOf(firm);
+  await ok(firm.send('PUT', account, ZOOM));
+  const rotated = new SecretBox([KEYS[1], KEYS[0]]);
+  const path = await book(firm);
+  await meetingRooms(world, zoom, { secrets: rotated }).runOnce();
+  assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+  assert.equal(secrets.open(rotated.seal('x', []), []), undefined);
+});
+
+test('without SECRETS_KEY Zoom cannot be connected, and the answer names the setting', async () => {
+  const firm = await world.firm();
+  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
+  after(() => app.close());
+  const manager = caller(await app.listen({ host: '127.0.0.1', port: 0 }), firm.token);
+  const { account } = await accountOf(firm);
+  const { body } = await refused(manager.send('PUT', account, ZOOM), { client_secret: 'not_possible' });
+  assert.match(body.errors[0].message, /SECRETS_KEY/);
+  assert.equal((await manager.get(account)).status, 404);
+  await ok(manager.send('PUT', account, { provider: 'jitsi' }));
+});
+
+test('a disconnected account keeps its secret until its last meeting is removed, and no longer', async () => {
+  const firm = await world.firm();
+  const { account } = await accountOf(firm);
+  await ok(firm.send('PUT', account, ZOOM));
+  await book(firm);
+  await worker.runOnce();
+  await ok(firm.delete(account));
+  assert.equal(typeof (await sealedOf(firm))[0], 'string');
+  await worker.runOnce();
+  assert.deepEqual([await sealedOf(firm), zoom.meetings.size], [[null], 0]);
+});
+
+test('an account without meetings loses its secret at once, and so does one that is replaced', async () => {
+  const firm = await world.firm();
+  const { account } = await accountOf(firm);
+  await ok(firm.send('PUT', account, ZOOM));
+  await ok(firm.send('PUT', account, { ...ZOOM, account_id: 'acc-2' }));
+  const [first, second] = await sealedOf(firm);
+  assert.deepEqual([first, typeof second], [null, 'string']);
+  await ok(firm.delete(account));
+  assert.deepEqual(await sealedOf(firm), [null, null]);
+});
+
+test('a meeting whose account is forgotten is let go when its appointment is deleted later', async () => {
+  const firm = await world.firm();
+  const { account } = await accountOf(firm);
+  await ok(firm.send('PUT', account, ZOOM));
+  const path = await book(firm);
+  await worker.runOnce();
+  world.clock.set('2026-06-10T12:00:00Z');
+  await ok(firm.delete(account));
+  await ok(firm.delete(path));
+  await worker.runOnce();
+  assert.equal((await ok(firm.get('/meetings')))[0].state, 'none');
+  world.clock.set('2026-06-01T09:00:00Z');
+});
+
+test('the database refuses a meeting at an account of another firm, and an adviser with an account of another', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  const { id, account } = await accountOf(firm);
+  await ok(firm.send('PUT', account, ZOOM));
+  await ok(other.send('PUT', (await accountOf(other)).account, ZOOM));
+  await book(firm);
+  const [{ foreign } = { foreign: '' }] = await world.sql(
+    'SELECT id AS foreign FROM video_accounts WHERE company_id = $1',
+    [other.companyId],
+  );
+  const broken = { code: '23503' };
+  const { companyId } = firm;
+  await assert.rejects(
+    world.sql('UPDATE meetings SET account_id = $2 WHERE company_id = $1', [companyId, foreign]),
+    broken,
+  );
+  const set = 'UPDATE advisers SET video_account_id = $2 WHERE company_id = $1 AND id = $3';
+  await assert.rejects(world.sql(set, [companyId, foreign, id]), broken);
+  const colleague = `UPDATE advisers SET video_provider = 'zoom', video_account_id = (
+    SELECT id FROM video_accounts WHERE company_id = $1) WHERE company_id = $1 AND id <> $2`;
+  await assert.rejects(world.sql(colleague, [companyId, id]), broken);
+});
+
+// Settings
+
+describe('SECRETS_KEY and the settings of Jitsi', () => {
+  const key = Buffer.alloc(32, 7).toString('base64');
+  const faultsOf = (env: Record<string, string>) => {
+    try {
+      readConfig(env);
+      return [];
+    } catch (error) {
+      return error instanceof ConfigError ? error.faults : assert.fail();
+    }
+  };
+
+  test('one key or several are 32 bytes each', () => {
+    assert.deepEqual(readConfig({ SECRETS_KEY: key }).SECRETS_KEY, [Buffer.alloc(32, 7)]);
+    assert.equal(readConfig({ SECRETS_KEY: `${key}, ${KEYS[0].toString('base64url')}` }).SECRETS_KEY?.length, 2);
+    for (const wrong of ['x', key.slice(4), `${key},`, `${key}${key}`, '!'.repeat(43)]) {
+      const faults = faultsOf({ SECRETS_KEY: wrong });
+      assert.match(faults.join(), /^SECRETS_KEY must be 32 bytes in base64/);
+      assert.ok(!faults.join().includes(wrong) || wrong === 'x', 'a key is not repeated');
+    }
+  });
+
+  test('an app of Jitsi and its secret come together', () => {
+    assert.deepEqual(faultsOf({ JITSI_APP_ID: 'a', JITSI_APP_SECRET: 'b' }), []);
+    for (const name of ['JITSI_APP_ID', 'JITSI_APP_SECRET']) assert.equal(faultsOf({ [name]: 'a' }).length, 1);
+  });
+});
+
+// The command line
+
+describe('the command line', () => {
+  const SECRETS_KEY = KEYS[0].toString('base64');
+  const env = { DATABASE_URL: urlOf(world.connection), SECRETS_KEY };
+
+  async function typed(settings: Record<string, string>, ...args: string[]): Promise<{ code: number; out: string }> {
+    try {
+      const result = await runCommandLine(args, settings);
+      if (!('output' in result)) throw new Error('A command that stays.');
+      return { code: result.output.failed ? 1 : 0, out: result.output.text };
+    } catch (error) {
+      const { lines, exitCode } = failureOf(error);
+      return { code: exitCode, out: lines.join('\n') };
+    }
+  }
+
+  const flags = ['--provider', 'zoom', '--account-id', 'acc-1', '--client-id', 'client-1', '--user', 'a@firm.example'];
+
+  test('connects an account that the worker can use, and disconnects it', async () => {
+    const firm = await world.firm();
+    const one = [firm.adviser, '--company', firm.companyId];
+    const { code, out } = await typed(env, 'adviser', 'connect', ...one, ...flags, '--client-secret', SECRET);
+    assert.equal(code, 0, out);
+    assert.ok(!out.includes(SECRET));
+    const path = await book(firm);
+    await worker.runOnce();
+    assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+    assert.equal((await typed(env, 'adviser', 'disconnect', ...one)).code, 0);
+    assert.equal((await typed(env, 'adviser', 'disconnect', ...one)).code, 4);
+  });
+
+  test('reads the secret from standard input', async () => {
+    const firm = await world.firm();
+    const one = [firm.adviser, '--company', firm.companyId, ...flags, '--client-secret', '-'];
+    const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+    const child = spawn(process.execPath, [program, 'adviser', 'connect', ...one], {
+      env: { ...process.env, ...env },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    child.stdin.end(`${SECRET}\n`);
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    const path = await book(firm);
+    await worker.runOnce();
+    assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+  });
+
+  test('names the flag at fault, and the setting that is missing', async () => {
+    const firm = await world.firm();
+    const one = ['adviser', 'connect', firm.adviser, '--company', firm.companyId];
+    const { code, out } = await typed(env, ...one, ...flags);
+    assert.deepEqual([code, out], [3, '--client-secret is required for zoom']);
+    const { DATABASE_URL } = env;
+    const unset = await typed({ DATABASE_URL }, ...one, ...flags, '--client-secret', SECRET);
+    assert.equal(unset.code, 3);
+    assert.match(unset.out, /^--client-secret cannot be kept: the setting SECRETS_KEY is not set$/);
+    assert.equal((await typed({ DATABASE_URL }, ...one, '--provider', 'jitsi')).code, 0);
+  });
+
+  test('the doctor tells of accounts that the key cannot open', async () => {
+    const home = await temporaryDirectory();
+    const server = await startBundledPostgres({ dataDir: home.path, log: () => {} });
+    try {
+      const DATABASE_URL = urlOf(server.connection);
+      const here = { DATABASE_URL, SECRETS_KEY };
+      for (const command of [
+        ['migrate'],
+        ['company', 'create', '--name', 'First'],
+        ['adviser', 'create', '--email', 'a@firm.example', '--name', 'A'],
+        ['adviser', 'connect', 'a@firm.example', ...flags, '--client-secret', SECRET],
+      ]) {
+        const { code, out } = await typed(here, ...command);
+        assert.equal(code, 0, out);
+      }
+      const other = KEYS[1].toString('base64');
+      for (const [settings, found] of [
+        [here, /ok +video +1 accounts/],
+        [{ DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` }, /ok +video/],
+        [{ DATABASE_URL, SECRETS_KEY: other }, /fault +video +1 of 1 cannot be opened\..*SECRETS_KEY/],
+        [{ DATABASE_URL }, /fault +video +1 of 1 cannot be opened/],
+      ] as const) {
+        assert.match((await typed(settings, 'doctor')).out, found);
+      }
+    } finally {
+      await server.stop();
+      await home.remove();
+    }
+  });
+});
