@@ -76,4 +76,4 @@ function requireBegun(form: Form<OutcomeBody>, start: Instant, now: Instant): vo
 type FoundRow = AppointmentRow & { attended: 0 | 1; type: string | null; deleted: boolean };
 
 const findInAnyState = ({ db, company }: Context, caseId: string, id: string) =>
-  db.first<FoundRow>(sql.findAppointment, [company.id, caseId, id]);
+  db.first<FoundRow>(sql.findInAnyState, [company.id, caseId, id]);
