@@ -108,7 +108,7 @@ export async function deleteAppointment(context: Context, caseId: string, id: st
   return record;
 }
 
-export async function requireAppointment({ db, company }: Context, caseId: string, id: string): Promise<void> {
+async function requireAppointment({ db, company }: Context, caseId: string, id: string): Promise<void> {
   if (!(await db.first(sql.findAppointment, [company.id, caseId, id, null]))) throw notFound('appointment');
 }
 
