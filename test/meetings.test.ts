@@ -5,6 +5,7 @@ import { openClient } from '../src/kernel/client.ts';
 import type { Outgoing, Receipt, Sender } from '../src/messages/outgoing.ts';
 import type { Answer } from './harness/http.ts';
 import { meetingRooms, meetingSteps, openZoom, secrets } from './harness/meeting-rooms.ts';
+import { overlapping } from './harness/overlap.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
@@ -543,6 +544,42 @@ test('a disconnected account leaves no meeting behind, and connecting again make
   await ok(firm.send('PUT', firm.account, { provider: 'zoom', ...CREDENTIALS }));
   await worker.runOnce();
   assert.deepEqual(await links(firm, path), [String(only().id), only().join_url]);
+});
+
+test('an account that is disconnected while the meeting is being made leaves none behind', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm);
+  zoom.behave = async ({ method, path: at }) => {
+    if (method === 'POST' && at.startsWith('/v2')) await ok(firm.delete(firm.account));
+    return undefined;
+  };
+  await worker.runOnce();
+  assert.deepEqual([zoom.meetings.size, (await meeting(firm, path)).state], [0, 'none']);
+  assert.deepEqual(await links(firm, path), [null, null]);
+});
+
+test('an account that is disconnected after the answer to the making was lost leaves none behind', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm);
+  zoom.behave = ({ method, path: at }) => (method === 'POST' && at.startsWith('/v2') ? 'drop after' : undefined);
+  await worker.runOnce();
+  await ok(firm.delete(firm.account));
+  await worker.runOnce();
+  assert.deepEqual([zoom.meetings.size, (await meeting(firm, path)).state], [0, 'none']);
+});
+
+test('an account that is disconnected while a step begins is seen by that step', async () => {
+  const firm = await zoomFirm();
+  const { id } = await book(firm);
+  await overlapping(
+    world,
+    [
+      ['SELECT 1 FROM advisers WHERE id = $1 FOR SHARE', [firm.adviserId]],
+      ['UPDATE meetings SET doubtful = true WHERE appointment_id = $1', [id]],
+    ],
+    () => [ok(firm.delete(firm.account))],
+  );
+  assert.deepEqual(await world.sql('SELECT wanted FROM meetings WHERE appointment_id = $1', [id]), [{ wanted: 2 }]);
 });
 
 test('meetings that are over stay where they are when the account changes', async () => {
