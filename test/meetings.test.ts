@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { openClient } from '../src/kernel/client.ts';
+import type { Statement } from '../src/kernel/sql.ts';
+import { toSql } from '../src/kernel/time.ts';
 import type { Outgoing, Receipt, Sender } from '../src/messages/outgoing.ts';
+import { connectAccount } from '../src/video/accounts.sql.ts';
 import type { Answer } from './harness/http.ts';
 import { meetingRooms, meetingSteps, openZoom, secrets } from './harness/meeting-rooms.ts';
 import { overlapping } from './harness/overlap.ts';
@@ -486,26 +488,38 @@ test('another account: upcoming meetings are removed at the old one and made at 
   assert.equal((await meeting(firm, path)).provider, 'jitsi');
 });
 
-test('an account that is being changed while a step begins is waited for', async () => {
-  const firm = await zoomFirm();
-  const { id, path } = await book(firm);
+/** A step of the meeting begins, and the account is changed before it has the adviser's row. */
+async function beginAmid(firm: Firm & { adviserId: string }, id: string, change: Statement, values: unknown[]) {
   const claim = randomUUID();
   const lease = 'UPDATE meetings SET lease_by = $2, lease_until = due_at WHERE appointment_id = $1';
   await world.sql(lease, [id, claim]);
-  const client = await openClient(world.connection, 'change');
-  await client.query('BEGIN');
-  const change = `UPDATE advisers SET video_provider = 'jitsi', video_account_id = NULL WHERE id = $1`;
-  await client.query(change, [firm.adviserId]);
-  await client.query('UPDATE meetings SET wanted = wanted + 1 WHERE appointment_id = $1', [id]);
   const key = { company_id: firm.companyId, case_id: firm.caseId, appointment_id: id };
-  const step = meetingSteps(world, zoom).handle(key, { id: claim, signal: new AbortController().signal });
-  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  while ((await world.sql(waiting)).length === 0);
-  await client.query('COMMIT');
-  await client.end();
-  await step;
+  const { signal } = new AbortController();
+  const changed = [firm.companyId, firm.adviserId, ...values, toSql(world.clock.read())];
+  await overlapping(world, [[change.text, changed]], () => [
+    meetingSteps(world, zoom).handle(key, { id: claim, signal }),
+  ]);
+}
+
+test('an account that is being changed while a step begins is waited for', async () => {
+  const firm = await zoomFirm();
+  const { id, path } = await book(firm);
+  await beginAmid(firm, id, connectAccount, ['jitsi', null, null, null, null, null]);
   await worker.runOnce();
   assert.deepEqual([(await meeting(firm, path)).provider, zoom.asked], ['jitsi', []]);
+});
+
+test('another account that is connected while a step begins is used as soon as it is seen', async () => {
+  const firm = await zoomFirm();
+  const { id, path } = await book(firm);
+  const sealed = secrets.seal(CREDENTIALS.client_secret, [firm.companyId, firm.adviserId]);
+  const { account_id, client_id } = CREDENTIALS;
+  await beginAmid(firm, id, connectAccount, ['zoom', randomUUID(), account_id, client_id, 'b@firm.example', sealed]);
+  const { state, last_error } = await meeting(firm, path);
+  assert.deepEqual([state, last_error], ['pending', 'The account has only just been connected.']);
+  world.clock.advance({ seconds: 10 });
+  await worker.runOnce();
+  assert.deepEqual([only().host_email, (await meeting(firm, path)).state], ['b@firm.example', 'ready']);
 });
 
 test('the same account with another secret keeps its meetings', async () => {
