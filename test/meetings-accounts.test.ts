@@ -111,7 +111,7 @@ for (const [what, body, faults] of [
   });
 }
 
-test('accounts of another company’s advisers, of unknown and of removed ones are 404, whatever the body holds', async () => {
+test('accounts of another company’s advisers, of unknown ones and of removed ones without any are 404, whatever the body holds', async () => {
   const [firm, other] = [await world.firm(), await world.firm()];
   const removed = await accountOf(firm);
   await ok(firm.delete(removed.adviser));
@@ -121,6 +121,22 @@ test('accounts of another company’s advisers, of unknown and of removed ones a
     assert.equal((await firm.get(account)).status, 404);
     assert.equal((await firm.delete(account)).status, 404);
   }
+});
+
+test('the account of a removed adviser can be seen and disconnected, but no other connected', async () => {
+  const firm = await world.firm();
+  const { adviser, account } = await accountOf(firm);
+  const connected = await ok(firm.send('PUT', account, ZOOM));
+  await book(firm);
+  await worker.runOnce();
+  await ok(firm.delete(adviser));
+  assert.deepEqual(await ok(firm.get(account)), connected);
+  assert.equal((await firm.send('PUT', account, ZOOM)).status, 404);
+  await ok(firm.delete(account));
+  await worker.runOnce();
+  assert.deepEqual([await sealedOf(firm), zoom.meetings.size], [[null], 0]);
+  for (const method of ['GET', 'DELETE']) assert.equal((await firm.send(method, account)).status, 404);
+  assert.equal((await ok(firm.post(`${adviser}/restore`))).video_provider, null);
 });
 
 test('accounts ask for the scope manage', async () => {

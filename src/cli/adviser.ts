@@ -98,7 +98,7 @@ export const commands: Command[] = [
       ...one,
       name: 'adviser disconnect',
       summary: "Disconnect an adviser's video account",
-      description: `${one.description} Meetings that are coming up are removed with it, and then its secret is forgotten.`,
+      description: `${one.description} A removed one is named by identifier. Meetings that are coming up are removed with it, and then its secret is forgotten.`,
       examples: [`adviser disconnect ${EXAMPLE}`],
     },
     async (desk, { argument }) => disconnectAccount(desk, await find(desk, argument)),
