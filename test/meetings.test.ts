@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import type { Statement } from '../src/kernel/sql.ts';
 import { toSql } from '../src/kernel/time.ts';
-import type { Outgoing, Receipt, Sender } from '../src/messages/outgoing.ts';
+import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/messages/outgoing.ts';
 import { connectAccount } from '../src/video/accounts.sql.ts';
 import type { Answer } from './harness/http.ts';
 import { meetingRooms, meetingSteps, openZoom, secrets } from './harness/meeting-rooms.ts';
@@ -255,6 +255,27 @@ test('a failed meeting that is asked for again in time is in the confirmation th
   zoom.behave = () => undefined;
   world.clock.advance({ minutes: 5 });
   assert.equal((await ok(firm.post(`${path}/meeting`))).state, 'pending');
+  await worker.runOnce();
+  assert.deepEqual(
+    post.sent.map(({ joinUrl }) => joinUrl),
+    [only().join_url],
+  );
+});
+
+test('a confirmation that could not be delivered once goes out at once too when the link is there', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm, { email_confirmation: true, video_meeting: false });
+  const refusing: Sender = {
+    send: () => Promise.reject(new DeliveryFault('Not now.', { permanent: false })),
+    close() {},
+  };
+  await meetingRooms(world, zoom, { sender: refusing }).runOnce();
+  zoom.behave = ({ path: at }) => (at.endsWith('/meetings') ? { status: 503, body: {} } : undefined);
+  await ok(firm.post(`${path}/meeting`));
+  world.clock.advance({ seconds: 10 });
+  await worker.runOnce();
+  zoom.behave = () => undefined;
+  world.clock.advance({ seconds: 30 });
   await worker.runOnce();
   assert.deepEqual(
     post.sent.map(({ joinUrl }) => joinUrl),

@@ -88,12 +88,13 @@ export const settleStep = statement(
 
 /**
  * $1–$3 key. In a statement of its own, after the one above and in its transaction: a confirmation that began to wait
- * until that one had the appointment is seen by this one, and one that begins later no longer waits.
+ * until that one had the appointment is seen by this one, and one that begins later no longer waits. A pause after a
+ * fault of its own ends too: the row does not tell one from the other.
  */
 export const releaseConfirmations = statement(
   'meetings.release',
   `UPDATE messages SET lease_until = NULL
-    WHERE ${isKey} AND kind = 'confirmation' AND state = 'scheduled' AND attempts = 0 AND lease_by IS NULL`,
+    WHERE ${isKey} AND kind = 'confirmation' AND state = 'scheduled' AND lease_by IS NULL`,
 );
 
 /**
