@@ -14,8 +14,9 @@ import { readForm } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { VideoAccountBody } from '../video/accounts.schema.ts';
-import { connectAccount, disconnectAccount } from '../video/accounts.ts';
+import { connectAccount, disconnectAccount, resealAccounts } from '../video/accounts.ts';
 import type { Command } from './command.ts';
+import { withDatabase } from './database.ts';
 import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';
 
 const one = { argument: 'adviser', description: 'The adviser is named by identifier or email.' };
@@ -103,6 +104,18 @@ export const commands: Command[] = [
     },
     async (desk, { argument }) => disconnectAccount(desk, await find(desk, argument)),
   ),
+  {
+    name: 'adviser reseal',
+    summary: "Encrypt the advisers' video secrets anew, after a change of SECRETS_KEY",
+    description:
+      'Under the first key of SECRETS_KEY, in all companies. The old keys stand behind it until this is done. Exit code 1 when there are secrets that no key opens.',
+    examples: ['adviser reseal', 'adviser reseal --json'],
+    run: ({ config }) =>
+      withDatabase(config, async (db) => {
+        const done = await resealAccounts({ db }, new SecretBox(config.SECRETS_KEY ?? []));
+        return { json: JSON.stringify(done), failed: done.closed > 0 };
+      }),
+  },
   deskCommand(
     {
       ...one,

@@ -79,8 +79,14 @@ export const forgetAccounts = statement(
       AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = $1 AND g.account_id = v.id AND g.state = 'pending')`,
 );
 
-/** Of the whole installation: what the doctor tries to open. */
+/** Of the whole installation: what the doctor tries to open, and what is sealed anew. */
 export const sealedSecrets = statement(
   'video_accounts.sealed',
-  'SELECT company_id, adviser_id, sealed_secret FROM video_accounts WHERE sealed_secret IS NOT NULL',
+  'SELECT company_id, id, adviser_id, sealed_secret FROM video_accounts WHERE sealed_secret IS NOT NULL',
+);
+
+/** $1 company, $2 account, $3 what was sealed, $4 the same sealed anew. Nothing where it has been replaced or forgotten. */
+export const resealSecret = statement(
+  'video_accounts.reseal',
+  `UPDATE video_accounts SET sealed_secret = $4 WHERE company_id = $1 AND id = $2 AND sealed_secret = $3 RETURNING 1`,
 );
