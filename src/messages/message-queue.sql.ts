@@ -104,7 +104,7 @@ const begin = (name: string, locking: Locking) =>
               updated_at = $6
          FROM judged t WHERE ${isGiven('w')}
      )
-     SELECT m.id, t.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, ${iso('m.due_at')} AS due,
+     SELECT m.id, t.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts, ${iso('m.due_at')} AS due,
             ${iso(deadline)} AS deadline, ${iso('a.start_at')} AS start, ${iso('a.end_at')} AS end,
             a.location, a.join_url, a.version, ${recipient} AS recipient, o.name AS company, o.time_zone, o.phone_region,
             nullif(o.sender_name, '') AS sender_name, nullif(o.sender_address, '') AS sender_address, d.name AS adviser,
@@ -155,13 +155,13 @@ export const confirmationSent = statement(
    ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled' DO NOTHING`,
 );
 
-/** $1–$4 key, $5 claim, $6 now, $7 the reason, $8 when to try again, or null when never */
+/** $1–$4 key, $5 claim, $6 now, $7 the reason, $8 when to try again, or null when never, $9 how many doubts are new */
 export const messageNotSent = statement(
   'messages.not_sent',
   `UPDATE messages m
       SET state = CASE WHEN m.withdrawn OR ${replaced('m')} THEN 'cancelled'
                        WHEN $8::timestamptz IS NULL THEN 'failed' ELSE 'scheduled' END,
-          lease_by = NULL, lease_until = $8, last_error = $7, updated_at = $6
+          lease_by = NULL, lease_until = $8, last_error = $7, doubts = m.doubts + $9::int, updated_at = $6
     WHERE ${isKey} AND lease_by = $5 AND ${NOT_ENDED}
    RETURNING state`,
 );

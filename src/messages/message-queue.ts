@@ -19,6 +19,8 @@ export type MessageQueueOptions = {
 };
 
 const LONGEST_REASON = 500;
+// Attempts that may have sent it. A second copy of a mail can be told by its Message-ID; that of an SMS cannot.
+const MOST_DOUBTS: Record<Channel, number> = { email: 2, sms: 1 };
 
 /** Messages as due work: begin (read again, note the intent), send, finish. The network is in none of the statements. */
 export function messageQueue(options: MessageQueueOptions): Queue {
@@ -57,9 +59,11 @@ export function messageQueue(options: MessageQueueOptions): Queue {
 
   async function notSent(taken: Taken, row: BegunRow, fault: DeliveryFault): Promise<void> {
     const deadline = Temporal.Instant.from(row.deadline);
-    const again = fault.permanent ? undefined : nextAttempt(row.attempt, clock(), deadline, random);
-    const reason = fault.message.slice(0, LONGEST_REASON);
-    const state = await book.notSent(taken, reason, again);
+    const { permanent, unsure } = fault;
+    const enough = permanent || (unsure && row.doubts + 1 >= MOST_DOUBTS[row.channel]);
+    const again = enough ? undefined : nextAttempt(row.attempt, clock(), deadline, random);
+    const reason = fault.message.slice(0, LONGEST_REASON) + (unsure ? ' It may have gone out.' : '');
+    const state = await book.notSent(taken, { reason, again, unsure });
     if (state === 'failed') outcomes.count('failed', row);
     const level = state === 'failed' ? 'error' : 'warn';
     logger[level]({ ...about(taken.key, row), attempt: row.attempt, state, reason }, 'message not sent');
