@@ -7,7 +7,7 @@ import { nextAttempt } from '../kernel/retry.ts';
 import type { Clock } from '../kernel/time.ts';
 import { type BegunRow, ledger, outgoing, type Taken } from './ledger.ts';
 import { KEY, OPEN } from './message-queue.sql.ts';
-import { type Channel, DeliveryFault, type Outgoing, type Receipt, type Sender } from './outgoing.ts';
+import { CHANNELS, type Channel, DeliveryFault, type Outgoing, type Receipt, type Sender } from './outgoing.ts';
 
 export type MessageQueueOptions = {
   db: Database;
@@ -22,8 +22,11 @@ const LONGEST_REASON = 500;
 // Attempts that may have sent it. A second copy of a mail can be told by its Message-ID; that of an SMS cannot.
 const MOST_DOUBTS: Record<Channel, number> = { email: 2, sms: 1 };
 
-/** Messages as due work: begin (read again, note the intent), send, finish. The network is in none of the statements. */
-export function messageQueue(options: MessageQueueOptions): Queue {
+/**
+ * Messages as due work: begin (read again, note the intent), send, finish. The network is in none of the statements. A
+ * queue for each channel, so that a server which hangs takes the slots of its own messages only.
+ */
+export function messageQueues(options: MessageQueueOptions): Queue[] {
   const { db, clock, logger, senders, outcomes, random = Math.random } = options;
   const book = ledger(db, clock);
 
@@ -69,5 +72,9 @@ export function messageQueue(options: MessageQueueOptions): Queue {
     logger[level]({ ...about(taken.key, row), attempt: row.attempt, state, reason }, 'message not sent');
   }
 
-  return { name: 'messages', key: KEY, statements: dueStatements({ table: 'messages', key: KEY, open: OPEN }), handle };
+  return CHANNELS.map((channel) => {
+    const name = `messages.${channel}`;
+    const open = `${OPEN} AND channel = '${channel}'`;
+    return { name, key: KEY, statements: dueStatements({ name, table: 'messages', key: KEY, open }), handle };
+  });
 }

@@ -1,6 +1,7 @@
 import type { Instant } from '../kernel/time.ts';
 
-export type Channel = 'email' | 'sms';
+export const CHANNELS = ['email', 'sms'] as const;
+export type Channel = (typeof CHANNELS)[number];
 export type Kind = 'confirmation' | 'reminder' | 'cancellation';
 
 /** One message with everything that it speaks of, as it stood when its sending began. */
