@@ -24,7 +24,7 @@ type Gone = { key: Key; receipt: Receipt };
 
 export type BegunRow = {
   id: string;
-  verdict: 'sending' | 'wait' | 'cancelled' | 'skipped' | 'failed';
+  verdict: 'sending' | 'wait' | 'behind' | 'cancelled' | 'skipped' | 'failed';
   channel: Channel;
   kind: Kind;
   attempt: number;
@@ -68,7 +68,7 @@ export const outgoing = (key: Key, row: BegunRow): Outgoing => ({
   customer: row.customer,
 });
 
-// For a cancellation, while the confirmation that it calls off is still on its way.
+// For a confirmation or a cancellation, while an earlier confirmation is still on its way.
 const ASK_AGAIN = { seconds: 5 };
 
 export function ledger(db: Database, clock: Clock): Ledger {
