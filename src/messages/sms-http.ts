@@ -1,6 +1,6 @@
+import { ask, isPermanent, objectIn, TIMEOUT_MS, unanswered } from '../kernel/provider-http.ts';
 import { DeliveryFault } from './outgoing.ts';
 
-const TIMEOUT_MS = 15_000;
 const MOST_TEXT = 10_000;
 
 export type Reply = { status: number; text: string; json: Record<string, unknown> };
@@ -22,21 +22,15 @@ export async function post(
   timeoutMs = TIMEOUT_MS,
 ): Promise<Reply> {
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { ...request.headers, connection: 'close' },
-      body: request.body,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    });
+    const headers = { ...request.headers, connection: 'close' };
+    const response = await ask(url, { method: 'POST', headers, body: request.body }, signal, timeoutMs);
     // The status has told what became of it; a body that breaks off takes nothing back.
     const text = (await response.text().catch(() => '')).slice(0, MOST_TEXT);
-    return { status: response.status, text, json: parse(text) };
+    return { status: response.status, text, json: objectIn(text) };
   } catch (error) {
-    const { name, message, cause } = error as Error & { cause?: { code?: string } };
-    const why = name === 'TimeoutError' ? `no answer within ${timeoutMs / 1000} s` : (cause?.code ?? message);
+    const { why, late, code } = unanswered(error, timeoutMs);
     // Without a code it is fetch itself that would not begin, as on a port that it holds for unsafe.
-    const unsure = signal.aborted || name === 'TimeoutError' || (!!cause?.code && !NOT_WRITTEN.test(cause.code));
+    const unsure = signal.aborted || late || (!!code && !NOT_WRITTEN.test(code));
     throw new DeliveryFault(`The SMS provider could not be reached: ${why}.`, {
       permanent: false,
       unsure,
@@ -45,21 +39,11 @@ export async function post(
   }
 }
 
-// What may go well the next time. A refused login is the operator's to mend, not the message's fault.
-const PASSING = [401, 407, 408, 425, 429];
-
 export function refusal({ status }: Reply, reason: string): DeliveryFault {
-  const permanent = status >= 400 && status < 500 && !PASSING.includes(status);
   // A gateway in between that has waited in vain.
   const unsure = status === 504;
-  return new DeliveryFault(`The SMS provider answered ${status}: ${reason}`, { permanent, unsure });
-}
-
-function parse(text: string): Record<string, unknown> {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
+  return new DeliveryFault(`The SMS provider answered ${status}: ${reason}`, {
+    permanent: isPermanent(status),
+    unsure,
+  });
 }

@@ -1,7 +1,7 @@
+import { ask, isPermanent, objectIn, TIMEOUT_MS, unanswered } from '../kernel/provider-http.ts';
 import type { Clock, Instant } from '../kernel/time.ts';
 import { MeetingFault } from './provider.ts';
 
-const TIMEOUT_MS = 15_000;
 const MOST_TEXT = 1_000_000;
 const LONGEST_REASON = 300;
 
@@ -16,32 +16,26 @@ export async function exchange(
   timeoutMs = TIMEOUT_MS,
 ): Promise<Reply> {
   try {
-    const response = await fetch(url, {
+    const request = {
       method,
-      redirect: 'manual',
       headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }), ...headers },
       ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    });
-    const json = parse((await response.text()).slice(0, MOST_TEXT));
+    };
+    const response = await ask(url, request, signal, timeoutMs);
+    const json = objectIn((await response.text()).slice(0, MOST_TEXT));
     return { status: response.status, json, retryAfter: readRetryAfter(response.headers.get('retry-after'), clock()) };
   } catch (error) {
-    const { name, message, cause } = error as Error & { cause?: { code?: string } };
-    const why = name === 'TimeoutError' ? `no answer within ${timeoutMs / 1000} s` : (cause?.code ?? message);
+    const { why } = unanswered(error, timeoutMs);
     throw new MeetingFault(`Zoom could not be reached: ${why}.`, { permanent: false, unsure: true, cause: error });
   }
 }
-
-// What may go well the next time. A refused login is for the firm or the operator to mend.
-const PASSING = [401, 407, 408, 425, 429];
 
 /** Zoom says why with `code` and `message`, its token address with `reason` or `error`. */
 export function refusal({ status, json, retryAfter }: Reply): MeetingFault {
   const reason = String(json.message ?? json.reason ?? json.error ?? 'no reason given').slice(0, LONGEST_REASON);
   const code = typeof json.code === 'number' ? ` (${json.code})` : '';
-  const permanent = status >= 400 && status < 500 && !PASSING.includes(status);
   return new MeetingFault(`Zoom answered ${status}: ${reason}${code}`, {
-    permanent,
+    permanent: isPermanent(status),
     // Whoever answers 5xx, or with something that is no answer, may have done what was asked.
     unsure: status < 400 || status >= 500,
     retryAfter,
@@ -54,13 +48,4 @@ function readRetryAfter(text: string | null, now: Instant): Instant | undefined 
   if (/^\d{1,9}$/.test(text)) return now.add({ seconds: Number(text) });
   const time = Date.parse(text);
   return Number.isNaN(time) ? undefined : Temporal.Instant.fromEpochMilliseconds(time);
-}
-
-function parse(text: string): Record<string, unknown> {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
 }
