@@ -188,6 +188,45 @@ test('a confirmation asked for again while one is on its way goes out as well; i
   }
 });
 
+test('a confirmation of a new start waits for that of the old one, and is the last that the client gets', async () => {
+  const firm = await world.firm();
+  for (const fails of [false, true]) {
+    post.sent.length = 0;
+    world.clock.set('2026-06-01T09:00:00Z');
+    const { path } = await book(firm, { sms_confirmation: true });
+    const others = postOffice(world, { email: post, sms: post });
+    post.during = async () => {
+      post.during = () => {};
+      const moved = { start_time: '2026-06-11 10:00:00', end_time: '2026-06-11 11:00:00', sms_confirmation: true };
+      assert.equal((await firm.patch(path, moved)).status, 200);
+      await others.runOnce();
+      assert.deepEqual(post.sent, []);
+      if (fails) fault();
+    };
+    await office.runOnce();
+    world.clock.advance({ seconds: 5 });
+    await others.runOnce();
+    world.clock.advance({ minutes: 5 });
+    assert.equal(await office.runOnce(), 0);
+    const starts = post.sent.map(({ start }) => start.toString());
+    assert.deepEqual(starts, [...(fails ? [] : ['2026-06-10T09:00:00Z']), '2026-06-11T09:00:00Z']);
+  }
+});
+
+test('a confirmation whose worker died is not sent after a newer one has gone out', async () => {
+  const firm = await world.firm();
+  const { id, path } = await book(firm, { sms_confirmation: true });
+  await office.runOnce();
+  await firm.patch(path, { sms_confirmation: true });
+  await office.runOnce();
+  const [first] = await messages(firm, path);
+  await world.sql(`UPDATE messages SET state = 'sending', sent_at = NULL WHERE id = $1`, [first.id]);
+  await office.runOnce();
+  assert.equal(post.sent.length, 2);
+  const states = 'SELECT state FROM messages WHERE appointment_id = $1 ORDER BY id';
+  assert.deepEqual(await world.sql(states, [id]), [{ state: 'cancelled' }, { state: 'sent' }]);
+});
+
 test('a move while the reminder of the old start is on its way makes that of the new start, once', async () => {
   const firm = await world.firm();
   const { path } = await book(firm, { email_notification: true });

@@ -19,8 +19,9 @@ import { readForm } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../video/accounts.schema.ts';
-import { connectAccount, disconnectAccount } from '../video/accounts.ts';
+import { connectAccount, disconnectAccount, resealAccounts } from '../video/accounts.ts';
 import type { Command } from './command.ts';
+import { withDatabase } from './database.ts';
 import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';
 
 const one = { argument: 'adviser', description: 'The adviser is named by identifier or email.' };
@@ -114,11 +115,23 @@ export const commands: Command[] = [
       name: 'adviser disconnect',
       answer: VideoAccountRemoved,
       summary: "Disconnect an adviser's video account",
-      description: `${one.description} Meetings that are coming up are removed with it, and then its secret is forgotten.`,
+      description: `${one.description} A removed one is named by identifier. Meetings that are coming up are removed with it, and then its secret is forgotten.`,
       examples: [`adviser disconnect ${EXAMPLE}`],
     },
     async (desk, { argument }) => disconnectAccount(desk, await find(desk, argument)),
   ),
+  {
+    name: 'adviser reseal',
+    summary: "Encrypt the advisers' video secrets anew, after a change of SECRETS_KEY",
+    description:
+      'Under the first key of SECRETS_KEY, in all companies. The old keys stand behind it until this is done. Exit code 1 when there are secrets that no key opens.',
+    examples: ['adviser reseal', 'adviser reseal --json'],
+    run: ({ config }) =>
+      withDatabase(config, async (db) => {
+        const done = await resealAccounts({ db }, new SecretBox(config.SECRETS_KEY ?? []));
+        return { json: JSON.stringify(done), failed: done.closed > 0 };
+      }),
+  },
   deskCommand(
     {
       ...one,

@@ -15,18 +15,21 @@ export type Ledger = {
   begin(taken: Taken): Promise<BegunRow | undefined>;
   sent(taken: Taken, row: BegunRow, receipt: Receipt): Promise<void>;
   /** Gives the state that the message has now. */
-  notSent(taken: Taken, reason: string, again: Instant | undefined): Promise<string | undefined>;
+  notSent(taken: Taken, failure: Failure): Promise<string | undefined>;
 };
 
 export type Taken = { key: Key; claim: Claim };
+export type Failure = { reason: string; again: Instant | undefined; unsure: boolean };
 type Gone = { key: Key; receipt: Receipt };
 
 export type BegunRow = {
   id: string;
-  verdict: 'sending' | 'wait' | 'cancelled' | 'skipped' | 'failed';
+  verdict: 'sending' | 'wait' | 'behind' | 'cancelled' | 'skipped' | 'failed';
   channel: Channel;
   kind: Kind;
   attempt: number;
+  /** Of the attempts before, how many may have sent it. */
+  doubts: number;
   due: string;
   deadline: string;
   start: string;
@@ -65,7 +68,7 @@ export const outgoing = (key: Key, row: BegunRow): Outgoing => ({
   customer: row.customer,
 });
 
-// For a cancellation, while the confirmation that it calls off is still on its way.
+// For a confirmation or a cancellation, while an earlier confirmation is still on its way.
 const ASK_AGAIN = { seconds: 5 };
 
 export function ledger(db: Database, clock: Clock): Ledger {
@@ -96,8 +99,9 @@ export function ledger(db: Database, clock: Clock): Ledger {
       const invited = channel === 'email' && kind === 'confirmation';
       await insist(claim.signal, () => (invited ? confirmationSent : sent)({ key, receipt }));
     },
-    async notSent({ key, claim }, reason, again) {
-      const parameters = [...values(key), claim.id, toSql(clock()), storable(reason), again ? toSql(again) : null];
+    async notSent({ key, claim }, { reason, again, unsure }) {
+      const outcome = [storable(reason), again ? toSql(again) : null, Number(unsure)];
+      const parameters = [...values(key), claim.id, toSql(clock()), ...outcome];
       const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters);
       return (await insist(claim.signal, write))?.state;
     },
