@@ -302,28 +302,35 @@ for (const [state, change] of [
   });
 }
 
-test('a message that has gone out while the database is away is written down later, and not sent twice', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_notification: true });
-  world.clock.set(REMINDER_DUE);
-  let away = true;
-  const db = Object.assign(Object.create(world.db), {
-    rows: (...[statement, values]: Parameters<typeof world.db.rows>) =>
-      away && statement.name.startsWith('messages.sent')
-        ? Promise.reject(new CodedError('unavailable', 'away'))
-        : world.db.rows(statement, values),
+/** The world's database, but for the statements that `broken` names. */
+const databaseWithout = (broken: (name: string) => Error | undefined): typeof world.db =>
+  Object.assign(Object.create(world.db), {
+    rows: async (...[statement, values]: Parameters<typeof world.db.rows>) => {
+      const error = broken(statement.name);
+      if (error) throw error;
+      return world.db.rows(statement, values);
+    },
   });
-  const patient = postOffice({ ...world, db }, { email: post });
-  const running = patient.runOnce();
-  while (post.sent.length === 0) await pause(5);
-  world.clock.advance({ minutes: 2 });
-  const again = patient.runOnce();
-  await pause(50);
-  away = false;
-  await Promise.all([running, again]);
-  const [message] = await messages(firm, path);
-  assert.deepEqual([message.state, message.attempts, post.sent.length], ['sent', 1, 1]);
-});
+
+for (const [why, error] of [
+  ['is away', new CodedError('unavailable', 'away')],
+  ['has a full disk', Object.assign(new Error('No space left on device'), { code: '53100' })],
+] as const) {
+  test(`a message that has gone out while the database ${why} is written down later, and not sent twice`, async () => {
+    const firm = await world.firm();
+    const { path } = await book(firm, { email_notification: true });
+    world.clock.set(REMINDER_DUE);
+    let refused = 0;
+    const broken = (name: string) => (name.startsWith('messages.sent') && refused++ < 20 ? error : undefined);
+    const patient = postOffice({ ...world, db: databaseWithout(broken) }, { email: post });
+    const running = patient.runOnce();
+    while (post.sent.length === 0) await pause(5);
+    world.clock.advance({ minutes: 2 });
+    await Promise.all([running, patient.runOnce()]);
+    const [message] = await messages(firm, path);
+    assert.deepEqual([message.state, message.attempts, post.sent.length], ['sent', 1, 1]);
+  });
+}
 
 test('an appointment that somebody has locked holds up its own messages alone', async () => {
   const firm = await world.firm();
