@@ -146,6 +146,21 @@ for (const [how, off, on] of CALLED_OFF) {
   });
 }
 
+test('a cancellation goes to whom the confirmation went to, under their own name', async () => {
+  const firm = await world.firm();
+  const [john, ann] = firm.customers;
+  const { path } = await book(firm, { email_confirmation: true });
+  await office.runOnce();
+  await firm.patch(path, { email_recipient: ann.email });
+  await firm.delete(path);
+  post.sent.length = 0;
+  await office.runOnce();
+  assert.deepEqual(
+    post.sent.map(({ kind, recipient, customer }) => [kind, recipient, customer]),
+    [['cancellation', john.email, 'Mr John Smith']],
+  );
+});
+
 test('an appointment that is cancelled, then deleted, is called off once, and restoring it does not undo that', async () => {
   const firm = await world.firm();
   const { path } = await book(firm, { email_confirmation: true, email_notification: true });

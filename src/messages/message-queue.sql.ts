@@ -62,9 +62,10 @@ const recipient = `CASE
      WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sent' ORDER BY c.sequence DESC NULLS LAST LIMIT 1)
   WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END`;
 
+/** Whoever it goes to, which for a cancellation need not be whom the appointment names by now. */
 const customer = `(
   SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
-   WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(a.email_recipient)
+   WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(${recipient})
    ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1)`;
 
 /** The message arrays, one element each: company, case, appointment, id; and what else there is. */
