@@ -127,14 +127,14 @@ export const beginMessage = begin('messages.begin', '');
 
 /**
  * $1–$4 keys, $5 to whom, $6 the providers' ids, $7 now: gives those that it has written. Whoever holds the lease by
- * now: it has gone out.
+ * now, and whatever they have made of it: it has gone out.
  */
 const sent = (name: string, locking: Locking) =>
   statement(
     name,
     `WITH t AS (
        SELECT t.* FROM ${given(['sent_to', 'text'], ['provider_id', 'text'])} JOIN messages m ON ${isGiven('m')}
-        WHERE m.${NOT_ENDED} FOR NO KEY UPDATE OF m ${locking}
+        WHERE m.state <> 'sent' FOR NO KEY UPDATE OF m ${locking}
      )
      UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = t.sent_to, provider_id = t.provider_id,
                            updated_at = $7, lease_by = NULL, lease_until = NULL
@@ -155,7 +155,7 @@ export const confirmationSent = statement(
    ), done AS (
      UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = $5, provider_id = $6, updated_at = $7,
                            lease_by = NULL, lease_until = NULL
-       FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.${NOT_ENDED} RETURNING m.id
+       FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.state <> 'sent' RETURNING m.id
    )
    INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at, updated_at)
    SELECT a.company_id, a.case_id, a.id, $8, 'email', 'cancellation', a.start_at, 'scheduled', $7, $7, $7
