@@ -332,6 +332,34 @@ for (const [why, error] of [
   });
 }
 
+test('a fault is written down by the claim that holds the message when the database is back', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_notification: true });
+  world.clock.set(REMINDER_DUE);
+  let away = true;
+  let tried = 0;
+  post.during = () => {
+    tried++;
+    fault();
+  };
+  const broken = (name: string) =>
+    away && name === 'messages.not_sent' ? new CodedError('unavailable', 'away') : undefined;
+  const patient = postOffice({ ...world, db: databaseWithout(broken) }, { email: post });
+  const running = patient.runOnce();
+  while (tried === 0) await pause(5);
+  const claims = 'SELECT lease_by FROM messages WHERE company_id = $1';
+  const [before] = await world.sql<{ lease_by: string }>(claims, [firm.companyId]);
+  world.clock.advance({ minutes: 2 });
+  const again = patient.runOnce();
+  while ((await world.sql<{ lease_by: string }>(claims, [firm.companyId]))[0]?.lease_by === before?.lease_by);
+  away = false;
+  await Promise.all([running, again]);
+  const [{ state, last_error }] = await messages(firm, path);
+  assert.deepEqual([state, last_error], ['scheduled', 'no luck']);
+  const [row] = await world.sql('SELECT state, lease_by FROM messages WHERE company_id = $1', [firm.companyId]);
+  assert.deepEqual(row, { state: 'scheduled', lease_by: null });
+});
+
 test('an appointment that somebody has locked holds up its own messages alone', async () => {
   const firm = await world.firm();
   const locked = await book(firm, { email_confirmation: true });

@@ -121,8 +121,9 @@ export function ledger({ db, clock, logger, pausesMs = PAUSES_MS }: LedgerOption
     },
     async notSent({ key, claim }, { reason, again, unsure }) {
       const outcome = [storable(reason), again ? toSql(again) : null, Number(unsure)];
-      const parameters = [...values(key), claim.id, toSql(clock()), ...outcome];
-      const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters);
+      // Asked for anew each time: the lease may have run out, and been taken again, while the database was away.
+      const parameters = () => [...values(key), claim.id, toSql(clock()), ...outcome];
+      const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters());
       return (await insist(claim.signal, write, true))?.state;
     },
   };
