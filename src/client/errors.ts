@@ -44,7 +44,7 @@ export class CaseRecordsError extends Error {
   readonly retryAfter: string | undefined;
 
   constructor({ status, code, detail, faults = [], requestId, retryAfter, cause }: Details) {
-    super(`${code}${status === undefined ? '' : ` (${status})`}: ${detail}`, { cause });
+    super(`${code}${status === undefined ? '' : ` (${status})`}: ${detail}`, cause === undefined ? {} : { cause });
     this.status = status;
     this.code = code;
     this.detail = detail;
