@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const NEEDED = 26;
+const PARENT_CHECK_MS = 500;
 // See docs/decisions/0013-small-young-generation.md.
 const FLAGS = ['--max-semi-space-size=8'];
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -15,6 +16,9 @@ if (newEnough || existsSync(fetched)) {
   const args = [...FLAGS, main, ...process.argv.slice(2)];
   const child = spawn(newEnough ? process.execPath : fetched, args, { stdio: 'inherit' });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  // Whoever started this may be gone without a signal; the child would go on unseen.
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), PARENT_CHECK_MS).unref();
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal ? 1 : 0);
   });

@@ -108,6 +108,9 @@ describe('on a database of its own', async () => {
     assert.equal((await json('adviser', 'remove', made.id, ...at)).id, made.id);
     assert.deepEqual(await json('adviser', 'list', ...at), []);
     assert.equal((await type('adviser', 'show', 'alex@firm.example', ...at)).code, 4);
+    assert.equal((await json('adviser', 'list', '--removed', ...at))[0].id, made.id);
+    assert.equal((await json('adviser', 'restore', made.id, ...at)).id, made.id);
+    assert.equal((await type('adviser', 'restore', made.id, ...at)).code, 3);
   });
 
   test('a case is opened and gets customers, who are changed and removed', async () => {
@@ -125,6 +128,9 @@ describe('on a database of its own', async () => {
     assert.equal((await json('customer', 'show', john.id, ...inCase)).phone, '07400 123456');
     assert.equal((await json('customer', 'remove', john.id, ...inCase)).id, john.id);
     assert.deepEqual((await json('case', 'show', id, ...at)).customers, []);
+    assert.equal((await json('customer', 'list', '--removed', ...inCase)).length, 1);
+    assert.equal((await json('customer', 'restore', john.id, ...inCase)).id, john.id);
+    assert.equal((await json('case', 'show', id, ...at)).customers.length, 1);
     assert.equal((await json('case', 'list', ...at)).length, 1);
   });
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
+import { openClient } from '../src/kernel/client.ts';
 import type { Outgoing, Receipt, Sender } from '../src/messages/outgoing.ts';
 import type { Answer } from './harness/http.ts';
-import { meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
+import { meetingRooms, meetingSteps, openZoom, secrets } from './harness/meeting-rooms.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
@@ -482,6 +483,28 @@ test('another account: upcoming meetings are removed at the old one and made at 
   assert.equal(zoom.meetings.size, 0);
   assert.match((await links(firm, path))[1], /^https:\/\/meet\.firm\.example\//);
   assert.equal((await meeting(firm, path)).provider, 'jitsi');
+});
+
+test('an account that is being changed while a step begins is waited for', async () => {
+  const firm = await zoomFirm();
+  const { id, path } = await book(firm);
+  const claim = randomUUID();
+  const lease = 'UPDATE meetings SET lease_by = $2, lease_until = due_at WHERE appointment_id = $1';
+  await world.sql(lease, [id, claim]);
+  const client = await openClient(world.connection, 'change');
+  await client.query('BEGIN');
+  const change = `UPDATE advisers SET video_provider = 'jitsi', video_account_id = NULL WHERE id = $1`;
+  await client.query(change, [firm.adviserId]);
+  await client.query('UPDATE meetings SET wanted = wanted + 1 WHERE appointment_id = $1', [id]);
+  const key = { company_id: firm.companyId, case_id: firm.caseId, appointment_id: id };
+  const step = meetingSteps(world, zoom).handle(key, { id: claim, signal: new AbortController().signal });
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  while ((await world.sql(waiting)).length === 0);
+  await client.query('COMMIT');
+  await client.end();
+  await step;
+  await worker.runOnce();
+  assert.deepEqual([(await meeting(firm, path)).provider, zoom.asked], ['jitsi', []]);
 });
 
 test('the same account with another secret keeps its meetings', async () => {

@@ -752,6 +752,46 @@ test('a body that is too large for an unknown case is 404, and without a token 4
   assertProblem(await world.anonymous.post(`${firm.path}/interactions`, body), 401, 'invalid_token');
 });
 
+type Secured = Record<string, { security?: Record<string, string[]>[] }>;
+
+for (const [template, methods] of Object.entries(document.paths as unknown as Record<string, Secured>)) {
+  for (const [method, { security }] of Object.entries(methods)) {
+    if (method === 'get' || !template.includes('{')) continue;
+    test(`${method.toUpperCase()} ${template} of what never was is 404, however large the body`, async () => {
+      const caller = await (await world.firm()).withScopes(...(security?.[0]?.bearer ?? []));
+      const path = template.replaceAll(/\{\w+\}/g, randomUUID());
+      assertProblem(await caller.send(method.toUpperCase(), path, '{}'.padEnd(MEBIBYTE + 1)), 404, 'not_found');
+    });
+  }
+}
+
+test('what takes no body does nothing when one comes that is too large', async () => {
+  const firm = await world.firm();
+  const [adviser] = (await firm.get('/manage/advisers')).body;
+  const [key] = (await firm.get('/manage/keys')).body;
+  const client = (await firm.post('/manage/clients', { name: 'site', scopes: ['manage'] })).body;
+  const customer = `/manage/cases/${firm.caseId}/customers/${firm.customers[0].id}`;
+  const state = () =>
+    Promise.all(
+      ['advisers', 'customers', 'clients', 'tokens', 'custom_tags', 'messages'].map((table) =>
+        world.sql(`SELECT to_jsonb(t) - 'last_used_at' AS row FROM ${table} t WHERE company_id = $1`, [firm.companyId]),
+      ),
+    );
+  const before = await state();
+  for (const [method, path] of [
+    ['DELETE', `/manage/advisers/${adviser.id}`],
+    ['DELETE', customer],
+    ['DELETE', '/manage/custom-tags/vip-client'],
+    ['DELETE', `/manage/keys/${key.id}`],
+    ['POST', `/manage/clients/${client.id}/rotate`],
+    ['POST', `/manage/clients/${client.id}/disable`],
+    ['POST', `/manage/clients/${client.id}/enable`],
+  ] as const) {
+    assertProblem(await firm.send(method, path, '{}'.padEnd(MEBIBYTE + 1)), 413, 'body_too_large');
+    assert.deepEqual(await state(), before, path);
+  }
+});
+
 test('a length of many gigabytes is refused before a byte of it has come', async () => {
   const firm = await world.firm();
   const path = `${firm.path}/interactions`;
@@ -1170,3 +1210,26 @@ test('a 500 while writing leaves nothing behind', async () => {
   assert.doesNotMatch(answer.text.replace(answer.body.request_id, ''), /in_the_way|constraint|invoice|check/i);
   assert.deepEqual(await recordsOf(firm), before);
 });
+
+for (const [what, value, code] of [
+  ['null', null, 'required'],
+  ['a number', 5, 'type'],
+  ['a list', ['phone'], 'type'],
+  ['another word', 'Phone', 'not_allowed'],
+] as const) {
+  test(`${what} for a field that takes a few words is one fault and not two`, async () => {
+    const firm = await world.firm();
+    const requests: [string, object, string][] = [
+      [`${firm.path}/interactions`, { type: value }, 'type'],
+      [`${firm.path}/address-book/entry`, { entity_id: value, title: '', first_names: '', last_name: '' }, 'entity_id'],
+      ['/manage/keys', { name: 'x', scopes: ['manage', value] }, 'scopes[1]'],
+    ];
+    for (const [path, body, field] of requests) {
+      const { errors } = (await firm.post(path, body)).body;
+      assert.deepEqual(
+        errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]),
+        [[field, code]],
+      );
+    }
+  });
+}

@@ -5,6 +5,7 @@ import {
   createAdviser,
   listAdvisers,
   removeAdviser,
+  restoreAdviser,
   showAdviser,
 } from '../company/advisers/advisers.ts';
 import type { Desk } from '../company/office.ts';
@@ -15,7 +16,7 @@ import { SecretBox } from '../kernel/secret-box.ts';
 import { VideoAccountBody } from '../video/accounts.schema.ts';
 import { connectAccount, disconnectAccount } from '../video/accounts.ts';
 import type { Command } from './command.ts';
-import { deskCommand, deskList } from './records.ts';
+import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';
 
 const one = { argument: 'adviser', description: 'The adviser is named by identifier or email.' };
 const EXAMPLE = 'alex@firm.example';
@@ -35,9 +36,10 @@ export const commands: Command[] = [
       name: 'adviser list',
       summary: 'List advisers',
       columns: ['id', 'email', 'name', 'active', 'video_provider'],
+      flags: REMOVED_FLAG,
       examples: ['adviser list', 'adviser list --company "Smith & Partners" --search alex'],
     },
-    listAdvisers,
+    (desk, listing, { flags }) => listAdvisers(desk, { ...listing, removed: flags.removed === true }),
   ),
   deskCommand(
     { ...one, name: 'adviser show', summary: 'Show an adviser', examples: [`adviser show ${EXAMPLE}`] },
@@ -110,6 +112,16 @@ export const commands: Command[] = [
       examples: [`adviser remove ${EXAMPLE}`],
     },
     async (desk, { argument }) => removeAdviser(desk, await find(desk, argument)),
+  ),
+  deskCommand(
+    {
+      argument: 'adviser-id',
+      name: 'adviser restore',
+      summary: 'Restore a removed adviser',
+      description: '"adviser list --removed" shows the identifier.',
+      examples: ['adviser restore 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],
+    },
+    (desk, task) => restoreAdviser(desk, idOf(task, 'adviser')),
   ),
 ];
 

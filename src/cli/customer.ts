@@ -5,10 +5,11 @@ import {
   listCaseCustomers,
   listCustomers,
   removeCustomer,
+  restoreCustomer,
   showCustomer,
 } from '../company/cases/customers.ts';
 import type { Command, FlagValues } from './command.ts';
-import { deskCommand, deskList, idOf } from './records.ts';
+import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';
 
 const CASE = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
 const CUSTOMER = '01a1dedc-7a10-7000-8d1f-0c3b5a7e9f21';
@@ -35,12 +36,14 @@ export const commands: Command[] = [
     {
       name: 'customer list',
       summary: 'List customers, of a case or of all',
-      flags: { case: { ...caseFlag, description: 'Only the customers of this case.' } },
+      flags: { case: { ...caseFlag, description: 'Only the customers of this case.' }, ...REMOVED_FLAG },
       columns: ['id', 'title', 'first_names', 'last_name', 'email', 'phone', 'case_id'],
       examples: ['customer list --search smith', `customer list --case ${CASE}`],
     },
-    (desk, listing, { flags }) =>
-      flags.case === undefined ? listCustomers(desk, listing) : listCaseCustomers(desk, caseIn(flags), listing),
+    (desk, listing, { flags }) => {
+      const wanted = { ...listing, removed: flags.removed === true };
+      return flags.case === undefined ? listCustomers(desk, wanted) : listCaseCustomers(desk, caseIn(flags), wanted);
+    },
   ),
   deskCommand(
     {
@@ -71,5 +74,14 @@ export const commands: Command[] = [
       examples: [`customer remove ${CUSTOMER} --case ${CASE}`],
     },
     (desk, task) => removeCustomer(desk, caseIn(task.flags), idOf(task, 'customer')),
+  ),
+  deskCommand(
+    {
+      ...one,
+      name: 'customer restore',
+      summary: 'Restore a removed customer',
+      examples: [`customer restore ${CUSTOMER} --case ${CASE}`],
+    },
+    (desk, task) => restoreCustomer(desk, caseIn(task.flags), idOf(task, 'customer')),
   ),
 ];

@@ -51,6 +51,11 @@ export function officeCommand<S extends TObject>(command: Described & { body?: S
 
 type Listed = Described & { columns: readonly string[] };
 
+/** `--removed` is a flag of lists of what can be restored. */
+export const REMOVED_FLAG: Flags = {
+  removed: { type: 'boolean', description: 'Those that were removed, and only those.' },
+};
+
 export const deskList = (
   command: Listed,
   list: (desk: Desk, listing: Listing, call: Call) => Promise<PageOfJson>,

@@ -48,9 +48,7 @@ type Operation<P extends string, B extends TSchema> = {
   response: TSchema;
   /** Of the reading of one record. Writes below the same path can then be made to depend on its state. */
   record?: { table: string; show: (context: Context, params: Record<P, string>) => Promise<string> };
-  /** Throws where the path names nothing; for operations without a body, whose `handle` would act. */
-  locate?: (context: Context, params: Record<P, string>) => Promise<void>;
-  /** Gives the JSON text of the answer. It must write nothing when the form has faults. */
+  /** Gives the JSON text of the answer. It must write nothing when the form has faults, and nowhere but in `db`. */
   handle: (
     context: Context,
     params: Record<P, string>,
@@ -81,10 +79,6 @@ export function serve<P extends string, B extends TSchema>(
     const { headers, ...rest } = whole(answer);
     return { ...rest, headers: { ...headers, ...(tag && { etag: tag }) } };
   };
-  const judge = async (request: FastifyRequest) =>
-    operation.body
-      ? run(request, refused('too_long', ''))
-      : operation.locate?.(contextOf(request, services), identifiers(request, operation));
   const read = (request: FastifyRequest) => formOf<B>((operation.body ?? NO_BODY) as B, request.body);
 
   for (const [i, [method, path]] of (
@@ -138,12 +132,16 @@ export function serve<P extends string, B extends TSchema>(
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
-        // The path is judged before the body, also when the body is too large to be read.
-        if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-          const judged = await judge(request).catch((found: unknown) => found);
-          if (judged instanceof CodedError && judged.code === 'not_found') throw judged;
-        }
-        throw error;
+        if (error.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') throw error;
+        // The path is judged before the body, also when that is too large to be read. What would act without a body
+        // acts too, and is undone: only where it finds nothing does the answer change.
+        const undone = services.db.transaction(async (db) => {
+          await run(request, refused('too_long', ''), db);
+          throw error;
+        });
+        return undone.catch((found: unknown) => {
+          throw found instanceof CodedError && found.code === 'not_found' ? found : error;
+        });
       },
     });
   }

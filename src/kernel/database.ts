@@ -193,9 +193,16 @@ function isBroken(error: unknown): boolean {
   return /^(57P01|ECONNRESET|EPIPE)$/.test(code) || /^Connection terminated/i.test(message);
 }
 
-/** No connection, a connection that broke, or a server that is starting or stopping (classes 08 and 57P). */
+/**
+ * What passes by itself, so that trying again makes sense: no connection, or one that broke (08); a server that starts
+ * or stops (57P); a database that takes no connections (55000, which no statement here raises); too few resources,
+ * memory or connections at the moment (53000, 53200, 53300). Not a full disk (53100), which somebody has to clear, nor
+ * a limit that the same statement will meet again (53400): callers who retry would only hide that from the alarms.
+ */
+const PASSES = /^(08|57P|55000|53[023]00)/;
+
 function isUnavailable(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return /^(08|57P|53300)/.test(error.code ?? '');
+  if (error instanceof pg.DatabaseError) return PASSES.test(error.code ?? '');
   const { code = '', message = '' } = error as { code?: string; message?: string };
   return /^E[A-Z]+$/.test(code) || /timeout exceeded when trying to connect|Connection terminated/i.test(message);
 }

@@ -89,7 +89,9 @@ export function readForm<S extends TSchema>(schema: S, body: unknown, exact: unk
   const crowded = tooMany(schema, body as Record<string, unknown>);
   if (crowded.length > 0) {
     const emptied = { ...body, ...Object.fromEntries(crowded.map(({ field }) => [field, undefined])) };
-    return new Form(emptied as Static<S>, [...crowded, ...faultsOf(schema, emptied)]);
+    // A required one is not missing: it is what was emptied.
+    const others = faultsOf(schema, emptied).filter((other) => !crowded.some(({ field }) => field === other.field));
+    return new Form(emptied as Static<S>, [...crowded, ...others]);
   }
   return new Form(exact as Static<S>, faultsOf(schema, body));
 }
@@ -97,7 +99,11 @@ export function readForm<S extends TSchema>(schema: S, body: unknown, exact: unk
 function faultsOf(schema: TSchema, body: object): Fault[] {
   const validate = validators.get(schema) ?? ajv.compile(schema);
   validators.set(schema, validate);
-  return validate(body) ? [] : (validate.errors ?? []).slice(0, MOST_FAULTS).map(toFault);
+  if (validate(body)) return [];
+  const errors = (validate.errors ?? []).slice(0, MOST_FAULTS);
+  // What has the wrong type is no allowed value either; the one says it all.
+  const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
+  return errors.filter(({ keyword, instancePath }) => keyword !== 'enum' || !mistyped.has(instancePath)).map(toFault);
 }
 
 /** Before the schema is walked: naming every fault of a million lines is no service to anybody. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { InvalidValue } from './errors.ts';
 import type { Form } from './form.ts';
-import { isSet, queryFlag } from './shapes.ts';
+import { isSet, NATURAL_PATTERN, queryFlag } from './shapes.ts';
 
 /** A part of a list. */
 export type Page = { limit: number; offset: number };
@@ -22,7 +22,7 @@ const natural = (byDefault: number, most: number, description: string) =>
   Type.Optional(
     Type.Unsafe<string>({
       type: ['integer', 'string'],
-      pattern: '^[1-9][0-9]{0,6}$',
+      pattern: NATURAL_PATTERN,
       minimum: 1,
       maximum: most,
       default: byDefault,
@@ -78,7 +78,6 @@ function readNatural(
   most: number,
 ) {
   const read = query.read(field, query.body[field], (value) => {
-    if (!/^[1-9]\d*$/.test(value)) throw new InvalidValue('format', 'must be a whole number from 1');
     if (Number(value) > most) throw new InvalidValue('out_of_range', `must not be more than ${most}`);
     return Number(value);
   });

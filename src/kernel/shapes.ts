@@ -8,8 +8,12 @@ type Options = Record<string, unknown>;
 
 const UUID_PATTERN = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
 
+/** A whole number from 1, as a query string has it. */
+export const NATURAL_PATTERN = '^[1-9][0-9]*$';
+
 /** What a caller is told when text does not have the form. */
 export const PATTERN_MESSAGES: Record<string, string> = {
+  [NATURAL_PATTERN]: 'must be a whole number from 1',
   [UUID_PATTERN]: 'must be a UUID',
   [TIME_PATTERN]: 'must be a time in the form YYYY-MM-DD HH:mm:ss',
   [DECIMAL_PATTERN]: 'must be a plain decimal number such as 60 or 60.00',

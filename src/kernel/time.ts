@@ -65,12 +65,3 @@ export function parseBirthday(text: string, zone: string, now: Instant): string 
 
 /** How an instant goes to PostgreSQL, whose timestamptz keeps microseconds. */
 export const toSql = (instant: Instant): string => instant.toString({ fractionalSecondDigits: 6 });
-
-export function isTimeZone(name: string): boolean {
-  try {
-    Temporal.Now.zonedDateTimeISO(name);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,5 +1,6 @@
 import { after } from 'node:test';
 import pino from 'pino';
+import type { Queue } from '../../src/kernel/due-queue.ts';
 import { DueWorker } from '../../src/kernel/due-work.ts';
 import { Outcomes } from '../../src/kernel/outcomes.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
@@ -28,17 +29,25 @@ type Options = {
   sender?: Sender;
 };
 
-/** A worker on the world's database and clock, driven step by step with `runOnce`. */
-export function meetingRooms({ db, connection, clock }: World, server: Zoom, options: Options = {}): DueWorker {
-  const logger = pino({ level: 'silent' });
-  const { timeoutMs = 10_000, sender } = options;
+const logger = pino({ level: 'silent' });
+
+export function meetingSteps({ db, clock }: World, server: Zoom, options: Options = {}): Queue {
+  const { timeoutMs = 10_000 } = options;
   const { apiUrl, oauthUrl } = server;
   const providers = {
     jitsi: jitsi({ url: 'https://meet.firm.example/rooms', appId: undefined, appSecret: undefined, ...options.jitsi }),
     zoom: zoom({ apiUrl, oauthUrl, clock: clock.read, timeoutMs }),
   };
+  const box = options.secrets ?? secrets;
+  return meetingQueue({ db, clock: clock.read, logger, random: () => 0.5, providers, secrets: box });
+}
+
+/** A worker on the world's database and clock, driven step by step with `runOnce`. */
+export function meetingRooms(world: World, server: Zoom, options: Options = {}): DueWorker {
+  const { db, connection, clock } = world;
+  const { sender } = options;
   const common = { db, clock: clock.read, logger, random: () => 0.5 };
-  const meetings = meetingQueue({ ...common, providers, secrets: options.secrets ?? secrets });
+  const meetings = meetingSteps(world, server, options);
   const messages = sender && [
     messageQueue({ ...common, senders: { email: sender, sms: sender }, outcomes: new Outcomes() }),
   ];

@@ -1,5 +1,6 @@
+import { requireEmail } from '../../kernel/contact.ts';
 import type { Context } from '../../kernel/context.ts';
-import { InvalidValue, notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
 import { containing } from '../../kernel/page.ts';
@@ -70,7 +71,6 @@ export async function updateEntry(
 }
 
 const EMPTY_ADDRESS = { address_1: '', address_2: '', address_3: '', postcode: '' };
-const EMAIL = /^[^\s@<>(),;:"[\]\\]+@(?:[^\s@<>(),;:"[\]\\.]+\.)+[^\s@<>(),;:"[\]\\.]+$/;
 
 /** Nothing but the fields of an address: its table has columns that are no business of a caller. */
 const addressFields = ({ address_1, address_2, address_3, postcode }: NonNullable<EntryBody['address']>) => ({
@@ -104,10 +104,6 @@ function readDraft({ company, clock }: Context, form: Form<EntryBody>): Draft {
     customers: relationship && [...relationship.keys()],
     words: relationship && [...relationship.values()],
   };
-}
-
-function requireEmail(text: string): void {
-  if (!EMAIL.test(text)) throw new InvalidValue('format', 'must be an email address');
 }
 
 function readRelationship(form: Form<EntryBody>): Map<string, string> | null {

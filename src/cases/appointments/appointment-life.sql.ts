@@ -50,7 +50,7 @@ export const listDiary = statement(
 );
 
 /** $1 company, $2 case, $3 id. A deleted one is found too. */
-export const findAppointment = statement(
+export const findInAnyState = statement(
   'appointments.find_any',
   `SELECT ${APPOINTMENT_ROW}, attended, type, deleted_at IS NOT NULL AS deleted
      FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3`,

@@ -13,7 +13,7 @@ import { NO_MESSAGES, planCancellation, planReminders } from './appointment-mess
 export async function restoreAppointment(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
   return untilWritten(async () => {
-    const row = await findAppointment(context, caseId, id);
+    const row = await findInAnyState(context, caseId, id);
     if (!row) throw notFound('appointment');
     if (!row.deleted) throw notPossible('deleted_at', 'the appointment is not deleted');
     const now = clock();
@@ -34,7 +34,7 @@ export async function setOutcome(
   const { db, company, clock } = context;
   const { type } = form.body;
   return untilWritten(async () => {
-    const row = await findAppointment(context, caseId, id);
+    const row = await findInAnyState(context, caseId, id);
     if (!row || row.deleted) throw notFound('appointment');
     const before = appointmentOf(row);
     const attended = form.body.attended === undefined ? row.attended === 1 : form.body.attended === true;
@@ -75,5 +75,5 @@ function requireBegun(form: Form<OutcomeBody>, start: Instant, now: Instant): vo
 
 type FoundRow = AppointmentRow & { attended: 0 | 1; type: string | null; deleted: boolean };
 
-const findAppointment = ({ db, company }: Context, caseId: string, id: string) =>
-  db.first<FoundRow>(sql.findAppointment, [company.id, caseId, id]);
+const findInAnyState = ({ db, company }: Context, caseId: string, id: string) =>
+  db.first<FoundRow>(sql.findInAnyState, [company.id, caseId, id]);

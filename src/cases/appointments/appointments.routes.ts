@@ -8,7 +8,7 @@ import {
   CreateAppointmentBody,
   UpdateAppointmentBody,
 } from './appointments.schema.ts';
-import { createAppointment, deleteAppointment, requireAppointment, updateAppointment } from './appointments.ts';
+import { createAppointment, deleteAppointment, updateAppointment } from './appointments.ts';
 
 const tag = 'Appointments';
 const list = '/cases/{caseId}/appointments';
@@ -58,7 +58,6 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
     description: 'Withdraws every message that has not gone out, and the meeting.',
     params,
     response: Deleted,
-    locate: (context, { caseId, appointmentID }) => requireAppointment(context, caseId, appointmentID),
     handle: (context, { caseId, appointmentID }) => deleteAppointment(context, caseId, appointmentID),
   });
 

@@ -1,7 +1,7 @@
-import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
+import { requirePhone } from '../../kernel/contact.ts';
 import type { Context } from '../../kernel/context.ts';
 import { noticeDueWork } from '../../kernel/due-notice.ts';
-import { InvalidValue, notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
@@ -20,7 +20,7 @@ export async function createAppointment(
   const { body } = form;
   const { start, end } = readTimes(context, form);
   requireOrder(form, start, end);
-  requirePhone(context, form);
+  checkPhone(context, form);
   const asked = readAsked(form);
   const book = async () => {
     if (!form.ok || !start || !end) return undefined;
@@ -62,7 +62,7 @@ export async function updateAppointment(
   const { db, company, clock } = context;
   const { body } = form;
   const times = readTimes(context, form);
-  requirePhone(context, form);
+  checkPhone(context, form);
   const asked = readAsked(form);
   const newRecipient = form.faulty('email_recipient') ? null : body.email_recipient || null;
   return untilWritten(async () => {
@@ -108,7 +108,7 @@ export async function deleteAppointment(context: Context, caseId: string, id: st
   return record;
 }
 
-export async function requireAppointment({ db, company }: Context, caseId: string, id: string): Promise<void> {
+async function requireAppointment({ db, company }: Context, caseId: string, id: string): Promise<void> {
   if (!(await db.first(sql.findAppointment, [company.id, caseId, id, null]))) throw notFound('appointment');
 }
 
@@ -154,12 +154,8 @@ function requireOrder(form: Form<Body>, start: Instant | undefined, end: Instant
   );
 }
 
-function requirePhone({ company }: Context, form: Form<Body>): void {
-  form.read('sms_recipient', form.body.sms_recipient, (text) => {
-    const region = company.phoneRegion as CountryCode;
-    const number = parsePhoneNumberFromString(text, { defaultCountry: region, extract: false });
-    if (!number?.isPossible()) throw new InvalidValue('format', 'must be a possible phone number');
-  });
+function checkPhone({ company }: Context, form: Form<Body>): void {
+  form.read('sms_recipient', form.body.sms_recipient, (text) => requirePhone(text, company.phoneRegion));
 }
 
 /** Nothing was booked: throws the reason, or returns where another change came between and it can be tried again. */
