@@ -162,7 +162,7 @@ test('the pauses double, and half of each is left to chance', async () => {
     const ms = pauses[i] ?? 0;
     assert.ok(ms >= most / 2 && ms <= most, `pause ${i}: ${ms} of ${most}`);
   }
-  assert.ok(new Set(pauses.map((ms, i) => ms / (pauses[i - 1] ?? 1))).size > 3, 'no two by the same factor');
+  assert.equal(new Set(pauses.map((ms, i) => ms / (pauses[i - 1] ?? 1))).size, 8, 'no two grow by the same factor');
 });
 
 for (const [what, header, least] of [
@@ -214,6 +214,17 @@ for (const [what, call, status] of [
     assert.deepEqual([error.status, error.attempts, pauses, line.requests.length], [status, 1, [], 1]);
   });
 }
+
+test('a redirect is not followed: it could make a read of a write, and carry the token elsewhere', async () => {
+  const firm = await world.firm();
+  const { client } = impatient(firm);
+  for (const status of [301, 307]) {
+    line.mishaps.push({ status, headers: { location: `${world.baseUrl}${firm.path}/interactions` } });
+    const error = await failed(client.createCaseInteraction({ caseId: firm.caseId, body: CALL }));
+    assert.deepEqual([error.status, error.code, error.attempts], [status, 'unexpected_answer', 1]);
+  }
+  assert.equal(await countOf(firm), 0);
+});
 
 test('a key that belongs to another request is told, and not sent again', async () => {
   const firm = await world.firm();
@@ -323,13 +334,38 @@ test('signing in is tried again on a bad line, and at the next call where it fai
   assert.deepEqual(paths(), [...Array(4).fill('/oauth/token'), '/manage/company']);
 });
 
-test('who stops waiting for a token does not take it from the others', async () => {
-  const client = signIn(await applicationOf(await world.firm()));
-  const impatientOne = new AbortController();
-  const left = client.getCompany({ signal: impatientOne.signal });
+test('a token that was refused, but has been renewed in the meantime, is not renewed again', async () => {
+  const isRenewed = Promise.withResolvers<void>();
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    const response = await globalThis.fetch(url, init);
+    if (response.status === 401 && String(url).includes('/manage/cases')) await isRenewed.promise;
+    return response;
+  };
+  const client = signIn(await applicationOf(await world.firm()), { now: () => 0, fetch });
+  await client.getCompany();
+  world.clock.advance({ hours: 2 });
+  line.requests.length = 0;
+  const late = client.listCases();
+  await client.getCompany();
+  isRenewed.resolve();
+  assert.equal((await late).status, 200);
+  assert.equal(tokensFetched(), 1);
+});
+
+test('who stops waiting for a token stops at once, and does not take it from the others', async () => {
+  const order: string[] = [];
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    const response = await globalThis.fetch(url, init);
+    if (String(url).endsWith('/oauth/token')) order.push('token');
+    return response;
+  };
+  const client = signIn(await applicationOf(await world.firm()), { fetch });
+  const leaving = new AbortController();
+  const left = client.getCompany({ signal: leaving.signal }).catch(({ name }) => order.push(name));
   const stays = client.getCompany();
-  impatientOne.abort();
-  await assert.rejects(left, { name: 'AbortError' });
+  leaving.abort();
+  await left;
   assert.equal((await stays).status, 200);
+  assert.deepEqual(order, ['AbortError', 'token']);
   assert.equal(tokensFetched(), 1);
 });
