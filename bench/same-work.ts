@@ -29,7 +29,7 @@ export async function requireSameWork(
   client: pg.Client,
   [one, other]: [Server, Server],
 ): Promise<Change> {
-  const seen = [];
+  const seen: { json: unknown; change: Change }[] = [];
   for (const [i, server] of [one, other].entries()) {
     const before = await readLedger(client);
     const n = operation.kind === 'read' ? FIRST : FIRST + i;

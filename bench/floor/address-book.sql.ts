@@ -1,4 +1,4 @@
-import { columns, iso, object, type Statement } from './sql.ts';
+import { array, columns, iso, NULL, object, orNull, plain, type Statement, text, textOrNull } from './sql.ts';
 
 const PERSON = ['title', 'first_names', 'last_name', 'tel_1', 'email', 'gender', 'marital_status'] as const;
 export const REST = ['middle_names', 'known_as', 'tel_2', 'occupation', 'preferred_name', 'alias'] as const;
@@ -6,41 +6,41 @@ export const PRONOUNS = ['their_pronoun', 'them_pronoun', 'they_pronoun'] as con
 /** In the order of the parameters of both writes, which follow $9. The day of birth comes after them. */
 export const SENT = [...PERSON, ...REST, ...PRONOUNS] as const;
 
-const names = columns('p', 'title', 'last_name', 'first_names');
+const PERSON_WORD = `'"person"'`;
+const names = columns(text, 'p', 'title', 'last_name', 'first_names');
 const details = {
-  ...columns('p', 'middle_names', 'known_as', 'tel_1', 'tel_2', 'email', 'occupation', 'preferred_name', 'alias'),
-  dob: `to_char(p.dob, 'DD/MM/YYYY')`,
+  ...columns(textOrNull, 'p', ...REST, 'tel_1', 'email'),
+  dob: orNull(plain(`to_char(p.dob, 'DD/MM/YYYY')`)),
 };
-const pronouns = columns('p', ...PRONOUNS);
+const pronouns = columns(textOrNull, 'p', ...PRONOUNS);
 const relationship = (rows: string) =>
-  `(SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM ${rows})`;
+  `(SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || ${text('r.word')}, ',' ORDER BY r.position), '') || '}' FROM ${rows})`;
 const stored = 'relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id';
 
 const person = object({
-  id: 'p.id',
-  entity_id: `'person'`,
+  id: plain('p.id'),
+  entity_id: PERSON_WORD,
   data: object({
     ...names,
-    gender: `coalesce(p.gender, '')`,
-    marital_status: `coalesce(p.marital_status, '')`,
+    gender: text(`coalesce(p.gender, '')`),
+    marital_status: text(`coalesce(p.marital_status, '')`),
     ...details,
     ...pronouns,
     relationship: relationship(stored),
-    address: 'p.address_id',
-    tags: 'p.tags',
-    custom_tags: 'p.custom_tags',
+    address: plain('p.address_id'),
+    ...columns(text, 'p', 'tags', 'custom_tags'),
   }),
 });
 const address = object({
-  id: 'a.id',
-  entity_id: `'address'`,
-  data: object(columns('a', 'postcode', 'address_1', 'address_2', 'address_3')),
+  id: plain('a.id'),
+  entity_id: `'"address"'`,
+  data: object(columns(text, 'a', 'postcode', 'address_1', 'address_2', 'address_3')),
 });
 
 /** One pass over the people, two texts for each: $1 company, $2 case. */
 export const list: Statement = {
   name: 'floor.address_book',
-  text: `SELECT '[' || coalesce(string_agg(${person}::text || ', ' || ${address}::text, ', ' ORDER BY p.created_at, p.id), '') || ']'
+  text: `SELECT ${array(`${person} || ',' || ${address}`, 'p.created_at, p.id')}
            FROM people p
            JOIN addresses a ON a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id
           WHERE p.company_id = $1 AND p.case_id = $2 AND p.deleted_at IS NULL`,
@@ -67,18 +67,18 @@ export const create: Statement = {
            SELECT $1, $2, $3, r.* FROM ${sentRelationships}
          )
          SELECT ${object({
-           entity_id: `'person'`,
+           entity_id: PERSON_WORD,
            data: object({
              ...names,
              relationship: relationship(sentRelationships),
-             address: 'p.address_id',
+             address: plain('p.address_id'),
              ...pronouns,
            }),
-           customer_case_id: 'p.case_id',
-           id: 'p.id',
+           customer_case_id: plain('p.case_id'),
+           id: plain('p.id'),
            updated_at: iso('p.updated_at'),
            created_at: iso('p.created_at'),
-         })}::text FROM p`,
+         })} FROM p`,
 };
 
 const added = (column: string, sent: string) =>
@@ -124,20 +124,20 @@ export const update: Statement = {
            DO UPDATE SET word = excluded.word, position = excluded.position
          )
          SELECT ${object({
-           id: 'p.id',
-           customer_case_id: 'p.case_id',
-           entity_id: `'person'`,
+           id: plain('p.id'),
+           customer_case_id: plain('p.case_id'),
+           entity_id: PERSON_WORD,
            data: object({
              ...names,
              relationship: relationship(sentRelationships),
              ...details,
-             ...columns('p', 'gender', 'marital_status'),
+             ...columns(textOrNull, 'p', 'gender', 'marital_status'),
              ...pronouns,
            }),
            created_at: iso('p.created_at'),
            updated_at: iso('p.updated_at'),
-           company_id: 'p.company_id',
-           deleted_at: iso('p.deleted_at'),
-           ...Object.fromEntries(NOT_KEPT.map((field) => [field, 'null'])),
-         })}::text FROM p, (SELECT $9::uuid) unused`,
+           company_id: plain('p.company_id'),
+           deleted_at: orNull(iso('p.deleted_at')),
+           ...Object.fromEntries(NOT_KEPT.map((field) => [field, NULL])),
+         })} FROM p, (SELECT $9::uuid) unused`,
 };

@@ -1,15 +1,32 @@
-import { columns, instant, iso, object, type Statement, wall } from './sql.ts';
+import {
+  bare,
+  columns,
+  instant,
+  iso,
+  NULL,
+  object,
+  orNull,
+  plain,
+  type Statement,
+  text,
+  textOrNull,
+  wall,
+} from './sql.ts';
 
 /** As the measured requests have it: reminders and confirmations by email, the reminder on the day before. */
 
+const SCHEDULED = `'"scheduled"'`;
+const ONE = `'1'`;
+
 const common = (zone: string) => ({
-  ...columns('a', 'id', 'notes', 'location', 'sms_recipient'),
-  customer_case_id: 'a.case_id',
+  id: plain('a.id'),
+  ...columns(textOrNull, 'a', 'notes', 'location', 'sms_recipient'),
+  customer_case_id: plain('a.case_id'),
   start_time: iso('a.start_at'),
   end_time: wall('a.end_at', zone),
-  sms_confirmation: 'null',
-  sms_notification: 'null',
-  sms_day_before: '0',
+  sms_confirmation: NULL,
+  sms_notification: NULL,
+  sms_day_before: `'0'`,
   created_at: iso('a.created_at'),
   updated_at: iso('a.updated_at'),
 });
@@ -38,11 +55,11 @@ export const create: Statement = {
          )
          SELECT ${object({
            ...common('$10'),
-           ...columns('a', 'adviser_email', 'email_recipient'),
-           email_confirmation: `'scheduled'`,
-           email_notification: `'scheduled'`,
-           email_day_before: '1',
-         })}::text FROM a`,
+           ...columns(textOrNull, 'a', 'adviser_email', 'email_recipient'),
+           email_confirmation: SCHEDULED,
+           email_notification: SCHEDULED,
+           email_day_before: ONE,
+         })} FROM a`,
 };
 
 /** $1 company, $2 case, $3 id, $4 start, $5 end, $6 notes, $7 zone. The reminder of the old start gives way. */
@@ -67,15 +84,16 @@ export const move: Statement = {
          )
          SELECT ${object({
            ...common('$7'),
-           ...columns('a', 'type', 'attended', 'cancelled', 'video_id', 'join_url'),
-           deleted_at: iso('a.deleted_at'),
-           email_recipient: `coalesce(a.email_recipient, '')`,
-           email_confirmation: `(SELECT m.state FROM messages m
+           ...columns(textOrNull, 'a', 'type', 'video_id', 'join_url'),
+           ...columns(bare, 'a', 'attended', 'cancelled'),
+           deleted_at: orNull(iso('a.deleted_at')),
+           email_recipient: text(`coalesce(a.email_recipient, '')`),
+           email_confirmation: orNull(`(SELECT ${plain('m.state')} FROM messages m
              WHERE m.company_id = $1 AND m.case_id = $2 AND m.appointment_id = $3 AND m.kind = 'confirmation'
-             ORDER BY m.id DESC LIMIT 1)`,
-           email_notification: `'scheduled'`,
-           email_day_before: '1',
-         })}::text FROM a`,
+             ORDER BY m.id DESC LIMIT 1)`),
+           email_notification: SCHEDULED,
+           email_day_before: ONE,
+         })} FROM a`,
 };
 
 /** $1 company, $2 case, $3 id. */
@@ -89,5 +107,5 @@ export const remove: Statement = {
            UPDATE messages m SET state = 'cancelled', updated_at = now() FROM a
             WHERE m.company_id = $1 AND m.case_id = $2 AND m.appointment_id = $3 AND m.state = 'scheduled'
          )
-         SELECT ${object({ id: 'a.id', deleted_at: iso('a.deleted_at') })}::text FROM a`,
+         SELECT ${object({ id: plain('a.id'), deleted_at: iso('a.deleted_at') })} FROM a`,
 };

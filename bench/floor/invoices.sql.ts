@@ -1,4 +1,4 @@
-import { columns, instant, iso, object, type Statement, wall } from './sql.ts';
+import { array, bare, columns, instant, iso, NULL, object, orNull, plain, type Statement, text, wall } from './sql.ts';
 
 /** The payment with which the total was reached. */
 const datePaid = `CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
@@ -11,42 +11,48 @@ const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.pai
   WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END`;
 
 const common = {
-  ref: 'null',
-  notes: 'null',
-  ...columns('v', 'id', 'terms', 'payment_terms', 'total', 'invoice_number', 'recipients_name', 'vat_amount'),
-  subtotal: 'v.sub_total',
-  customer_case_id: 'v.case_id',
+  ref: NULL,
+  notes: NULL,
+  id: plain('v.id'),
+  ...columns(text, 'v', 'terms', 'payment_terms', 'invoice_number', 'recipients_name'),
+  ...columns(bare, 'v', 'total', 'vat_amount'),
+  subtotal: bare('v.sub_total'),
+  customer_case_id: plain('v.case_id'),
   date_due: iso('v.date_due'),
-  date_sent: iso('v.date_sent'),
+  date_sent: orNull(iso('v.date_sent')),
 };
-const record = object({ ...common, date_created: iso('v.date_created'), date_paid: iso(`(${datePaid})`) });
+const record = object({ ...common, date_created: iso('v.date_created'), date_paid: orNull(iso(`(${datePaid})`)) });
 
 const item = object({
-  ...columns('t', 'id', 'description', 'amount', 'quantity', 'rate', 'subtotal', 'vat_amount'),
-  status: `CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END`,
-  paid_at: 'CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END',
-  case_invoice_id: 't.invoice_id',
-  customer_case_id: 't.case_id',
-  has_vat: 't.vat_amount <> 0',
+  id: plain('t.id'),
+  description: text('t.description'),
+  ...columns(bare, 't', 'amount', 'quantity', 'rate', 'subtotal', 'vat_amount'),
+  status: `CASE WHEN t.cancelled_at IS NOT NULL THEN '"cancelled"' WHEN s.status = 'Paid' THEN '"paid"' ELSE 'null' END`,
+  paid_at: `CASE WHEN t.cancelled_at IS NULL THEN s.date_paid ELSE 'null' END`,
+  case_invoice_id: plain('t.invoice_id'),
+  customer_case_id: plain('t.case_id'),
+  has_vat: bare('t.vat_amount <> 0'),
+});
+
+const element = object({
+  ...common,
+  date_created: wall('v.date_created', '$3'),
+  date_paid: 's.date_paid',
+  status: plain('s.status'),
+  mail_sent: bare('v.date_sent IS NOT NULL'),
+  payable_online: `'false'`,
+  formatted_recurring_interval: NULL,
+  items: 'i.items',
 });
 
 /** $1 company, $2 case, $3 zone. */
 export const list: Statement = {
   name: 'floor.invoices',
-  text: `SELECT coalesce(json_agg(${object({
-    ...common,
-    date_created: wall('v.date_created', '$3'),
-    date_paid: 's.date_paid',
-    status: 's.status',
-    mail_sent: 'v.date_sent IS NOT NULL',
-    payable_online: 'false',
-    formatted_recurring_interval: 'null',
-    items: 'i.items',
-  })} ORDER BY v.date_created DESC, v.created_at DESC, v.id DESC), '[]')::text
+  text: `SELECT ${array(element, 'v.date_created DESC, v.created_at DESC, v.id DESC')}
            FROM invoices v,
-                LATERAL (SELECT ${status} AS status, ${iso(`(${datePaid})`)} AS date_paid OFFSET 0) s,
+                LATERAL (SELECT ${status} AS status, ${orNull(iso(`(${datePaid})`))} AS date_paid OFFSET 0) s,
                 LATERAL (
-                  SELECT coalesce(json_agg(${item} ORDER BY t.position), '[]') AS items FROM invoice_items t
+                  SELECT ${array(item, 't.position')} AS items FROM invoice_items t
                    WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
                      AND t.cancelled_at IS NULL) i
           WHERE v.company_id = $1 AND v.case_id = $2`,
@@ -81,7 +87,7 @@ export const create: Statement = {
          ), items AS (
            ${insertItems}
          )
-         SELECT ${record}::text FROM v`,
+         SELECT ${record} FROM v`,
 };
 
 /** As above without the terms. The items that are sent take the place of those that are there. */
@@ -99,5 +105,5 @@ export const update: Statement = {
          ), items AS (
            ${insertItems}
          )
-         SELECT ${record}::text FROM v`,
+         SELECT ${record} FROM v`,
 };

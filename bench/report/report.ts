@@ -14,6 +14,8 @@ export type OperationReport = {
   /** Throughput of the service by that of the floor, round by round. */
   ratio: Spread;
   p99Ratio: Spread;
+  /** CPU time of process and database together: the floor's by the service's. Other work on the machine moves it least. */
+  cpuRatio: number | undefined;
   service: Summary;
   floor: Summary;
   /** What one request changed in the database, on both alike. */
@@ -38,17 +40,21 @@ export const operationReport = (
   rounds: Record<ServerName, Round>[],
 ): OperationReport => {
   const [service, floor] = [rounds.map((round) => round.service), rounds.map((round) => round.floor)];
+  const [ours, theirs] = [summaryOf(service), summaryOf(floor)];
   return {
     id,
     name,
     kind,
     ratio: ratioOf(service, floor, 'requestsPerSecond'),
     p99Ratio: ratioOf(service, floor, 'p99'),
-    service: summaryOf(service),
-    floor: summaryOf(floor),
+    cpuRatio: allCpu(theirs) / allCpu(ours) || undefined,
+    service: ours,
+    floor: theirs,
     change,
   };
 };
+
+const allCpu = ({ processCpu = Number.NaN, databaseCpu = Number.NaN }: Summary) => processCpu + databaseCpu;
 
 /** What a list, and what a write, should at least reach of the floor. */
 export const GOAL = { read: 0.85, write: 0.8 };
@@ -67,10 +73,11 @@ export const HEAD = [
   'floor',
   'database ms',
   'floor',
+  'CPU ratio',
 ];
 
 export const rowsOf = ({ operations }: Report): string[][] =>
-  operations.map(({ name, kind, ratio, p99Ratio, service, floor }) => {
+  operations.map(({ name, kind, ratio, p99Ratio, cpuRatio, service, floor }) => {
     const both = (key: keyof Summary, digits: number) => [figure(service[key], digits), figure(floor[key], digits)];
     const below = ratio.median < GOAL[kind] ? '*' : ' ';
     return [
@@ -82,5 +89,6 @@ export const rowsOf = ({ operations }: Report): string[][] =>
       p99Ratio.median.toFixed(2),
       ...both('processCpu', 2),
       ...both('databaseCpu', 2),
+      figure(cpuRatio, 2),
     ];
   });
