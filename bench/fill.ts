@@ -46,7 +46,7 @@ async function makeCompany(db: Database, i: number): Promise<FilledCompany> {
 }
 
 /** New cases, in turn over the companies, with their records: in bulk, as a superuser who knows that they fit. */
-export async function fillCases(client: pg.Client, companies: FilledCompany[], size: Size): Promise<void> {
+export async function fillCases(client: pg.Client, companies: FilledCompany[], size: Size): Promise<string[]> {
   await client.query('SET session_replication_role = replica');
   await client.query('DROP TABLE IF EXISTS fresh');
   await client.query(
@@ -70,6 +70,7 @@ export async function fillCases(client: pg.Client, companies: FilledCompany[], s
   // The plans are made for what is there, and no clean-up of the filling falls into the measuring.
   await client.query('VACUUM (ANALYZE)');
   await client.query('CHECKPOINT');
+  return (await client.query<{ id: string }>('SELECT id FROM fresh')).rows.map(({ id }) => id);
 }
 
 /** So many rows for every new case. */

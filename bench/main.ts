@@ -43,6 +43,7 @@ async function run(options: Options): Promise<Report> {
     const service = stage.with(await startService(connection, { dataDir, flags }));
     const floor = stage.with(await startFloor(connection, stage.companies));
     const load = stage.with(await startLoad(world));
+    const targets = { service: { ...service, client, load }, floor: { ...floor, client, load } };
     const measured: OperationReport[] = [];
     progress.say('Comparing the answers of the two …');
     const changes = new Map<string, Record<string, number>>();
@@ -53,8 +54,8 @@ async function run(options: Options): Promise<Report> {
     for (const operation of operations) {
       const onRound = (_operation: unknown, server: string, round: number) =>
         progress.step(operation.name, `${server}, ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}`);
-      const bench = { stage, load, connections, seconds, warmUp, rounds, onRound };
-      const found = await measure(bench, operation, { service, floor });
+      const bench = { databasePid: stage.databasePid, connections, seconds, warmUp, rounds, onRound };
+      const found = await measure(bench, operation, targets);
       measured.push(operationReport(operation, changes.get(operation.id) ?? {}, found));
     }
     const memory = { service: memoryOf(service.pid), floor: memoryOf(floor.pid) };

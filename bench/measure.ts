@@ -1,6 +1,6 @@
+import type pg from 'pg';
 import type { Operation } from './operations.ts';
 import type { Load, Server } from './servers.ts';
-import type { Stage } from './stage.ts';
 import { cpuOf, cpuOfTree } from './usage.ts';
 import { restoreAppointments } from './world.ts';
 
@@ -14,9 +14,11 @@ export type Round = {
   databaseCpu: number | undefined;
 };
 
+/** A server, its database, and the load that it is put under. */
+export type Target = Pick<Server, 'pid' | 'port'> & { client: pg.Client; load: Load };
+
 type Bench = {
-  stage: Stage;
-  load: Load;
+  databasePid: number;
   connections: number;
   seconds: number;
   warmUp: number;
@@ -24,19 +26,19 @@ type Bench = {
   onRound: (operation: Operation, server: string, round: number) => void;
 };
 
-/** All rounds of one operation: of each server in turn, and the first is another one each time. */
+/** All rounds of one operation: of each target in turn, and the first is another one each time. */
 export async function measure<K extends string>(
-  { stage, load, connections, seconds, warmUp, rounds, onRound }: Bench,
+  { databasePid, connections, seconds, warmUp, rounds, onRound }: Bench,
   operation: Operation,
-  servers: Record<K, Pick<Server, 'pid' | 'port'>>,
+  targets: Record<K, Target>,
 ): Promise<Record<K, Round>[]> {
-  const names = Object.keys(servers) as K[];
+  const names = Object.keys(targets) as K[];
   const run = async (name: K, duration: number): Promise<Round> => {
-    const { pid, port } = servers[name];
-    if (operation.once) await restoreAppointments(stage.client);
-    const before = [cpuOf(pid), cpuOfTree(stage.databasePid)] as const;
+    const { pid, port, client, load } = targets[name];
+    if (operation.once) await restoreAppointments(client);
+    const before = [cpuOf(pid), cpuOfTree(databasePid)] as const;
     const driven = await load.drive({ operation: operation.id, port, connections, seconds: duration });
-    const after = [cpuOf(pid), cpuOfTree(stage.databasePid)] as const;
+    const after = [cpuOf(pid), cpuOfTree(databasePid)] as const;
     const { requests, p50, p99, fault } = driven;
     if (fault) throw new Error(`${operation.name}: the ${name} answered ${fault.status} under load: ${fault.text}`);
     const perRequest = (i: 0 | 1) =>

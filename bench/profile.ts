@@ -1,10 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { table } from './report/table.ts';
 
-/** What the time of a process went into, from the profiles in a folder: `npm run bench -- --profile <folder>`. */
+/**
+ * What the time of the service went into once it served, from the profiles in a folder: `npm run bench -- --profile
+ * <folder>`, then `npm run bench:profile -- <folder>`.
+ */
 
-type Frame = { functionName: string; url: string; lineNumber: number };
+type Frame = { functionName: string; url: string };
 type Profile = { nodes: { id: number; callFrame: Frame }[]; samples: number[]; timeDeltas: number[] };
 
 const MOST = 15;
@@ -18,7 +21,9 @@ for (const file of await readdir(folder)) {
   const byFunction = new Map<string, number>();
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
   let busy = 0;
+  const first = profile.samples.findIndex((id) => frames.get(id)?.url === 'node:_http_server');
   for (const [i, id] of profile.samples.entries()) {
+    if (i < first) continue;
     const frame = frames.get(id);
     const spent = profile.timeDeltas[i] ?? 0;
     if (!frame || frame.functionName === '(idle)' || spent < 0) continue;
@@ -41,18 +46,15 @@ function shares(sums: Map<string, number>, all: number): string[][] {
 }
 
 /** The package, the folder of our own source, or Node. */
-function partOf({ url, functionName }: Frame): string {
+function partOf(frame: Frame): string {
+  const { url, functionName } = frame;
   if (url === '') return functionName === '(garbage collector)' ? 'garbage collector' : 'V8 and native code';
   if (url.startsWith('node:')) return `node:${url.slice(5).replace('internal/', '').split('/')[0]}`;
   const dependency = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
-  return dependency ?? placeOf({ url, functionName, lineNumber: 0 }).split('/').slice(0, 2).join('/');
+  return dependency ?? placeOf(frame).split('/').slice(0, 2).join('/');
 }
 
-const placeOf = ({ url }: Frame): string => {
-  const [, own] = url.split(`${sep}src${sep}`);
-  return url.replace(/.*node_modules\//, '') !== url
-    ? url.replace(/.*node_modules\//, '')
-    : own
-      ? `src/${own}`
-      : url || 'V8';
-};
+/** The file, from the root of its package or of our source. */
+function placeOf({ url }: Frame): string {
+  return /.*node_modules\/(.+)/.exec(url)?.[1] ?? /.*\/(src\/.+)/.exec(url)?.[1] ?? (url || 'V8');
+}

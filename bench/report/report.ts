@@ -4,7 +4,7 @@ import type { Change } from '../same-work.ts';
 import type { ServerName } from '../servers.ts';
 import type { Memory } from '../usage.ts';
 import type { Machine } from './machine.ts';
-import { ratioOf, type Spread, type Summary, summaryOf } from './summary.ts';
+import { cpuRatioOf, ratioOf, type Spread, type Summary, summaryOf } from './summary.ts';
 import { figure } from './table.ts';
 
 export type OperationReport = {
@@ -47,14 +47,12 @@ export const operationReport = (
     kind,
     ratio: ratioOf(service, floor, 'requestsPerSecond'),
     p99Ratio: ratioOf(service, floor, 'p99'),
-    cpuRatio: allCpu(theirs) / allCpu(ours) || undefined,
+    cpuRatio: cpuRatioOf(theirs, ours),
     service: ours,
     floor: theirs,
     change,
   };
 };
-
-const allCpu = ({ processCpu = Number.NaN, databaseCpu = Number.NaN }: Summary) => processCpu + databaseCpu;
 
 /** What a list, and what a write, should at least reach of the floor. */
 export const GOAL = { read: 0.85, write: 0.8 };

@@ -33,3 +33,9 @@ export function summaryOf(rounds: Round[]): Summary {
 /** Round by round, so that what slows the machine down for a while slows both. */
 export const ratioOf = (ones: Round[], others: Round[], key: 'requestsPerSecond' | 'p50' | 'p99'): Spread =>
   spreadOf(ones.map((one, i) => one[key] / (others[i]?.[key] ?? Number.NaN)));
+
+const allCpu = ({ processCpu = Number.NaN, databaseCpu = Number.NaN }: Summary) => processCpu + databaseCpu;
+
+/** CPU time of a request, process and database together: that of one by that of another. */
+export const cpuRatioOf = (one: Summary, other: Summary): number | undefined =>
+  allCpu(one) / allCpu(other) || undefined;
