@@ -43,7 +43,13 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
     /^(cli\/|(config|service|worker)\.ts|(company|messages|video)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^main\.ts$/, /^cli\//],
+  // It goes to where the service is not.
+  [/^client\//, /^client\//],
 ];
+/** These import no package and nothing of Node's either. */
+const ALONE = /^client\//;
+
+const IMPORTED = /\b(?:from|import)\s*\(?\s*'([^',\s]+)'/g;
 
 const root = new URL('../src/', import.meta.url).pathname;
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
@@ -58,9 +64,13 @@ function faultsOf(file: string): string[] {
   const [from, may] = rule;
   const own = from.exec(file)?.[1] ?? '';
   const allowed = new RegExp(may.source.replaceAll('$1', own));
-  const imported = [...readFileSync(root + file, 'utf8').matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)];
-  return imported
-    .map(([, path]) => normalize(join(dirname(file), path ?? '')))
+  const source = readFileSync(root + file, 'utf8');
+  const paths = [...source.matchAll(IMPORTED)].map(([, path = '']) => path);
+  const packages = paths.filter((path) => !path.startsWith('.') && ALONE.test(file));
+  const files = paths
+    .filter((path) => path.startsWith('.'))
+    .map((path) => normalize(join(dirname(file), path)))
     .filter((path) => !path.startsWith('..') && !allowed.test(path))
-    .map((path) => `src/${file} must not import src/${path}`);
+    .map((path) => `src/${path}`);
+  return [...packages, ...files].map((path) => `src/${file} must not import ${path}`);
 }

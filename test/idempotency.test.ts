@@ -2,17 +2,16 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
-import type { Answer, Caller } from './harness/http.ts';
+import type { Answer } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 import { sendWithRetries } from './harness/retries.ts';
-import { openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/world.ts';
 
 const world = await openWorld();
 
 const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key });
-const CALL = { type: 'phone', notes: 'First call' };
-const countOf = async (firm: { path: string; get: Caller['get'] }) =>
-  (await firm.get(`${firm.path}/interactions`)).body.length;
+const CALL = { type: 'phone' as const, notes: 'First call' };
+const countOf = async ({ client, caseId }: Firm) => (await client.getCaseInteractions({ caseId })).data.length;
 const replayed = ({ headers }: Answer) => headers['idempotency-replayed'];
 
 test('a write that is sent again with its key is done once, and its answer is given again byte for byte', async () => {
@@ -46,8 +45,8 @@ test('every write of the document takes the header, and no read does', () => {
 
 test('an update, a deletion and a restoration are done once', async () => {
   const firm = await world.firm();
-  const { body } = await firm.post(`${firm.path}/interactions`, CALL);
-  const one = `${firm.path}/interactions/${body.id}`;
+  const { data } = await firm.client.createCaseInteraction({ caseId: firm.caseId, body: CALL });
+  const one = `${firm.path}/interactions/${data.id}`;
   for (const [method, path, sent] of [
     ['PATCH', one, { ...CALL, notes: 'Changed' }],
     ['DELETE', one, undefined],
@@ -63,22 +62,16 @@ test('an update, a deletion and a restoration are done once', async () => {
 
 test('a payment that is sent twice with its key is paid once', async () => {
   const firm = await world.firm();
-  const invoice = {
-    invoice_number: 'A1',
-    sender_id: firm.customers[0].id,
-    date_created: '2026-06-01 09:00:00',
-    date_due: '2026-07-01 09:00:00',
-    vat: 0,
-    sub_total: 100,
-    total: 100,
-    items: [],
-  };
-  const { body } = await firm.post(`${firm.path}/invoices`, invoice);
+  const { client, caseId, customers } = firm;
+  const dates = { date_created: '2026-06-01 09:00:00', date_due: '2026-07-01 09:00:00' };
+  const sums = { vat: 0, sub_total: 100, total: 100, items: [] };
+  const invoice = { invoice_number: 'A1', sender_id: customers[0].id, ...dates, ...sums };
+  const { data } = await client.createCaseInvoice({ caseId, body: invoice });
   const header = keyed();
-  const pay = () => firm.post(`${firm.path}/invoices/${body.id}/payments`, { amount: '60.00' }, header);
+  const pay = () => firm.post(`${firm.path}/invoices/${data.id}/payments`, { amount: '60.00' }, header);
   assert.equal((await pay()).status, 200);
   assert.equal(replayed(await pay()), 'true');
-  const payments = await world.sql('SELECT amount FROM payments WHERE invoice_id = $1', [body.id]);
+  const payments = await world.sql('SELECT amount FROM payments WHERE invoice_id = $1', [data.id]);
   assert.equal(payments.length, 1);
 });
 
@@ -235,7 +228,8 @@ test('a key that was made is shown again to the token that made it, and stands n
 
 test('a client keeps its keys when its token is renewed, but a secret is shown to the first token only', async () => {
   const firm = await world.firm();
-  const { body: client } = await firm.post('/manage/clients', { name: 'c', scopes: ['manage', 'interactions:write'] });
+  const scopes = ['manage' as const, 'interactions:write' as const];
+  const { data: client } = await firm.client.createClient({ body: { name: 'c', scopes } });
   const token = async () => {
     const grant = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.client_secret };
     return { authorization: `Bearer ${(await world.anonymous.post('/oauth/token', grant)).body.access_token}` };

@@ -20,27 +20,15 @@ const FILL = `
          timestamptz '2020-01-01T00:00:00Z' + n * interval '1 minute', now(), now() FROM generate_series(1, $3) n`;
 const fill = (firm: Firm, count: number) => world.sql(FILL, [firm.companyId, firm.caseId, count]);
 
-async function invoice(firm: Firm, number: string, due: string): Promise<string> {
-  const body = {
-    invoice_number: number,
-    sender_id: firm.customers[0].id,
-    date_created: '2026-06-01 09:00:00',
-    date_due: due,
-    vat: 0,
-    sub_total: 100,
-    total: 100,
-    items: [],
-  };
-  const answer = await firm.post(`${firm.path}/invoices`, body);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body.id;
+async function invoice({ client, caseId, customers }: Firm, number: string, due: string): Promise<string> {
+  const dates = { date_created: '2026-06-01 09:00:00', date_due: due };
+  const body = { sender_id: customers[0].id, ...dates, vat: 0, sub_total: 100, total: 100, items: [] };
+  return (await client.createCaseInvoice({ caseId, body: { invoice_number: number, ...body } })).data.id;
 }
 
-async function person(firm: Firm, first: string, last: string, more: object = {}): Promise<string> {
-  const body = { entity_id: 'person', title: 'Ms', first_names: first, last_name: last, relationship: {}, ...more };
-  const answer = await firm.post(`${firm.path}/address-book/entry`, body);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body.id;
+async function person({ client, caseId }: Firm, first: string, last: string, more: object = {}): Promise<string> {
+  const body = { entity_id: 'person' as const, title: 'Ms', first_names: first, last_name: last, relationship: {} };
+  return (await client.createCaseAddressBookEntry({ caseId, body: { ...body, ...more } })).data.id;
 }
 
 test('pages are parts of the whole list, and their headers say how many entries there are and where', async () => {
@@ -90,8 +78,9 @@ test('the address book and the invoices come in pages too', async () => {
 
 test('interactions are chosen by type and time', async () => {
   const firm = await world.firm();
-  const at = async (type: string, when: string) =>
-    (await firm.post(`${firm.path}/interactions`, { type, when })).body.id as string;
+  const { client, caseId } = firm;
+  const at = async (type: 'phone' | 'letter', when: string) =>
+    (await client.createCaseInteraction({ caseId, body: { type, when } })).data.id;
   const march = await at('phone', '2026-03-10 10:00:00');
   const april = await at('letter', '2026-04-10 10:00:00');
   const may = await at('phone', '2026-05-10 10:00:00');
@@ -109,7 +98,7 @@ test('invoices are chosen by status and due date', async () => {
   const firm = await world.firm();
   const june = await invoice(firm, 'A', '2026-06-30 00:00:00');
   const july = await invoice(firm, 'B', '2026-07-31 00:00:00');
-  await firm.post(`${firm.path}/invoices/${june}/payments`, { amount: 100 });
+  await firm.client.recordPayment({ caseId: firm.caseId, invoiceId: june, body: { amount: 100 } });
   const chosen = async (query: string) => idsOf((await firm.get(`${firm.path}/invoices?${query}`)).body);
   assert.deepEqual(await chosen('status=Paid'), [june]);
   assert.deepEqual(await chosen('status=Not%20Paid'), [july]);
@@ -139,13 +128,14 @@ test('people are chosen by name and tag, and their addresses with them', async (
 
 test('deleted records can be listed, to find what is to be restored', async () => {
   const firm = await world.firm();
-  await firm.post(`${firm.path}/interactions`, { type: 'phone' });
-  const { body } = await firm.post(`${firm.path}/interactions`, { type: 'letter' });
-  await firm.delete(`${firm.path}/interactions/${body.id}`);
-  assert.deepEqual(idsOf((await firm.get(`${firm.path}/interactions?deleted=true`)).body), [body.id]);
+  const { client, caseId } = firm;
+  await client.createCaseInteraction({ caseId, body: { type: 'phone' } });
+  const { data: letter } = await client.createCaseInteraction({ caseId, body: { type: 'letter' } });
+  await client.deleteInteraction({ caseId, interactionId: letter.id });
+  assert.deepEqual(idsOf((await firm.get(`${firm.path}/interactions?deleted=true`)).body), [letter.id]);
   assert.equal((await firm.get(`${firm.path}/interactions?deleted=false`)).body.length, 1);
   const jane = await person(firm, 'Jane', 'Doe');
-  await firm.delete(`${firm.path}/address-book/entry/${jane}`);
+  await client.deleteAddressBookEntry({ caseId, entryID: jane });
   assert.equal((await firm.get(`${firm.path}/address-book?deleted=1`)).body[0].id, jane);
   assert.deepEqual((await firm.get(`${firm.path}/address-book`)).body, []);
 });
@@ -182,12 +172,10 @@ for (const [path, query, field] of [
 test('a long list comes whole, in the same order and the same form as its pages', async () => {
   const firm = await world.firm();
   await fill(firm, 2_345);
+  const { client, caseId } = firm;
   const all = await firm.get(`${firm.path}/interactions`);
   assert.equal(all.body.length, 2_345);
-  const pages = [];
-  for (let page = 1; page <= 12; page++) {
-    pages.push(...(await firm.get(`${firm.path}/interactions?per_page=200&page=${page}`)).body);
-  }
+  const pages = await Array.fromAsync(client.entries(client.getCaseInteractions, { caseId, per_page: 200 }));
   assert.deepEqual(all.body, pages);
   const letters = await firm.get(`${firm.path}/interactions?type=letter&to=2030-01-01%2000:00`);
   assert.equal(letters.body.length, 469);

@@ -1,5 +1,10 @@
-import { text } from 'node:stream/consumers';
-import { AdviserBody, CreateAdviserBody } from '../company/advisers/advisers.schema.ts';
+import {
+  AdviserBody,
+  AdviserList,
+  AdviserRecord,
+  AdviserRemoved,
+  CreateAdviserBody,
+} from '../company/advisers/advisers.schema.ts';
 import {
   changeAdviser,
   createAdviser,
@@ -13,7 +18,7 @@ import { notFound } from '../kernel/errors.ts';
 import { readForm } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
-import { VideoAccountBody } from '../video/accounts.schema.ts';
+import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../video/accounts.schema.ts';
 import { connectAccount, disconnectAccount, resealAccounts } from '../video/accounts.ts';
 import type { Command } from './command.ts';
 import { withDatabase } from './database.ts';
@@ -26,6 +31,7 @@ export const commands: Command[] = [
   deskCommand(
     {
       name: 'adviser create',
+      answer: AdviserRecord,
       summary: 'Add an adviser',
       body: CreateAdviserBody,
       examples: [`adviser create --email ${EXAMPLE} --name "Alex Adviser"`],
@@ -35,6 +41,7 @@ export const commands: Command[] = [
   deskList(
     {
       name: 'adviser list',
+      answer: AdviserList,
       summary: 'List advisers',
       columns: ['id', 'email', 'name', 'active', 'video_provider'],
       flags: REMOVED_FLAG,
@@ -43,13 +50,20 @@ export const commands: Command[] = [
     (desk, listing, { flags }) => listAdvisers(desk, { ...listing, removed: flags.removed === true }),
   ),
   deskCommand(
-    { ...one, name: 'adviser show', summary: 'Show an adviser', examples: [`adviser show ${EXAMPLE}`] },
+    {
+      ...one,
+      name: 'adviser show',
+      answer: AdviserRecord,
+      summary: 'Show an adviser',
+      examples: [`adviser show ${EXAMPLE}`],
+    },
     async (desk, { argument }) => showAdviser(desk, await find(desk, argument)),
   ),
   deskCommand(
     {
       ...one,
       name: 'adviser update',
+      answer: AdviserRecord,
       summary: 'Change an adviser',
       description: `${one.description} What is not given stays as it is.`,
       body: AdviserBody,
@@ -61,6 +75,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'adviser disable',
+      answer: AdviserRecord,
       summary: 'Let no new appointments be booked with an adviser',
       examples: [`adviser disable ${EXAMPLE}`],
     },
@@ -70,6 +85,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'adviser enable',
+      answer: AdviserRecord,
       summary: 'Let appointments be booked with an adviser again',
       examples: [`adviser enable ${EXAMPLE}`],
     },
@@ -79,6 +95,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'adviser connect',
+      answer: VideoAccount,
       summary: "Connect an adviser's video account",
       description: `${one.description} Meetings that are coming up move to it. "--client-secret -" reads the secret from standard input, so that it is in no history and no list of processes; zoom needs the setting SECRETS_KEY.`,
       body: VideoAccountBody,
@@ -89,15 +106,14 @@ export const commands: Command[] = [
     },
     async (desk, { argument, form, config }) => {
       const adviser = await find(desk, argument);
-      const piped = form.body.client_secret === '-' && { client_secret: (await text(process.stdin)).trim() };
-      const given = piped ? readForm(VideoAccountBody, { ...form.body, ...piped }) : form;
-      return connectAccount(desk, adviser, given, config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY));
+      return connectAccount(desk, adviser, form, config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY));
     },
   ),
   deskCommand(
     {
       ...one,
       name: 'adviser disconnect',
+      answer: VideoAccountRemoved,
       summary: "Disconnect an adviser's video account",
       description: `${one.description} A removed one is named by identifier. Meetings that are coming up are removed with it, and then its secret is forgotten.`,
       examples: [`adviser disconnect ${EXAMPLE}`],
@@ -120,6 +136,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'adviser remove',
+      answer: AdviserRemoved,
       summary: 'Remove an adviser',
       description: `${one.description} Appointments keep what is written down in them.`,
       examples: [`adviser remove ${EXAMPLE}`],
@@ -130,6 +147,7 @@ export const commands: Command[] = [
     {
       argument: 'adviser-id',
       name: 'adviser restore',
+      answer: AdviserRecord,
       summary: 'Restore a removed adviser',
       description: '"adviser list --removed" shows the identifier.',
       examples: ['adviser restore 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import type { Database } from '../kernel/database.ts';
 import type { Claim, Key } from '../kernel/due-queue.ts';
 import { CodedError } from '../kernel/errors.ts';
@@ -71,7 +72,11 @@ export const outgoing = (key: Key, row: BegunRow): Outgoing => ({
 // For a confirmation or a cancellation, while an earlier confirmation is still on its way.
 const ASK_AGAIN = { seconds: 5 };
 
-export function ledger(db: Database, clock: Clock): Ledger {
+export type LedgerOptions = { db: Database; clock: Clock; logger: Logger; pausesMs?: readonly number[] };
+
+const PAUSES_MS = [100, 500, 2_000, 5_000, 10_000];
+
+export function ledger({ db, clock, logger, pausesMs = PAUSES_MS }: LedgerOptions): Ledger {
   const beginAll = (statement: Statement, all: Taken[]) => {
     const now = clock();
     const claims = all.map(({ claim }) => claim.id);
@@ -93,17 +98,33 @@ export function ledger(db: Database, clock: Clock): Ledger {
   const confirmationSent = ({ key, receipt }: Gone) =>
     db.rows(sql.confirmationSent, [...values(key), receipt.to, storable(receipt.providerId), toSql(clock()), newId()]);
 
+  /** What has happened outside must be written down: a database that is away is waited for until the worker stops. */
+  async function insist<T>(signal: AbortSignal, write: () => Promise<T>, mayGiveUp: boolean): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await write();
+      } catch (error) {
+        const away = error instanceof CodedError && error.code === 'unavailable';
+        if (signal.aborted || (mayGiveUp && !away && attempt >= pausesMs.length)) throw error;
+        logger.warn({ err: error }, 'what became of a message could not be written down yet');
+        await pause(pausesMs[attempt] ?? pausesMs.at(-1), undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
   return {
     begin,
     async sent({ key, claim }, { channel, kind }, receipt) {
       const invited = channel === 'email' && kind === 'confirmation';
-      await insist(claim.signal, () => (invited ? confirmationSent : sent)({ key, receipt }));
+      // Whatever the database says: given up, it would be sent again.
+      await insist(claim.signal, () => (invited ? confirmationSent : sent)({ key, receipt }), false);
     },
     async notSent({ key, claim }, { reason, again, unsure }) {
       const outcome = [storable(reason), again ? toSql(again) : null, Number(unsure)];
-      const parameters = [...values(key), claim.id, toSql(clock()), ...outcome];
-      const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters);
-      return (await insist(claim.signal, write))?.state;
+      // Asked for anew each time: the lease may have run out, and been taken again, while the database was away.
+      const parameters = () => [...values(key), claim.id, toSql(clock()), ...outcome];
+      const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters());
+      return (await insist(claim.signal, write, true))?.state;
     },
   };
 }
@@ -118,19 +139,3 @@ function inOrder<Row extends { id: string }>(all: { key: Key }[], rows: Row[]): 
 
 // What servers and providers say is theirs; PostgreSQL takes no text with NUL in it.
 const storable = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;
-
-const PAUSES_MS = [100, 500, 2_000, 5_000];
-const LONGEST_PAUSE_MS = 10_000;
-
-/** What has happened outside must be written down: a database that is away is waited for until the worker stops. */
-async function insist<T>(signal: AbortSignal, write: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await write();
-    } catch (error) {
-      const away = error instanceof CodedError && error.code === 'unavailable';
-      if (signal.aborted || (!away && attempt >= PAUSES_MS.length)) throw error;
-      await pause(PAUSES_MS[attempt] ?? LONGEST_PAUSE_MS, undefined, { signal }).catch(() => {});
-    }
-  }
-}

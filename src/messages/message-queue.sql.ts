@@ -62,9 +62,10 @@ const recipient = `CASE
      WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sent' ORDER BY c.sequence DESC NULLS LAST LIMIT 1)
   WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END`;
 
+/** Whoever it goes to, which for a cancellation need not be whom the appointment names by now. */
 const customer = `(
   SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
-   WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(a.email_recipient)
+   WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(${recipient})
    ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1)`;
 
 /** The message arrays, one element each: company, case, appointment, id; and what else there is. */
@@ -126,14 +127,14 @@ export const beginMessage = begin('messages.begin', '');
 
 /**
  * $1–$4 keys, $5 to whom, $6 the providers' ids, $7 now: gives those that it has written. Whoever holds the lease by
- * now: it has gone out.
+ * now, and whatever they have made of it: it has gone out.
  */
 const sent = (name: string, locking: Locking) =>
   statement(
     name,
     `WITH t AS (
        SELECT t.* FROM ${given(['sent_to', 'text'], ['provider_id', 'text'])} JOIN messages m ON ${isGiven('m')}
-        WHERE m.${NOT_ENDED} FOR NO KEY UPDATE OF m ${locking}
+        WHERE m.state <> 'sent' FOR NO KEY UPDATE OF m ${locking}
      )
      UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = t.sent_to, provider_id = t.provider_id,
                            updated_at = $7, lease_by = NULL, lease_until = NULL
@@ -154,7 +155,7 @@ export const confirmationSent = statement(
    ), done AS (
      UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = $5, provider_id = $6, updated_at = $7,
                            lease_by = NULL, lease_until = NULL
-       FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.${NOT_ENDED} RETURNING m.id
+       FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.state <> 'sent' RETURNING m.id
    )
    INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at, updated_at)
    SELECT a.company_id, a.case_id, a.id, $8, 'email', 'cancellation', a.start_at, 'scheduled', $7, $7, $7

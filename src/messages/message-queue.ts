@@ -16,6 +16,8 @@ export type MessageQueueOptions = {
   senders: Record<Channel, Sender>;
   outcomes: Outcomes;
   random?: () => number;
+  /** Before what became of a message is written down again. */
+  pausesMs?: readonly number[];
 };
 
 const LONGEST_REASON = 500;
@@ -27,8 +29,8 @@ const MOST_DOUBTS: Record<Channel, number> = { email: 2, sms: 1 };
  * queue for each channel, so that a server which hangs takes the slots of its own messages only.
  */
 export function messageQueues(options: MessageQueueOptions): Queue[] {
-  const { db, clock, logger, senders, outcomes, random = Math.random } = options;
-  const book = ledger(db, clock);
+  const { clock, logger, senders, outcomes, random = Math.random } = options;
+  const book = ledger(options);
 
   async function handle(key: Key, claim: Claim): Promise<void> {
     const taken = { key, claim };

@@ -5,9 +5,11 @@ import type { Answer } from './http.ts';
 
 type Response = { $ref?: string; content?: Record<string, { schema: object }> };
 type Operation = {
+  operationId: string;
   tags: string[];
   responses: Record<string, Response>;
-  parameters?: { name: string }[];
+  parameters?: { name: string; in: string }[];
+  requestBody?: object;
   security?: Record<string, string[]>[];
 };
 type Paths = Record<string, Record<string, Operation>>;

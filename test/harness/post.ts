@@ -22,7 +22,15 @@ export function postOffice(
   const outcomes = new Outcomes();
   const senders = { email: email ?? emailSender({ ...settings, ...mail }), sms: sms ?? NO_SMS };
   after(() => senders.email.close());
-  const queues = messageQueues({ db, clock: clock.read, logger, senders, outcomes, random: () => 0.5 });
+  const queues = messageQueues({
+    db,
+    clock: clock.read,
+    logger,
+    senders,
+    outcomes,
+    random: () => 0.5,
+    pausesMs: [1, 10],
+  });
   return new DueWorker({
     db,
     connection,

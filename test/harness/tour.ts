@@ -12,14 +12,15 @@ export type Step = {
   fragments: string[];
 };
 
-const BLOCK = /^```sh\n(.*?)^```\n(?:\n\*\*(\d{3}|Prints)\*\* (.*?\n)(?=\n|$))?/gms;
+const blocksOf = (language: string) =>
+  new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`\\n(?:\\n\\*\\*(\\d{3}|Prints)\\*\\* (.*?\\n)(?=\\n|$))?`, 'gms');
 const MARK = '--- end of a block ---';
 
-export async function readTour(page: string, heading: string): Promise<Step[]> {
+export async function readTour(page: string, heading: string, language = 'sh'): Promise<Step[]> {
   const text = await readFile(new URL(`../../${page}`, import.meta.url), 'utf8');
   const tour = text.split(/^## /m).find((section) => section.startsWith(`${heading}\n`));
   assert.ok(tour, `${page} has a section "${heading}"`);
-  return [...tour.matchAll(BLOCK)].map(([, commands = '', told, said = '']) => ({
+  return [...tour.matchAll(blocksOf(language))].map(([, commands = '', told, said = '']) => ({
     commands,
     status: told === 'Prints' ? undefined : told,
     // What an API answers is quoted from its first quotation mark on; other words in quotes are names.
@@ -30,11 +31,7 @@ export async function readTour(page: string, heading: string): Promise<Step[]> {
 /** Every block in its order, in one shell; then holds each output against what the text says of it. */
 export async function takeTour(steps: Step[], options: { cwd: string; env?: NodeJS.ProcessEnv }): Promise<void> {
   const script = ['set -eu', 'exec 2>&1', ...steps.map(({ commands }) => `${commands}echo '${MARK}'`)].join('\n');
-  // A script that broke off is told by its output, below.
-  const run = promisify(execFile)('bash', ['-c', script], options);
-  const { stdout } = await run.catch((broken: { stdout: string }) => broken);
-  const outputs = stdout.split(`${MARK}\n`).slice(0, -1);
-  assert.equal(outputs.length, steps.length, stdout);
+  const outputs = await outputsOf(steps, 'bash', ['-c', script], options);
   for (const [i, { commands, status, fragments }] of steps.entries()) {
     // npm has its own opinions about the machine it runs on.
     const output = (outputs[i] ?? '').replaceAll(/^npm warn .*\n/gm, '');
@@ -45,4 +42,28 @@ export async function takeTour(steps: Step[], options: { cwd: string; env?: Node
     else if (fragments.length === 0) assert.equal(output, '', told);
     for (const fragment of fragments) assert.ok(output.includes(fragment), `${fragment} in\n${told}`);
   }
+}
+
+/** The same of blocks of TypeScript, as one program. The text quotes every line that is printed. */
+export async function takeTypedTour(steps: Step[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<void> {
+  const script = steps.map(({ commands }) => `${commands}console.log('${MARK}');`).join('\n');
+  const node = ['--input-type=module-typescript', '--eval', script];
+  const outputs = await outputsOf(steps, process.execPath, node, options);
+  for (const [i, { commands, fragments }] of steps.entries()) {
+    assert.equal(outputs[i], fragments.map((line) => `${line}\n`).join(''), commands);
+  }
+}
+
+async function outputsOf(
+  steps: Step[],
+  program: string,
+  args: string[],
+  options: { cwd: string; env?: NodeJS.ProcessEnv },
+): Promise<string[]> {
+  // A script that broke off is told by its output, below.
+  const run = promisify(execFile)(program, args, options);
+  const { stdout, stderr } = await run.catch((broken: { stdout: string; stderr: string }) => broken);
+  const outputs = stdout.split(`${MARK}\n`).slice(0, -1);
+  assert.equal(outputs.length, steps.length, stdout + stderr);
+  return outputs;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
+import type { Client } from 'case-records/client';
 import pg from 'pg';
 import pino from 'pino';
 import { type AppOptions, buildApp } from '../../src/app.ts';
@@ -18,6 +19,7 @@ import { addCustomTag } from '../../src/company/tags/tags.ts';
 import { Database } from '../../src/kernel/database.ts';
 import { readForm } from '../../src/kernel/form.ts';
 import { COMPANY_SCOPES } from '../../src/kernel/scopes.ts';
+import { describedClient } from './client.ts';
 import { type Caller, caller } from './http.ts';
 
 /** A clock that stands still until a test moves it. */
@@ -47,6 +49,8 @@ export type Customer = {
 export type Firm = Caller & {
   companyId: string;
   token: string;
+  /** Calls with the same token. For what a test arranges; what it is about, it sends itself. */
+  client: Client;
   /** The path of its first case: /cases/{caseId} */
   path: string;
   caseId: string;
@@ -144,6 +148,7 @@ export async function openWorld(options: Partial<AppOptions> = {}): Promise<Worl
         ...caller(baseUrl, token),
         companyId,
         token,
+        client: describedClient(baseUrl, token),
         caseId,
         path: `/cases/${caseId}`,
         customers,

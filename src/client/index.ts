@@ -1,0 +1,8 @@
+/** What `case-records/client` exports. */
+
+export { createClient } from './client.ts';
+export { CaseRecordsError, type ErrorCode, type Fault } from './errors.ts';
+export type { Client, ClientOptions, NotModified } from './methods.ts';
+export type * from './operations.ts';
+export type { Answer } from './pages.ts';
+export { type VerifiedWebhook, verifyWebhook, type WebhookOptions, WebhookVerificationError } from './webhooks.ts';
