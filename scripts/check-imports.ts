@@ -10,7 +10,11 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^http\//, /^(http|kernel)\//],
   // What a change of an appointment or an adviser does to meetings is part of its statement.
   [/^video\/wish\.sql\.ts$/, /^$/],
-  [/^cases\/appointments\/\S+\.sql\.ts$/, /^(kernel\/sql|video\/wish\.sql|cases\/appointments\/\S+\.sql)\.ts$/],
+  [/^messages\/calendars\.sql\.ts$/, /^$/],
+  [
+    /^cases\/appointments\/\S+\.sql\.ts$/,
+    /^(kernel\/sql|video\/wish\.sql|messages\/calendars\.sql|cases\/appointments\/\S+\.sql)\.ts$/,
+  ],
   [/^company\/advisers\/\S+\.sql\.ts$/, /^(kernel\/sql|video\/wish\.sql|company\/(advisers\/\S+|\w+)\.sql)\.ts$/],
   // A resource: routes, then verbs, then statements and pure rules. Resources do not import one another.
   [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],

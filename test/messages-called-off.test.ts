@@ -161,6 +161,52 @@ test('a cancellation goes to whom the confirmation went to, under their own name
   );
 });
 
+test('everybody whose calendar has the appointment is told, each by a mail of their own, whoever it names by now', async () => {
+  const firm = await world.firm();
+  const [john, ann] = firm.customers;
+  const told = () => post.sent.map(({ kind, recipient, customer }) => [kind, recipient, customer]).sort();
+  for (const [, off, on] of CALLED_OFF) {
+    const { path } = await book(firm, { email_confirmation: true });
+    await office.runOnce();
+    await firm.patch(path, { email_recipient: ann.email, email_confirmation: true });
+    await office.runOnce();
+    post.sent.length = 0;
+    await off(firm, path);
+    await office.runOnce();
+    assert.deepEqual(told(), [
+      ['cancellation', ann.email, 'Mrs Ann Smith'],
+      ['cancellation', john.email, 'Mr John Smith'],
+    ]);
+    await on(firm, path);
+    await firm.patch(path, { email_confirmation: true });
+    await office.runOnce();
+    post.sent.length = 0;
+    await off(firm, path);
+    await office.runOnce();
+    assert.deepEqual(told(), [['cancellation', ann.email, 'Mrs Ann Smith']], 'only one has it again');
+    post.sent.length = 0;
+  }
+});
+
+test('one whose cancellation is refused does not keep the others from being told', async () => {
+  const firm = await world.firm();
+  const [john, ann] = firm.customers;
+  const { path } = await book(firm, { email_confirmation: true });
+  await office.runOnce();
+  await firm.patch(path, { email_recipient: ann.email, email_confirmation: true });
+  await office.runOnce();
+  post.sent.length = 0;
+  post.during = ({ recipient }) => {
+    if (recipient === ann.email) fault(true);
+  };
+  await firm.delete(path);
+  await office.runOnce();
+  assert.deepEqual(
+    post.sent.map(({ recipient }) => recipient),
+    [john.email],
+  );
+});
+
 test('a confirmation that arrives after another worker has withdrawn it is called off', async () => {
   const firm = await world.firm();
   const { path } = await book(firm, { email_confirmation: true });

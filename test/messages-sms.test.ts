@@ -259,6 +259,15 @@ test('the text is shortened in steps to fit one segment: the place, the end, the
   assert.ok(smsText(outgoing({ joinUrl: longest })).includes(longest), 'a link is worth a second segment');
 });
 
+test('a link is never left out, however long it is and whatever the letters of the name', () => {
+  const link = `https://m.example/room?jwt=${'y'.repeat(300)}`;
+  for (const company of ['Smith', 'Łukasz’ Kanzlei']) {
+    const text = smsText(outgoing({ company, joinUrl: link, location: 'x'.repeat(200) }));
+    assert.ok(text.startsWith(`${company}: `) && text.endsWith(` ${link}`), text);
+  }
+  assert.ok(segments(smsText(outgoing({ company: 'Ł'.repeat(50), joinUrl: link }))) > 3);
+});
+
 test('typographic signs become plain ones, names stay as they are', () => {
   const text = smsText(outgoing({ location: '“The Oaks” – St Mary’s…' }));
   assert.ok(text.includes('"The Oaks" - St Mary\'s...'), text);

@@ -1,5 +1,6 @@
 import { iso, statement } from '../kernel/sql.ts';
-import { deadline, isKey, KEY, ofAppointment } from './messages.sql.ts';
+import { calendars, ofAppointment } from './calendars.sql.ts';
+import { deadline, isKey, KEY } from './messages.sql.ts';
 
 /** A message on its way: begin, sent, not sent. */
 
@@ -9,23 +10,17 @@ export const OPEN = `state IN ('scheduled', 'sending')`;
 // whole backlog was read for each message.
 const NOT_ENDED = `state NOT IN ('sent', 'failed', 'cancelled', 'skipped')`;
 
-const ofEmail = (alias: string, kind: string) =>
-  `${ofAppointment(alias)} AND ${alias}.channel = 'email' AND ${alias}.kind = '${kind}'`;
-
 /** A second request for the same thing, made while the first was on its way, stands in for it, also when it has gone out. */
 const replaced = (m: string) => `EXISTS (
   SELECT 1 FROM messages o
    WHERE o.company_id = ${m}.company_id AND o.case_id = ${m}.case_id AND o.appointment_id = ${m}.appointment_id
      AND o.channel = ${m}.channel AND o.kind = ${m}.kind
      AND (o.state = 'scheduled' AND o.id <> ${m}.id OR o.state IN ('sending', 'sent') AND o.id > ${m}.id)
+     AND (o.kind <> 'cancellation' OR o.state = 'scheduled' AND o.recipient = ${m}.recipient)
      AND (o.kind <> 'reminder' OR o.resend_of IS NOT NULL AND ${m}.resend_of IS NOT NULL))`;
 
-/** What was last sent by email, but for `m` itself, put the appointment into the client's calendar. */
-const inCalendar = `coalesce((
-  SELECT max(c.sequence) FILTER (WHERE c.kind = 'confirmation' AND c.state = 'sent')
-         > coalesce(max(c.sequence) FILTER (WHERE c.kind = 'cancellation'), 0)
-    FROM messages c
-   WHERE ${ofAppointment('c')} AND c.channel = 'email' AND c.state IN ('sending', 'sent') AND c.id <> m.id), false)`;
+/** What was last sent there, but for `m` itself, put the appointment into the calendar. */
+const inCalendar = `EXISTS (${calendars('c.id <> m.id AND lower(c.recipient) = lower(m.recipient)')})`;
 
 /** What was asked for later never comes before what is on its way. */
 const behindAnother = `EXISTS (
@@ -42,7 +37,8 @@ const verdict = `CASE
   WHEN m.withdrawn OR m.state = 'sending' AND ${replaced('m')} THEN 'cancelled'
   WHEN m.kind = 'cancellation' THEN CASE
     WHEN a.deleted_at IS NULL AND a.cancelled = 0 THEN 'cancelled'
-    WHEN EXISTS (SELECT 1 FROM messages c WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sending') THEN 'behind'
+    WHEN EXISTS (SELECT 1 FROM messages c WHERE ${ofAppointment('c')} AND c.channel = 'email'
+                    AND c.kind = 'confirmation' AND c.state = 'sending') THEN 'behind'
     WHEN NOT ${inCalendar} THEN 'cancelled'
     WHEN ${deadline} <= $6 THEN ${TOO_LATE}
     ELSE 'sending' END
@@ -57,9 +53,7 @@ const verdict = `CASE
   ELSE 'sending' END`;
 
 const recipient = `CASE
-  WHEN m.kind = 'cancellation' THEN (
-    SELECT coalesce(c.sent_to, a.email_recipient) FROM messages c
-     WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sent' ORDER BY c.sequence DESC NULLS LAST LIMIT 1)
+  WHEN m.kind = 'cancellation' THEN m.recipient
   WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END`;
 
 /** Whoever it goes to, which for a cancellation need not be whom the appointment names by now. */
@@ -96,13 +90,14 @@ const begin = (name: string, locking: Locking) =>
        SELECT m.* FROM t JOIN a ON ${ofAppointment('t')} JOIN messages m ON ${isGiven('m')}
         WHERE m.lease_by = t.claim AND m.${NOT_ENDED} FOR NO KEY UPDATE OF m ${locking}
      ), judged AS (
-       SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version, ${verdict} AS verdict
+       SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version, ${recipient} AS recipient, ${verdict} AS verdict
          FROM m JOIN a ON ${ofAppointment('m')}
      ), written AS (
        UPDATE messages w
           SET state = CASE WHEN t.verdict IN ('wait', 'behind') THEN 'scheduled' ELSE t.verdict END,
               attempts = w.attempts + (t.verdict = 'sending')::int,
               sequence = CASE t.verdict WHEN 'sending' THEN t.version ELSE w.sequence END,
+              recipient = CASE t.verdict WHEN 'sending' THEN t.recipient ELSE w.recipient END,
               lease_by = CASE t.verdict WHEN 'sending' THEN w.lease_by END,
               lease_until = CASE WHEN t.verdict = 'sending' THEN w.lease_until
                                  WHEN t.verdict = 'behind' THEN $7::timestamptz
@@ -114,7 +109,7 @@ const begin = (name: string, locking: Locking) =>
      )
      SELECT m.id, t.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts, ${iso('m.due_at')} AS due,
             ${iso(deadline)} AS deadline, ${iso('a.start_at')} AS start, ${iso('a.end_at')} AS end,
-            a.location, a.join_url, a.version, ${recipient} AS recipient, o.name AS company, o.time_zone, o.phone_region,
+            a.location, a.join_url, a.version, t.recipient, o.name AS company, o.time_zone, o.phone_region,
             nullif(o.sender_name, '') AS sender_name, nullif(o.sender_address, '') AS sender_address, d.name AS adviser,
             ${customer} AS customer
        FROM judged t JOIN m ON ${isGiven('m')} JOIN a ON ${ofAppointment('m')}
@@ -157,10 +152,12 @@ export const confirmationSent = statement(
                            lease_by = NULL, lease_until = NULL
        FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.state <> 'sent' RETURNING m.id
    )
-   INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at, updated_at)
-   SELECT a.company_id, a.case_id, a.id, $8, 'email', 'cancellation', a.start_at, 'scheduled', $7, $7, $7
+   INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at, updated_at,
+                         recipient)
+   SELECT a.company_id, a.case_id, a.id, $8, 'email', 'cancellation', a.start_at, 'scheduled', $7, $7, $7, $5
      FROM done, a WHERE (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > $7
-   ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled' DO NOTHING`,
+   ON CONFLICT (company_id, case_id, appointment_id, channel, recipient) WHERE kind = 'cancellation' AND state = 'scheduled'
+   DO NOTHING`,
 );
 
 /** $1–$4 key, $5 claim, $6 now, $7 the reason, $8 when to try again, or null when never, $9 how many doubts are new */

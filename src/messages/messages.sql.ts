@@ -1,10 +1,9 @@
 import { iso, json, statement } from '../kernel/sql.ts';
+import { ofAppointment } from './calendars.sql.ts';
 
 export const KEY = ['company_id', 'case_id', 'appointment_id', 'id'] as const;
 
 export const isKey = 'company_id = $1 AND case_id = $2 AND appointment_id = $3 AND id = $4';
-export const ofAppointment = (alias: string) =>
-  `${alias}.company_id = a.company_id AND ${alias}.case_id = a.case_id AND ${alias}.appointment_id = a.id`;
 
 /** Until when a message makes sense. */
 export const deadline = `CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END`;

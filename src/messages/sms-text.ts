@@ -72,7 +72,8 @@ export function smsText(message: Outgoing): string {
     const found = whole.find((text) => segments(text) <= most);
     if (found !== undefined) return found;
   }
-  return barest;
+  // A link takes as many as it takes: without it nobody can join.
+  return message.joinUrl ? (whole.at(-1) ?? barest) : barest;
 }
 
 /** From the fullest to the shortest, all with the link: without it nobody can join. The barest has none. */

@@ -1,4 +1,5 @@
 import { iso, type Statement, statement } from '../../kernel/sql.ts';
+import { calendars, ofAppointment } from '../../messages/calendars.sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
 import { words } from './appointment-shapes.sql.ts';
 
@@ -14,14 +15,15 @@ export const placed = (first: number) =>
 export const MESSAGE_COLUMNS =
   'company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at';
 
-const ofAppointment = (alias: string) =>
-  `${alias}.company_id = a.company_id AND ${alias}.case_id = a.case_id AND ${alias}.appointment_id = a.id`;
-
-/** Whether the client's calendar has the entry, or is about to get it: what was sent last by email decides. */
-export const inCalendar = `coalesce((
-  SELECT max(m.sequence) FILTER (WHERE m.kind = 'confirmation')
-         > coalesce(max(m.sequence) FILTER (WHERE m.kind = 'cancellation'), 0)
-    FROM messages m WHERE ${ofAppointment('m')} AND m.channel = 'email' AND m.state IN ('sending', 'sent')), false)`;
+/** A cancellation for each address whose calendar has the entry; `id` is that of the first. */
+export const callOff = (id: string, now: string, from: string) =>
+  `INSERT INTO messages (${MESSAGE_COLUMNS}, recipient)
+   SELECT a.company_id, a.case_id, a.id, a.start_at, CASE k.place WHEN 1 THEN ${id} ELSE gen_random_uuid() END,
+          'email', 'cancellation', 'scheduled', ${now}, false, ${now}, ${now}, k.recipient
+     FROM ${from} CROSS JOIN LATERAL (${calendars()}) k
+    WHERE a.end_at > ${now}
+   ON CONFLICT (company_id, case_id, appointment_id, channel, recipient) WHERE kind = 'cancellation' AND state = 'scheduled'
+   DO NOTHING`;
 
 /** A meeting that was given up is not waited for by what is asked for later. */
 const meetingFailed = `EXISTS (
@@ -77,11 +79,7 @@ export const change = (
        DO NOTHING
        RETURNING *
      ), cancellations AS (
-       INSERT INTO messages (${MESSAGE_COLUMNS})
-       SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $5, $5 FROM a, ${placed(7)}
-        WHERE n.kind = 'cancellation' AND a.end_at > $5 AND ${inCalendar}
-       ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled'
-       DO NOTHING
+       ${callOff('n.id', '$5::timestamptz', `a JOIN ${placed(7)} ON n.kind = 'cancellation'`)}
      ), meeting AS (
        ${followAppointments('$5')}
      ), changed AS (

@@ -1,6 +1,6 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
-import { APPOINTMENT_ROW, change, inCalendar, MESSAGE_COLUMNS, placed } from './appointment-changes.sql.ts';
+import { APPOINTMENT_ROW, callOff, change, MESSAGE_COLUMNS, placed } from './appointment-changes.sql.ts';
 import { created, updated, words } from './appointment-shapes.sql.ts';
 
 const adviserId = `(SELECT d.id, d.video_provider FROM advisers d
@@ -80,11 +80,7 @@ export const deleteAppointment = statement(
       WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
         AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
    ), called_off AS (
-     INSERT INTO messages (${MESSAGE_COLUMNS})
-     SELECT a.company_id, a.case_id, a.id, a.start_at, $5, 'email', 'cancellation', 'scheduled', $4, false, $4, $4 FROM a
-      WHERE a.end_at > $4 AND ${inCalendar}
-     ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled'
-     DO NOTHING
+     ${callOff('$5::uuid', '$4::timestamptz', 'a')}
    ), g AS (
      ${followAppointments('$4')}
    )
