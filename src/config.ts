@@ -21,8 +21,10 @@ export const SETTINGS = {
   ),
   DATABASE_URL: setting(undefined, 'An existing PostgreSQL 15 or later, instead of the bundled one', postgresUrl),
   DATABASE_POOL_SIZE: setting('8', 'Most connections to the database', (text) => wholeNumber(text, 1, 500)),
-  WORKER_CONCURRENCY: setting('32', 'Messages this process sends at once; 0 leaves them to other workers', (text) =>
-    wholeNumber(text, 0, 500),
+  WORKER_CONCURRENCY: setting(
+    '32',
+    'Mails, and as many SMS, this process sends at once; 0 leaves them to other workers',
+    (text) => wholeNumber(text, 0, 500),
   ),
   SMTP_URL: setting(
     undefined,

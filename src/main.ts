@@ -6,6 +6,14 @@ import { failureOf } from './cli/failure.ts';
 
 const PARENT_CHECK_MS = 500;
 
+let onSignal = async (signal: string): Promise<void> => {
+  const { stopStarted } = await import('./cli/database.ts');
+  await stopStarted();
+  console.error(`case-records: ended by ${signal}`);
+  process.exit(1);
+};
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => onSignal(signal));
+
 try {
   const result = await runCommandLine(process.argv.slice(2), process.env);
   if ('starter' in result) {
@@ -39,7 +47,7 @@ async function stay({ config, start }: Starter): Promise<void> {
     process.exit(code);
   }
 
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => end(`received ${signal}`, 0));
+  onSignal = (signal) => end(`received ${signal}`, 0);
 
   // A service whose parent was killed would go on unseen, holding its port and its data.
   const parent = process.ppid;

@@ -7,7 +7,7 @@ import type { Outcomes } from './kernel/outcomes.ts';
 import { SecretBox } from './kernel/secret-box.ts';
 import type { Clock } from './kernel/time.ts';
 import { emailSender } from './messages/email.ts';
-import { messageQueue } from './messages/message-queue.ts';
+import { messageQueues } from './messages/message-queue.ts';
 import type { Channel, Sender } from './messages/outgoing.ts';
 import { smsOutboxSender, smsSender } from './messages/sms.ts';
 import { gateway } from './messages/sms-gateway.ts';
@@ -44,7 +44,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     logger,
     queues: [
       meetingQueue({ db, clock, logger, providers, secrets }),
-      messageQueue({ db, clock, logger, senders, outcomes: options.outcomes }),
+      ...messageQueues({ db, clock, logger, senders, outcomes: options.outcomes }),
     ],
     slots,
     slotsPerCompany: Math.ceil(slots / 4),

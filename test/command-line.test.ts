@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { failureOf } from '../src/cli/failure.ts';
@@ -23,6 +24,7 @@ import {
 import { openWorld } from './harness/world.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const MAIN = join(ROOT, 'src', 'main.ts');
 const home = await temporaryDirectory();
 after(home.remove);
 
@@ -268,6 +270,11 @@ describe('on a database of its own', async () => {
     ['a missing argument', ['company', 'show'], /<company-id> is missing/],
     ['a word too many', ['company', 'list', 'all'], /"all"/],
     ['a field that the answer has not', ['company', 'list', '--only', 'shoe_size'], /--only must be one of id, name/],
+    [
+      'a field that the answer has not, where a key would be made',
+      ['key', 'create', '--name', 'lost', '--scope', 'manage', '--only', 'token'],
+      /--only must be one of .*key/,
+    ],
   ];
   for (const [rule, args, told] of WRONG) {
     test(`${rule} is a wrong command line`, async () => {
@@ -346,6 +353,22 @@ describe('on the bundled database', () => {
   test('while no service runs the database is started for the command', async () => {
     const { code, err } = await typed(env, 'company', 'create', '--name', 'First');
     assert.equal(code, 0, err);
+    assert.equal(await databaseProcess(DATA_DIR), undefined);
+  });
+
+  test('commands beside one another wait for one another, and a service for them', async () => {
+    const lists = [1, 2, 3].map(() => started(process.execPath, [MAIN, 'company', 'list'], { ...process.env, ...env }));
+    const beside = startProcess({ DATA_DIR });
+    for (const { code, err } of await Promise.all(lists)) assert.equal(code, 0, err);
+    assert.equal(await (await beside).stop(), 0);
+    assert.equal(await databaseProcess(DATA_DIR), undefined);
+  });
+
+  test('a command that is told to end takes its database along', async () => {
+    const { child, ended } = launch({ DATA_DIR }, 'doctor');
+    while ((await databaseProcess(DATA_DIR)) === undefined && child.exitCode === null) await delay(5);
+    child.kill('SIGTERM');
+    await ended;
     assert.equal(await databaseProcess(DATA_DIR), undefined);
   });
 
@@ -501,7 +524,10 @@ describe('help', () => {
       for (const { examples, name } of (await group.load()).commands) {
         if (['serve', 'worker'].includes(name)) continue;
         for (const example of examples) {
-          const words = [...example.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+          const words = [...example.matchAll(/"([^"]*)"|(\S+)/g)]
+            .map(([, quoted, plain]) => quoted ?? plain ?? '')
+            // The test has no standard input to give.
+            .map((word) => (word === '-' ? 'secret' : word));
           const { code, err } = await typed(
             { DATABASE_URL: 'postgresql://127.0.0.1:9/none', DATA_DIR: '/nonexistent' },
             ...words,

@@ -9,7 +9,7 @@ import { DueWorker } from '../src/kernel/due-work.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { together } from '../src/kernel/together.ts';
 import { mailServer } from './harness/mail-server.ts';
-import { postOffice } from './harness/post.ts';
+import { postOffice, Recorder } from './harness/post.ts';
 import { openWorld } from './harness/world.ts';
 
 const world = await openWorld();
@@ -27,6 +27,7 @@ const statements = dueStatements({ table: 'errands', key, open: 'NOT done' });
 beforeEach(async () => {
   world.clock.set('2026-06-01T09:00:00Z');
   await world.sql('DELETE FROM errands');
+  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
 });
 
 const company = async () => (await world.firm()).companyId;
@@ -75,7 +76,7 @@ test('two claims at the same instant never take the same row, and neither waits 
   await add(id, 3);
   const [first, second] = await Promise.all([world.db.pool.connect(), world.db.pool.connect()]);
   try {
-    const values = (claim: string) => ['2026-06-01T09:00:00Z', claim, '2026-06-01T09:00:45Z', 2, [], [], 4];
+    const values = (claim: string) => ['2026-06-01T09:00:00Z', claim, '2026-06-01T09:00:45Z', 2, [], [], 4, 0];
     await first.query('BEGIN');
     const a = await first.query<Key>({ ...statements.claim, values: values(newId()) });
     const b = await second.query<Key>({ ...statements.claim, values: values(newId()) });
@@ -105,6 +106,32 @@ test('a company has at most its share of the slots, and another comes at once', 
   assert.equal(most, 4);
   assert.equal(order.length, 52);
   assert.ok(order.slice(0, 6).includes(other), 'the first claim has room for both');
+});
+
+test('companies whose work hangs leave slots to those that have nothing under way, one each', async () => {
+  const stuck = [await company(), await company(), await company()];
+  for (const id of stuck) await add(id, 10, '2026-05-01T09:00:00Z');
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const done: string[] = [];
+  let hanging = 0;
+  const running = worker(async (row) => {
+    if (stuck.includes(row.company_id)) {
+      hanging++;
+      await held;
+    }
+    await finish(row);
+    done.push(row.company_id);
+  });
+  await running.start();
+  await until(() => hanging === 6);
+  const others = [await company(), await company()];
+  for (const id of others) await add(id, 5);
+  running.wake();
+  await until(() => done.length === 10);
+  assert.deepEqual([...new Set(done)].sort(), others.sort());
+  assert.equal(hanging, 6, 'three quarters of the slots');
+  release();
+  await running.stop();
 });
 
 test('with fewer slots than waits, the companies take turns', async () => {
@@ -320,4 +347,34 @@ test("a mail server that hangs for one company's clients holds up no request and
   assert.equal(hanging, 2, 'no more than its share of the slots');
   await office.stop(10);
   await server.close();
+});
+
+test('a mail server that hangs holds up no SMS, not even of the same company', async () => {
+  const firm = await world.firm();
+  let hanging = 0;
+  const email = new Recorder();
+  email.during = () => {
+    hanging++;
+    return held;
+  };
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const sms = new Recorder();
+  const book = async (more: Record<string, unknown>) => {
+    const answer = await firm.post(`${firm.path}/appointments`, {
+      adviser_email: firm.adviser,
+      start_time: '2026-06-29 14:30:00',
+      end_time: '2026-06-29 15:30:00',
+      ...more,
+    });
+    assert.equal(answer.status, 200, answer.text);
+  };
+  const office = postOffice(world, { email, sms, slots: 8 });
+  await office.start();
+  for (let i = 0; i < 5; i++) await book({ email_recipient: firm.customers[0].email, email_confirmation: true });
+  await until(() => hanging === 2);
+  for (let i = 0; i < 5; i++) await book({ sms_recipient: '07400 123456', sms_confirmation: true });
+  await until(() => sms.sent.length === 5);
+  assert.equal(hanging, 2);
+  release();
+  await office.stop();
 });

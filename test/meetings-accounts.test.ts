@@ -11,8 +11,10 @@ import { failureOf } from '../src/cli/failure.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { countAccounts, resealAccounts } from '../src/video/accounts.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { KEYS, meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
+import { overlapping } from './harness/overlap.ts';
 import { temporaryDirectory, urlOf } from './harness/service.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
@@ -111,7 +113,7 @@ for (const [what, body, faults] of [
   });
 }
 
-test('accounts of another company’s advisers, of unknown and of removed ones are 404, whatever the body holds', async () => {
+test('accounts of another company’s advisers, of unknown ones and of removed ones without any are 404, whatever the body holds', async () => {
   const [firm, other] = [await world.firm(), await world.firm()];
   const removed = await accountOf(firm);
   await ok(firm.delete(removed.adviser));
@@ -121,6 +123,22 @@ test('accounts of another company’s advisers, of unknown and of removed ones a
     assert.equal((await firm.get(account)).status, 404);
     assert.equal((await firm.delete(account)).status, 404);
   }
+});
+
+test('the account of a removed adviser can be seen and disconnected, but no other connected', async () => {
+  const firm = await world.firm();
+  const { adviser, account } = await accountOf(firm);
+  const connected = await ok(firm.send('PUT', account, ZOOM));
+  await book(firm);
+  await worker.runOnce();
+  await ok(firm.delete(adviser));
+  assert.deepEqual(await ok(firm.get(account)), connected);
+  assert.equal((await firm.send('PUT', account, ZOOM)).status, 404);
+  await ok(firm.delete(account));
+  await worker.runOnce();
+  assert.deepEqual([await sealedOf(firm), zoom.meetings.size], [[null], 0]);
+  for (const method of ['GET', 'DELETE']) assert.equal((await firm.send(method, account)).status, 404);
+  assert.equal((await ok(firm.post(`${adviser}/restore`))).video_provider, null);
 });
 
 test('accounts ask for the scope manage', async () => {
@@ -213,6 +231,43 @@ test('a new key in front seals, and the old ones behind it still open', async ()
   await meetingRooms(world, zoom, { secrets: rotated }).runOnce();
   assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
   assert.equal(secrets.open(rotated.seal('x', []), []), undefined);
+});
+
+/** Its secret as one that was connected when the second of the keys was the only one. */
+async function underOldKey(firm: Firm): Promise<void> {
+  const sealed = new SecretBox([KEYS[1]]).seal(SECRET, [firm.companyId, (await accountOf(firm)).id]);
+  await world.sql('UPDATE video_accounts SET sealed_secret = $2 WHERE company_id = $1', [firm.companyId, sealed]);
+}
+const rotating = new SecretBox(KEYS);
+
+test('what an old key opens is sealed anew under the first, for all companies and removed advisers', async () => {
+  const firms = [await world.firm(), await world.firm()];
+  for (const firm of firms) {
+    const { adviser, account } = await accountOf(firm);
+    await ok(firm.send('PUT', account, ZOOM));
+    await underOldKey(firm);
+    if (firm === firms[1]) await ok(firm.delete(adviser));
+  }
+  const { old, closed } = await countAccounts(world, rotating);
+  assert.deepEqual([old, closed], [2, 0]);
+  assert.equal((await resealAccounts(world, rotating)).resealed, 2);
+  assert.deepEqual([(await countAccounts(world, secrets)).closed, (await countAccounts(world, rotating)).old], [0, 0]);
+  const [firm = assert.fail()] = firms;
+  const path = await book(firm);
+  await worker.runOnce();
+  assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+});
+
+test('a secret that is replaced while the old one is sealed anew stays', async () => {
+  const firm = await world.firm();
+  await ok(firm.send('PUT', (await accountOf(firm)).account, ZOOM));
+  await underOldKey(firm);
+  const replace = 'UPDATE video_accounts SET sealed_secret = $2 WHERE company_id = $1';
+  const [done] = await overlapping(world, [[replace, [firm.companyId, 'another']]], () => [
+    resealAccounts(world, rotating),
+  ]);
+  assert.deepEqual([await sealedOf(firm), done?.resealed], [['another'], 0]);
+  await world.sql(replace, [firm.companyId, null]);
 });
 
 test('without SECRETS_KEY Zoom cannot be connected, and the answer names the setting', async () => {
@@ -375,7 +430,24 @@ describe('the command line', () => {
     assert.equal((await typed({ DATABASE_URL }, ...one, '--provider', 'jitsi')).code, 0);
   });
 
-  test('the doctor tells of accounts that the key cannot open', async () => {
+  test('reseal says how many accounts there are, how many it sealed anew and how many no key opens', async () => {
+    const firm = await world.firm();
+    await ok(firm.send('PUT', (await accountOf(firm)).account, ZOOM));
+    await underOldKey(firm);
+    const all = Number((await world.sql('SELECT count(sealed_secret) FROM video_accounts'))[0]?.count);
+    const rotated = { ...env, SECRETS_KEY: `${SECRETS_KEY},${KEYS[1].toString('base64')}` };
+    for (const [settings, code, resealed, closed] of [
+      [env, 1, 0, 1],
+      [rotated, 0, 1, 0],
+      [rotated, 0, 0, 0],
+      [{ DATABASE_URL: env.DATABASE_URL }, 1, 0, all],
+    ] as const) {
+      const done = await typed(settings, 'adviser', 'reseal', '--json');
+      assert.deepEqual([done.code, JSON.parse(done.out)], [code, { accounts: all, resealed, closed }]);
+    }
+  });
+
+  test('the doctor tells of accounts that the first key cannot open', async () => {
     const home = await temporaryDirectory();
     const server = await startBundledPostgres({ dataDir: home.path, log: () => {} });
     try {
@@ -393,12 +465,17 @@ describe('the command line', () => {
       const other = KEYS[1].toString('base64');
       for (const [settings, found] of [
         [here, /ok +video +1 accounts/],
-        [{ DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` }, /ok +video/],
+        [
+          { DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` },
+          /warning +video +1 of 1 need a key behind the first\. Run "case-records adviser reseal"/,
+        ],
         [{ DATABASE_URL, SECRETS_KEY: other }, /fault +video +1 of 1 cannot be opened\..*SECRETS_KEY/],
         [{ DATABASE_URL }, /fault +video +1 of 1 cannot be opened/],
       ] as const) {
         assert.match((await typed(settings, 'doctor')).out, found);
       }
+      await typed({ DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` }, 'adviser', 'reseal');
+      assert.match((await typed({ DATABASE_URL, SECRETS_KEY: other }, 'doctor')).out, /ok +video +1 accounts/);
     } finally {
       await server.stop();
       await home.remove();

@@ -271,6 +271,21 @@ test('400 ends as failed, with what Zoom says', async () => {
   assert.equal(await worker.runOnce(), 0);
 });
 
+for (const [what, answer, state, last_error] of [
+  ['a refusal', { status: 400, body: { code: 300, message: 'N\0o.' } }, 'failed', 'Zoom answered 400: No. (300)'],
+  ['a link', { status: 201, body: { id: '8\0', join_url: 'https://us05web.zoom.us/j/8\0' } }, 'ready', null],
+] as const) {
+  test(`${what} with a character that no database keeps is written down without it`, async () => {
+    const firm = await zoomFirm();
+    const { path } = await book(firm);
+    nextTime(isCreate, answer);
+    await worker.runOnce();
+    const settled = await meeting(firm, path);
+    assert.deepEqual([settled.state, settled.last_error], [state, last_error]);
+    if (state === 'ready') assert.deepEqual([settled.video_id, settled.join_url], ['8', 'https://us05web.zoom.us/j/8']);
+  });
+}
+
 test('a failed meeting is tried again when its appointment moves', async () => {
   const firm = await zoomFirm();
   const { path } = await book(firm);

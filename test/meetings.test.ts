@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { openClient } from '../src/kernel/client.ts';
-import type { Outgoing, Receipt, Sender } from '../src/messages/outgoing.ts';
+import type { Statement } from '../src/kernel/sql.ts';
+import { toSql } from '../src/kernel/time.ts';
+import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/messages/outgoing.ts';
+import { connectAccount } from '../src/video/accounts.sql.ts';
 import type { Answer } from './harness/http.ts';
 import { meetingRooms, meetingSteps, openZoom, secrets } from './harness/meeting-rooms.ts';
+import { overlapping } from './harness/overlap.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
@@ -259,6 +262,27 @@ test('a failed meeting that is asked for again in time is in the confirmation th
   );
 });
 
+test('a confirmation that could not be delivered once goes out at once too when the link is there', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm, { email_confirmation: true, video_meeting: false });
+  const refusing: Sender = {
+    send: () => Promise.reject(new DeliveryFault('Not now.', { permanent: false })),
+    close() {},
+  };
+  await meetingRooms(world, zoom, { sender: refusing }).runOnce();
+  zoom.behave = ({ path: at }) => (at.endsWith('/meetings') ? { status: 503, body: {} } : undefined);
+  await ok(firm.post(`${path}/meeting`));
+  world.clock.advance({ seconds: 10 });
+  await worker.runOnce();
+  zoom.behave = () => undefined;
+  world.clock.advance({ seconds: 30 });
+  await worker.runOnce();
+  assert.deepEqual(
+    post.sent.map(({ joinUrl }) => joinUrl),
+    [only().join_url],
+  );
+});
+
 test('a confirmation that begins to wait at the moment the meeting is settled is not forgotten', async () => {
   const firm = await zoomFirm();
   for (let i = 0; i < 15; i++) await book(firm, { email_confirmation: true });
@@ -485,26 +509,38 @@ test('another account: upcoming meetings are removed at the old one and made at 
   assert.equal((await meeting(firm, path)).provider, 'jitsi');
 });
 
-test('an account that is being changed while a step begins is waited for', async () => {
-  const firm = await zoomFirm();
-  const { id, path } = await book(firm);
+/** A step of the meeting begins, and the account is changed before it has the adviser's row. */
+async function beginAmid(firm: Firm & { adviserId: string }, id: string, change: Statement, values: unknown[]) {
   const claim = randomUUID();
   const lease = 'UPDATE meetings SET lease_by = $2, lease_until = due_at WHERE appointment_id = $1';
   await world.sql(lease, [id, claim]);
-  const client = await openClient(world.connection, 'change');
-  await client.query('BEGIN');
-  const change = `UPDATE advisers SET video_provider = 'jitsi', video_account_id = NULL WHERE id = $1`;
-  await client.query(change, [firm.adviserId]);
-  await client.query('UPDATE meetings SET wanted = wanted + 1 WHERE appointment_id = $1', [id]);
   const key = { company_id: firm.companyId, case_id: firm.caseId, appointment_id: id };
-  const step = meetingSteps(world, zoom).handle(key, { id: claim, signal: new AbortController().signal });
-  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  while ((await world.sql(waiting)).length === 0);
-  await client.query('COMMIT');
-  await client.end();
-  await step;
+  const { signal } = new AbortController();
+  const changed = [firm.companyId, firm.adviserId, ...values, toSql(world.clock.read())];
+  await overlapping(world, [[change.text, changed]], () => [
+    meetingSteps(world, zoom).handle(key, { id: claim, signal }),
+  ]);
+}
+
+test('an account that is being changed while a step begins is waited for', async () => {
+  const firm = await zoomFirm();
+  const { id, path } = await book(firm);
+  await beginAmid(firm, id, connectAccount, ['jitsi', null, null, null, null, null]);
   await worker.runOnce();
   assert.deepEqual([(await meeting(firm, path)).provider, zoom.asked], ['jitsi', []]);
+});
+
+test('another account that is connected while a step begins is used as soon as it is seen', async () => {
+  const firm = await zoomFirm();
+  const { id, path } = await book(firm);
+  const sealed = secrets.seal(CREDENTIALS.client_secret, [firm.companyId, firm.adviserId]);
+  const { account_id, client_id } = CREDENTIALS;
+  await beginAmid(firm, id, connectAccount, ['zoom', randomUUID(), account_id, client_id, 'b@firm.example', sealed]);
+  const { state, last_error } = await meeting(firm, path);
+  assert.deepEqual([state, last_error], ['pending', 'The account has only just been connected.']);
+  world.clock.advance({ seconds: 10 });
+  await worker.runOnce();
+  assert.deepEqual([only().host_email, (await meeting(firm, path)).state], ['b@firm.example', 'ready']);
 });
 
 test('the same account with another secret keeps its meetings', async () => {
@@ -543,6 +579,42 @@ test('a disconnected account leaves no meeting behind, and connecting again make
   await ok(firm.send('PUT', firm.account, { provider: 'zoom', ...CREDENTIALS }));
   await worker.runOnce();
   assert.deepEqual(await links(firm, path), [String(only().id), only().join_url]);
+});
+
+test('an account that is disconnected while the meeting is being made leaves none behind', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm);
+  zoom.behave = async ({ method, path: at }) => {
+    if (method === 'POST' && at.startsWith('/v2')) await ok(firm.delete(firm.account));
+    return undefined;
+  };
+  await worker.runOnce();
+  assert.deepEqual([zoom.meetings.size, (await meeting(firm, path)).state], [0, 'none']);
+  assert.deepEqual(await links(firm, path), [null, null]);
+});
+
+test('an account that is disconnected after the answer to the making was lost leaves none behind', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm);
+  zoom.behave = ({ method, path: at }) => (method === 'POST' && at.startsWith('/v2') ? 'drop after' : undefined);
+  await worker.runOnce();
+  await ok(firm.delete(firm.account));
+  await worker.runOnce();
+  assert.deepEqual([zoom.meetings.size, (await meeting(firm, path)).state], [0, 'none']);
+});
+
+test('an account that is disconnected while a step begins is seen by that step', async () => {
+  const firm = await zoomFirm();
+  const { id } = await book(firm);
+  await overlapping(
+    world,
+    [
+      ['SELECT 1 FROM advisers WHERE id = $1 FOR SHARE', [firm.adviserId]],
+      ['UPDATE meetings SET doubtful = true WHERE appointment_id = $1', [id]],
+    ],
+    () => [ok(firm.delete(firm.account))],
+  );
+  assert.deepEqual(await world.sql('SELECT wanted FROM meetings WHERE appointment_id = $1', [id]), [{ wanted: 2 }]);
 });
 
 test('meetings that are over stay where they are when the account changes', async () => {

@@ -146,6 +146,42 @@ for (const [how, off, on] of CALLED_OFF) {
   });
 }
 
+test('a cancellation goes to whom the confirmation went to, under their own name', async () => {
+  const firm = await world.firm();
+  const [john, ann] = firm.customers;
+  const { path } = await book(firm, { email_confirmation: true });
+  await office.runOnce();
+  await firm.patch(path, { email_recipient: ann.email });
+  await firm.delete(path);
+  post.sent.length = 0;
+  await office.runOnce();
+  assert.deepEqual(
+    post.sent.map(({ kind, recipient, customer }) => [kind, recipient, customer]),
+    [['cancellation', john.email, 'Mr John Smith']],
+  );
+});
+
+test('a confirmation that arrives after another worker has withdrawn it is called off', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_confirmation: true });
+  const other = postOffice(world, { email: post, sms: post });
+  post.during = async () => {
+    post.during = () => {};
+    await firm.delete(path);
+    for (const seconds of [46, 5]) {
+      world.clock.advance({ seconds });
+      await other.runOnce();
+    }
+    const open = `SELECT 1 FROM messages WHERE company_id = $1 AND state IN ('scheduled', 'sending')`;
+    assert.deepEqual(await world.sql(open, [firm.companyId]), [], 'all of it is withdrawn');
+  };
+  await office.runOnce();
+  assert.deepEqual(
+    post.sent.map(({ kind }) => kind),
+    ['confirmation', 'cancellation'],
+  );
+});
+
 test('an appointment that is cancelled, then deleted, is called off once, and restoring it does not undo that', async () => {
   const firm = await world.firm();
   const { path } = await book(firm, { email_confirmation: true, email_notification: true });

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { mailServer, readMail } from './harness/mail-server.ts';
 import { postOffice } from './harness/post.ts';
 import { temporaryDirectory } from './harness/service.ts';
@@ -267,7 +268,7 @@ test('nobody at the address, and a server that never answers, are passing faults
   const silent = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const { port } = silent.address() as { port: number };
-  const times = { greetingTimeout: 50, socketTimeout: 50, connectionTimeout: 50 };
+  const times = { greetingTimeout: 50, connectionTimeout: 50 };
   for (const smtpUrl of ['smtp://127.0.0.1:9', `smtp://127.0.0.1:${port}`]) {
     const firm = await world.firm();
     const { path } = await book(firm);
@@ -283,9 +284,62 @@ test('a server that takes a command and answers no more is given up after the wh
   const firm = await world.firm();
   const { path } = await book(firm);
   server.onRecipient = () => ({ hang: true });
-  await postOffice(world, { mail: { smtpUrl: server.url, times: { overall: 200 } } }).runOnce();
+  await postOffice(world, { mail: { smtpUrl: server.url, times: { handover: 200 } } }).runOnce();
   const [message] = await messages(firm, path);
   assert.deepEqual([message.state, message.last_error], ['scheduled', 'The mail server took too long.']);
+});
+
+test('a server that has the message whole is waited for', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm);
+  let handedOver = 0;
+  server.onMessage = () => {
+    handedOver++;
+    return { until: pause(1_500) };
+  };
+  await postOffice(world, { mail: { smtpUrl: server.url, times: { handover: 1_000 } } }).runOnce();
+  const [message] = await messages(firm, path);
+  assert.deepEqual([message.state, message.attempts, handedOver], ['sent', 1, 1]);
+});
+
+test('a server that has the message whole and never answers gets it a second time and no third', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm);
+  let handedOver = 0;
+  const impatient = postOffice(world, { mail: { smtpUrl: server.url, times: { handover: 5_000, answer: 100 } } });
+  // A fault that leaves no doubt is not counted.
+  server.onMessage = () => ({ refuse: 451 });
+  await impatient.runOnce();
+  server.onMessage = () => {
+    handedOver++;
+    return { hang: true };
+  };
+  for (const state of ['scheduled', 'failed', 'failed']) {
+    world.clock.advance({ minutes: 5 });
+    await impatient.runOnce();
+    const [message] = await messages(firm, path);
+    assert.deepEqual(
+      [message.state, message.last_error],
+      [state, 'The mail server took too long. It may have gone out.'],
+    );
+  }
+  assert.equal(handedOver, 2);
+});
+
+test('a worker that stops does not wait for the answer to a message that the server has', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm);
+  const { promise: arrived, resolve } = Promise.withResolvers<void>();
+  server.onMessage = () => {
+    resolve();
+    return { hang: true };
+  };
+  const stopping = postOffice(world, { mail: { smtpUrl: server.url } });
+  await stopping.start();
+  await arrived;
+  await stopping.stop(10);
+  const [message] = await messages(firm, path);
+  assert.deepEqual([message.state, message.last_error], ['scheduled', 'The worker stopped. It may have gone out.']);
 });
 
 test('a refused login is not held against the message', async () => {

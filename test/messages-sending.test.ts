@@ -188,6 +188,45 @@ test('a confirmation asked for again while one is on its way goes out as well; i
   }
 });
 
+test('a confirmation of a new start waits for that of the old one, and is the last that the client gets', async () => {
+  const firm = await world.firm();
+  for (const fails of [false, true]) {
+    post.sent.length = 0;
+    world.clock.set('2026-06-01T09:00:00Z');
+    const { path } = await book(firm, { sms_confirmation: true });
+    const others = postOffice(world, { email: post, sms: post });
+    post.during = async () => {
+      post.during = () => {};
+      const moved = { start_time: '2026-06-11 10:00:00', end_time: '2026-06-11 11:00:00', sms_confirmation: true };
+      assert.equal((await firm.patch(path, moved)).status, 200);
+      await others.runOnce();
+      assert.deepEqual(post.sent, []);
+      if (fails) fault();
+    };
+    await office.runOnce();
+    world.clock.advance({ seconds: 5 });
+    await others.runOnce();
+    world.clock.advance({ minutes: 5 });
+    assert.equal(await office.runOnce(), 0);
+    const starts = post.sent.map(({ start }) => start.toString());
+    assert.deepEqual(starts, [...(fails ? [] : ['2026-06-10T09:00:00Z']), '2026-06-11T09:00:00Z']);
+  }
+});
+
+test('a confirmation whose worker died is not sent after a newer one has gone out', async () => {
+  const firm = await world.firm();
+  const { id, path } = await book(firm, { sms_confirmation: true });
+  await office.runOnce();
+  await firm.patch(path, { sms_confirmation: true });
+  await office.runOnce();
+  const [first] = await messages(firm, path);
+  await world.sql(`UPDATE messages SET state = 'sending', sent_at = NULL WHERE id = $1`, [first.id]);
+  await office.runOnce();
+  assert.equal(post.sent.length, 2);
+  const states = 'SELECT state FROM messages WHERE appointment_id = $1 ORDER BY id';
+  assert.deepEqual(await world.sql(states, [id]), [{ state: 'cancelled' }, { state: 'sent' }]);
+});
+
 test('a move while the reminder of the old start is on its way makes that of the new start, once', async () => {
   const firm = await world.firm();
   const { path } = await book(firm, { email_notification: true });
@@ -263,27 +302,62 @@ for (const [state, change] of [
   });
 }
 
-test('a message that has gone out while the database is away is written down later, and not sent twice', async () => {
+/** The world's database, but for the statements that `broken` names. */
+const databaseWithout = (broken: (name: string) => Error | undefined): typeof world.db =>
+  Object.assign(Object.create(world.db), {
+    rows: async (...[statement, values]: Parameters<typeof world.db.rows>) => {
+      const error = broken(statement.name);
+      if (error) throw error;
+      return world.db.rows(statement, values);
+    },
+  });
+
+for (const [why, error] of [
+  ['is away', new CodedError('unavailable', 'away')],
+  ['has a full disk', Object.assign(new Error('No space left on device'), { code: '53100' })],
+] as const) {
+  test(`a message that has gone out while the database ${why} is written down later, and not sent twice`, async () => {
+    const firm = await world.firm();
+    const { path } = await book(firm, { email_notification: true });
+    world.clock.set(REMINDER_DUE);
+    let refused = 0;
+    const broken = (name: string) => (name.startsWith('messages.sent') && refused++ < 20 ? error : undefined);
+    const patient = postOffice({ ...world, db: databaseWithout(broken) }, { email: post });
+    const running = patient.runOnce();
+    while (post.sent.length === 0) await pause(5);
+    world.clock.advance({ minutes: 2 });
+    await Promise.all([running, patient.runOnce()]);
+    const [message] = await messages(firm, path);
+    assert.deepEqual([message.state, message.attempts, post.sent.length], ['sent', 1, 1]);
+  });
+}
+
+test('a fault is written down by the claim that holds the message when the database is back', async () => {
   const firm = await world.firm();
   const { path } = await book(firm, { email_notification: true });
   world.clock.set(REMINDER_DUE);
   let away = true;
-  const db = Object.assign(Object.create(world.db), {
-    rows: (...[statement, values]: Parameters<typeof world.db.rows>) =>
-      away && statement.name.startsWith('messages.sent')
-        ? Promise.reject(new CodedError('unavailable', 'away'))
-        : world.db.rows(statement, values),
-  });
-  const patient = postOffice({ ...world, db }, { email: post });
+  let tried = 0;
+  post.during = () => {
+    tried++;
+    fault();
+  };
+  const broken = (name: string) =>
+    away && name === 'messages.not_sent' ? new CodedError('unavailable', 'away') : undefined;
+  const patient = postOffice({ ...world, db: databaseWithout(broken) }, { email: post });
   const running = patient.runOnce();
-  while (post.sent.length === 0) await pause(5);
+  while (tried === 0) await pause(5);
+  const claims = 'SELECT lease_by FROM messages WHERE company_id = $1';
+  const [before] = await world.sql<{ lease_by: string }>(claims, [firm.companyId]);
   world.clock.advance({ minutes: 2 });
   const again = patient.runOnce();
-  await pause(50);
+  while ((await world.sql<{ lease_by: string }>(claims, [firm.companyId]))[0]?.lease_by === before?.lease_by);
   away = false;
   await Promise.all([running, again]);
-  const [message] = await messages(firm, path);
-  assert.deepEqual([message.state, message.attempts, post.sent.length], ['sent', 1, 1]);
+  const [{ state, last_error }] = await messages(firm, path);
+  assert.deepEqual([state, last_error], ['scheduled', 'no luck']);
+  const [row] = await world.sql('SELECT state, lease_by FROM messages WHERE company_id = $1', [firm.companyId]);
+  assert.deepEqual(row, { state: 'scheduled', lease_by: null });
 });
 
 test('an appointment that somebody has locked holds up its own messages alone', async () => {

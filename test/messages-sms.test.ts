@@ -16,7 +16,7 @@ import { type Firm, openWorld } from './harness/world.ts';
 
 const world = await openWorld();
 
-type Answer = { status: number; body: unknown } | 'hang';
+type Answer = { status: number; body: unknown } | 'hang' | 'break' | 'cut';
 const requests: { request: IncomingMessage; body: string }[] = [];
 let answer: Answer = { status: 201, body: { sid: 'SM1' } };
 
@@ -29,6 +29,11 @@ const provider = createServer((request, response) => {
   request.on('end', () => {
     requests.push({ request, body });
     if (answer === 'hang') return;
+    if (answer === 'break') return request.socket.destroy();
+    if (answer === 'cut') {
+      response.writeHead(201, { 'content-length': 50 }).write('{"sid"', () => request.socket.destroy());
+      return;
+    }
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
   });
 }).listen(0, '127.0.0.1');
@@ -68,6 +73,7 @@ test('Twilio is given number, sender and text as its documents say', async () =>
   await twilioOffice.runOnce();
   const [{ request, body } = assert.fail()] = requests;
   assert.equal(request.url, '/2010-04-01/Accounts/AC1/Messages.json');
+  assert.equal(request.headers.connection, 'close');
   assert.equal(request.headers.authorization, `Basic ${Buffer.from('AC1:secret').toString('base64')}`);
   assert.deepEqual(Object.fromEntries(new URLSearchParams(body)), {
     To: '+447400123456',
@@ -98,7 +104,10 @@ const FAULTS: [why: string, answer: Answer, state: string, reason: RegExp][] = [
   ['a fault of the provider', { status: 500, body: {} }, 'scheduled', /500/],
   ['a refused login', { status: 401, body: { code: 20003, message: 'Authenticate' } }, 'scheduled', /401/],
   ['a redirection', { status: 302, body: {} }, 'scheduled', /302/],
-  ['no answer', 'hang', 'scheduled', /no answer within 0.3 s/],
+  ['no answer', 'hang', 'failed', /no answer within 0.3 s\. It may have gone out\./],
+  ['a connection that breaks', 'break', 'failed', /It may have gone out\./],
+  ['a gateway that has waited in vain', { status: 504, body: {} }, 'failed', /504.* It may have gone out\./],
+  ['an answer that breaks off behind its status', 'cut', 'sent', /^$/],
 ];
 
 for (const [why, given, state, reason] of FAULTS) {
@@ -109,16 +118,47 @@ for (const [why, given, state, reason] of FAULTS) {
     await postOffice(world, { sms }).runOnce();
     const seen = await message();
     assert.equal(seen.state, state);
-    assert.match(seen.last_error, reason);
-    assert.ok(!seen.last_error.includes('secret'));
+    assert.match(seen.last_error ?? '', reason);
+    assert.ok(!seen.last_error?.includes('secret'));
     assert.equal(requests.length, 1);
   });
 }
 
-test('a provider that nobody answers for is a passing fault', async () => {
-  const message = await book(await world.firm());
-  await postOffice(world, { sms: smsSender(twilio({ ...TWILIO, baseUrl: 'http://127.0.0.1:9' })) }).runOnce();
-  assert.equal((await message()).state, 'scheduled');
+test('a provider that nobody answers for, or that cannot be found, is a passing fault', async () => {
+  for (const baseUrl of [`http://127.0.0.1:${await freePort()}`, 'http://127.0.0.1:9', 'http://sms.invalid']) {
+    const message = await book(await world.firm());
+    await postOffice(world, { sms: smsSender(twilio({ ...TWILIO, baseUrl })) }).runOnce();
+    assert.equal((await message()).state, 'scheduled', baseUrl);
+  }
+});
+
+/** One that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+test('an SMS whose answer comes too late is sent once, and once more only by hand', async () => {
+  answer = 'hang';
+  const firm = await world.firm();
+  const message = await book(firm);
+  const late = postOffice(world, { sms: smsSender(twilio({ ...TWILIO, timeoutMs: 100 })) });
+  await late.runOnce();
+  for (let hour = 0; hour < 30; hour++) {
+    world.clock.advance({ hours: 1 });
+    assert.equal(await late.runOnce(), 0);
+  }
+  assert.equal(requests.length, 1);
+  const { id, appointment_id } = await message();
+  const again = await firm.post(`${firm.path}/appointments/${appointment_id}/messages/${id}/resend`);
+  assert.equal(again.status, 200, again.text);
+  answer = { status: 201, body: { sid: 'SM1' } };
+  await late.runOnce();
+  assert.equal(requests.length, 2);
 });
 
 test('a gateway gets the template filled in, and no text breaks out of its place', async () => {

@@ -1,5 +1,10 @@
-import { text } from 'node:stream/consumers';
-import { AdviserBody, CreateAdviserBody } from '../company/advisers/advisers.schema.ts';
+import {
+  AdviserBody,
+  AdviserList,
+  AdviserRecord,
+  AdviserRemoved,
+  CreateAdviserBody,
+} from '../company/advisers/advisers.schema.ts';
 import {
   changeAdviser,
   createAdviser,
@@ -13,9 +18,10 @@ import { notFound } from '../kernel/errors.ts';
 import { readForm } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
-import { VideoAccountBody } from '../video/accounts.schema.ts';
-import { connectAccount, disconnectAccount } from '../video/accounts.ts';
+import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../video/accounts.schema.ts';
+import { connectAccount, disconnectAccount, resealAccounts } from '../video/accounts.ts';
 import type { Command } from './command.ts';
+import { withDatabase } from './database.ts';
 import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';
 
 const one = { argument: 'adviser', description: 'The adviser is named by identifier or email.' };
@@ -25,6 +31,7 @@ export const commands: Command[] = [
   deskCommand(
     {
       name: 'adviser create',
+      answer: AdviserRecord,
       summary: 'Add an adviser',
       body: CreateAdviserBody,
       examples: [`adviser create --email ${EXAMPLE} --name "Alex Adviser"`],
@@ -34,6 +41,7 @@ export const commands: Command[] = [
   deskList(
     {
       name: 'adviser list',
+      answer: AdviserList,
       summary: 'List advisers',
       columns: ['id', 'email', 'name', 'active', 'video_provider'],
       flags: REMOVED_FLAG,
@@ -42,13 +50,20 @@ export const commands: Command[] = [
     (desk, listing, { flags }) => listAdvisers(desk, { ...listing, removed: flags.removed === true }),
   ),
   deskCommand(
-    { ...one, name: 'adviser show', summary: 'Show an adviser', examples: [`adviser show ${EXAMPLE}`] },
+    {
+      ...one,
+      name: 'adviser show',
+      answer: AdviserRecord,
+      summary: 'Show an adviser',
+      examples: [`adviser show ${EXAMPLE}`],
+    },
     async (desk, { argument }) => showAdviser(desk, await find(desk, argument)),
   ),
   deskCommand(
     {
       ...one,
       name: 'adviser update',
+      answer: AdviserRecord,
       summary: 'Change an adviser',
       description: `${one.description} What is not given stays as it is.`,
       body: AdviserBody,
@@ -60,6 +75,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'adviser disable',
+      answer: AdviserRecord,
       summary: 'Let no new appointments be booked with an adviser',
       examples: [`adviser disable ${EXAMPLE}`],
     },
@@ -69,6 +85,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'adviser enable',
+      answer: AdviserRecord,
       summary: 'Let appointments be booked with an adviser again',
       examples: [`adviser enable ${EXAMPLE}`],
     },
@@ -78,6 +95,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'adviser connect',
+      answer: VideoAccount,
       summary: "Connect an adviser's video account",
       description: `${one.description} Meetings that are coming up move to it. "--client-secret -" reads the secret from standard input, so that it is in no history and no list of processes; zoom needs the setting SECRETS_KEY.`,
       body: VideoAccountBody,
@@ -88,25 +106,37 @@ export const commands: Command[] = [
     },
     async (desk, { argument, form, config }) => {
       const adviser = await find(desk, argument);
-      const piped = form.body.client_secret === '-' && { client_secret: (await text(process.stdin)).trim() };
-      const given = piped ? readForm(VideoAccountBody, { ...form.body, ...piped }) : form;
-      return connectAccount(desk, adviser, given, config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY));
+      return connectAccount(desk, adviser, form, config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY));
     },
   ),
   deskCommand(
     {
       ...one,
       name: 'adviser disconnect',
+      answer: VideoAccountRemoved,
       summary: "Disconnect an adviser's video account",
-      description: `${one.description} Meetings that are coming up are removed with it, and then its secret is forgotten.`,
+      description: `${one.description} A removed one is named by identifier. Meetings that are coming up are removed with it, and then its secret is forgotten.`,
       examples: [`adviser disconnect ${EXAMPLE}`],
     },
     async (desk, { argument }) => disconnectAccount(desk, await find(desk, argument)),
   ),
+  {
+    name: 'adviser reseal',
+    summary: "Encrypt the advisers' video secrets anew, after a change of SECRETS_KEY",
+    description:
+      'Under the first key of SECRETS_KEY, in all companies. The old keys stand behind it until this is done. Exit code 1 when there are secrets that no key opens.',
+    examples: ['adviser reseal', 'adviser reseal --json'],
+    run: ({ config }) =>
+      withDatabase(config, async (db) => {
+        const done = await resealAccounts({ db }, new SecretBox(config.SECRETS_KEY ?? []));
+        return { json: JSON.stringify(done), failed: done.closed > 0 };
+      }),
+  },
   deskCommand(
     {
       ...one,
       name: 'adviser remove',
+      answer: AdviserRemoved,
       summary: 'Remove an adviser',
       description: `${one.description} Appointments keep what is written down in them.`,
       examples: [`adviser remove ${EXAMPLE}`],
@@ -117,6 +147,7 @@ export const commands: Command[] = [
     {
       argument: 'adviser-id',
       name: 'adviser restore',
+      answer: AdviserRecord,
       summary: 'Restore a removed adviser',
       description: '"adviser list --removed" shows the identifier.',
       examples: ['adviser restore 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],

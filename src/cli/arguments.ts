@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { TObject } from 'typebox';
 import { type Command, type Flags, type FlagValues, UsageError } from './command.ts';
 import { flagsOf } from './schema-flags.ts';
 
@@ -27,7 +28,16 @@ export function readArguments(command: Command, args: string[]): { argument: str
     ([name, { required }]) => required && values[name] === undefined,
   );
   if (missing) throw new UsageError(`--${missing[0]} is missing.`, command.name);
+  checkOnly(command, values.only);
   return { argument, flags: values };
+}
+
+/** Before anything is done: a secret that was made and not printed would be lost. */
+function checkOnly({ name, answer }: Command, only: FlagValues[string]): void {
+  if (!answer || typeof only !== 'string') return;
+  const { items, properties } = answer as { items?: TObject; properties?: object };
+  const fields = Object.keys(items?.properties ?? properties ?? {});
+  if (!fields.includes(only)) throw new UsageError(`--only must be one of ${fields.join(', ')}.`, name);
 }
 
 function parse(command: Command, args: string[]): { values: FlagValues; positionals: string[] } {

@@ -1,4 +1,4 @@
-import { CaseBody, CreateCaseBody } from '../company/cases/cases.schema.ts';
+import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from '../company/cases/cases.schema.ts';
 import { changeCase, listCases, openCase, showCase } from '../company/cases/cases.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
@@ -9,6 +9,7 @@ export const commands: Command[] = [
   deskCommand(
     {
       name: 'case create',
+      answer: CaseRecord,
       summary: 'Open a case',
       description: '"customer create" adds its customers.',
       body: CreateCaseBody,
@@ -19,6 +20,7 @@ export const commands: Command[] = [
   deskList(
     {
       name: 'case list',
+      answer: CaseList,
       summary: 'List cases',
       description: 'Newest first. --search looks at the reference and at the customers.',
       columns: ['id', 'reference', 'customers', 'created_at'],
@@ -30,6 +32,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'case show',
+      answer: CaseRecord,
       summary: 'Show a case with its customers',
       examples: ['case show 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],
     },
@@ -39,6 +42,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'case update',
+      answer: CaseRecord,
       summary: "Change a case's reference",
       body: CaseBody,
       examples: ['case update 01a1dedc-6c47-7000-b4be-5f8e3eb8d733 --reference "Smith, trusts"'],

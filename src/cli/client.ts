@@ -1,4 +1,10 @@
-import { ClientBody, CreateClientBody } from '../company/credentials/clients.schema.ts';
+import {
+  ClientBody,
+  ClientList,
+  ClientRecord,
+  ClientWithSecret,
+  CreateClientBody,
+} from '../company/credentials/clients.schema.ts';
 import {
   changeClient,
   createClient,
@@ -19,6 +25,7 @@ export const commands: Command[] = [
   deskCommand(
     {
       name: 'client create',
+      answer: ClientWithSecret,
       summary: 'Make an API client for POST /oauth/token',
       body: CreateClientBody,
       note,
@@ -29,6 +36,7 @@ export const commands: Command[] = [
   deskList(
     {
       name: 'client list',
+      answer: ClientList,
       summary: 'List API clients',
       columns: ['id', 'name', 'scopes', 'disabled_at', 'created_at'],
       examples: ['client list'],
@@ -36,13 +44,20 @@ export const commands: Command[] = [
     listClients,
   ),
   deskCommand(
-    { ...one, name: 'client show', summary: 'Show an API client', examples: [`client show ${ID}`] },
+    {
+      ...one,
+      name: 'client show',
+      answer: ClientRecord,
+      summary: 'Show an API client',
+      examples: [`client show ${ID}`],
+    },
     (desk, task) => showClient(desk, idOf(task, 'client')),
   ),
   deskCommand(
     {
       ...one,
       name: 'client update',
+      answer: ClientRecord,
       summary: 'Change an API client',
       description: 'What is not given stays as it is.',
       body: ClientBody,
@@ -54,6 +69,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'client rotate',
+      answer: ClientWithSecret,
       summary: 'Replace the secret of an API client',
       note,
       examples: [`client rotate ${ID} --only client_secret`],
@@ -64,13 +80,20 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'client disable',
+      answer: ClientRecord,
       summary: 'Shut out an API client and its tokens',
       examples: [`client disable ${ID}`],
     },
     (desk, task) => disableClient(desk, idOf(task, 'client')),
   ),
   deskCommand(
-    { ...one, name: 'client enable', summary: 'Let an API client in again', examples: [`client enable ${ID}`] },
+    {
+      ...one,
+      name: 'client enable',
+      answer: ClientRecord,
+      summary: 'Let an API client in again',
+      examples: [`client enable ${ID}`],
+    },
     (desk, task) => enableClient(desk, idOf(task, 'client')),
   ),
 ];

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { readConfig } from '../config.ts';
 import { readArguments } from './arguments.ts';
 import { type Answer, type Command, type FlagValues, type Starter, UsageError } from './command.ts';
@@ -19,8 +20,9 @@ export async function runCommandLine(
   const { command, args: after, help } = await findCommand(group, rest);
   if (!command) return { output: { text: help } };
 
-  const { argument, flags } = readArguments(command, after);
-  if (flags.help) return { output: { text: commandHelp(command) } };
+  const { argument, flags: typed } = readArguments(command, after);
+  if (typed.help) return { output: { text: commandHelp(command) } };
+  const flags = await withPiped(typed);
   const call = {
     argument,
     flags,
@@ -33,6 +35,12 @@ export async function runCommandLine(
     throw new CommandError(command, error);
   });
   return 'start' in result ? { starter: result } : { output: print(result, flags) };
+}
+
+/** "-" for a secret is standard input, so that it stands in no history and no list of processes. */
+async function withPiped(flags: FlagValues): Promise<FlagValues> {
+  const name = Object.keys(flags).find((flag) => flag.endsWith('secret') && flags[flag] === '-');
+  return name ? { ...flags, [name]: (await text(process.stdin)).trim() } : flags;
 }
 
 /** Which command it was that failed: its flags have the names of the fields at fault. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { TObject } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import type { Config } from '../config.ts';
 
 /** What a command is made of; help, parsing and printing are the same for all of them. */
@@ -56,6 +56,8 @@ export type Command = {
   flags?: Flags;
   /** Every property is a flag. */
   body?: TObject;
+  /** What it answers, or a list of it. `--only` is held against it before anything is done. */
+  answer?: TSchema;
   examples: readonly string[];
   run(call: Call): Promise<Answer | Starter>;
 };

@@ -1,4 +1,4 @@
-import { CompanyBody, CreateCompanyBody } from '../company/companies/companies.schema.ts';
+import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from '../company/companies/companies.schema.ts';
 import { changeCompany, createCompany, listCompanies, showCompany } from '../company/companies/companies.ts';
 import type { Command } from './command.ts';
 import { idOf, officeCommand, officeList } from './records.ts';
@@ -9,6 +9,7 @@ export const commands: Command[] = [
   officeCommand(
     {
       name: 'company create',
+      answer: CompanyRecord,
       summary: 'Set up a company',
       body: CreateCompanyBody,
       examples: [
@@ -21,6 +22,7 @@ export const commands: Command[] = [
   officeList(
     {
       name: 'company list',
+      answer: CompanyList,
       summary: 'List companies',
       columns: ['id', 'name', 'time_zone', 'phone_region', 'created_at'],
       examples: ['company list', 'company list --search smith --json'],
@@ -31,6 +33,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'company show',
+      answer: CompanyRecord,
       summary: 'Show a company',
       examples: ['company show 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],
     },
@@ -40,6 +43,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'company update',
+      answer: CompanyRecord,
       summary: "Change a company's settings",
       description: 'What is not given stays as it is.',
       body: CompanyBody,

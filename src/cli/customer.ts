@@ -1,4 +1,10 @@
-import { CreateCustomerBody, CustomerBody } from '../company/cases/customers.schema.ts';
+import {
+  CreateCustomerBody,
+  CustomerBody,
+  CustomerList,
+  CustomerRecord,
+  CustomerRemoved,
+} from '../company/cases/customers.schema.ts';
 import {
   addCustomer,
   changeCustomer,
@@ -24,6 +30,7 @@ export const commands: Command[] = [
     {
       ...inCase,
       name: 'customer create',
+      answer: CustomerRecord,
       summary: 'Add a customer to a case',
       body: CreateCustomerBody,
       examples: [
@@ -35,6 +42,7 @@ export const commands: Command[] = [
   deskList(
     {
       name: 'customer list',
+      answer: CustomerList,
       summary: 'List customers, of a case or of all',
       flags: { case: { ...caseFlag, description: 'Only the customers of this case.' }, ...REMOVED_FLAG },
       columns: ['id', 'title', 'first_names', 'last_name', 'email', 'phone', 'case_id'],
@@ -49,6 +57,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'customer show',
+      answer: CustomerRecord,
       summary: 'Show a customer',
       examples: [`customer show ${CUSTOMER} --case ${CASE}`],
     },
@@ -58,6 +67,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'customer update',
+      answer: CustomerRecord,
       summary: 'Change a customer',
       description: 'What is not given stays as it is.',
       body: CustomerBody,
@@ -69,6 +79,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'customer remove',
+      answer: CustomerRemoved,
       summary: 'Remove a customer from a case',
       description: 'Records that refer to the customer keep what is written down in them.',
       examples: [`customer remove ${CUSTOMER} --case ${CASE}`],
@@ -79,6 +90,7 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'customer restore',
+      answer: CustomerRecord,
       summary: 'Restore a removed customer',
       examples: [`customer restore ${CUSTOMER} --case ${CASE}`],
     },

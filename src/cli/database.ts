@@ -1,9 +1,13 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/migrations.ts';
-import { findBundledPostgres, startBundledPostgres } from '../postgres/bundled-postgres.ts';
+import { DataDirectoryInUse, findBundledPostgres, startBundledPostgres } from '../postgres/bundled-postgres.ts';
+
+const START_MS = 30_000;
+const LOOK_AGAIN_MS = 100;
 
 export type Reached = { connection: Connection; leave(): Promise<void> };
 
@@ -14,13 +18,49 @@ export type Reached = { connection: Connection; leave(): Promise<void> };
 export async function reachDatabase(config: Config, { create }: { create: boolean }): Promise<Reached> {
   const leave = async () => {};
   if (config.DATABASE_URL !== undefined) return { connection: { connectionString: config.DATABASE_URL }, leave };
-  const running = await findBundledPostgres(config.DATA_DIR);
-  if (running) return { connection: running, leave };
-  if (!create && !(await exists(join(config.DATA_DIR, 'postgres')))) {
-    throw new Error(`There is no database in ${config.DATA_DIR} yet. Run "case-records migrate", or set DATABASE_URL.`);
+  const patience = performance.now() + START_MS;
+  for (;;) {
+    const running = await findBundledPostgres(config.DATA_DIR);
+    if (running) return { connection: running, leave };
+    if (!create && !(await exists(join(config.DATA_DIR, 'postgres')))) {
+      throw new Error(
+        `There is no database in ${config.DATA_DIR} yet. Run "case-records migrate", or set DATABASE_URL.`,
+      );
+    }
+    try {
+      return await startForCommand(config.DATA_DIR);
+    } catch (error) {
+      // A service that is just starting, or stopping, has it: its database answers soon, or is free.
+      if (!(error instanceof DataDirectoryInUse) || performance.now() > patience) throw error;
+      await delay(LOOK_AGAIN_MS);
+    }
   }
-  const postgres = await startBundledPostgres({ dataDir: config.DATA_DIR, log: () => {} });
-  return { connection: postgres.connection, leave: () => postgres.stop() };
+}
+
+async function startForCommand(dataDir: string): Promise<Reached> {
+  const starting = startBundledPostgres({ dataDir, log: () => {}, role: 'command' });
+  const stop = () => starting.then((postgres) => postgres.stop());
+  started.add(stop);
+  try {
+    const { connection } = await starting;
+    return {
+      connection,
+      leave: async () => {
+        await stop();
+        started.delete(stop);
+      },
+    };
+  } catch (error) {
+    started.delete(stop);
+    throw error;
+  }
+}
+
+const started = new Set<() => Promise<void>>();
+
+/** For a command that is told to end: what it has started ends with it. */
+export async function stopStarted(): Promise<void> {
+  await Promise.allSettled([...started].map((stop) => stop()));
 }
 
 /** The database of a service that may come and go: nothing is started for it. */

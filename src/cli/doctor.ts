@@ -129,15 +129,16 @@ async function knownZones(db: Database): Promise<Finding> {
 }
 
 async function videoAccounts(db: Database, { SECRETS_KEY = [] }: Config): Promise<Finding> {
-  const { all, closed } = await countAccounts({ db }, new SecretBox(SECRETS_KEY));
-  const few = (count: number) => `${count} of ${all} cannot be opened`;
-  return closed > 0
-    ? finding(
-        'video',
-        'fault',
-        `${few(closed)}. Add the key they were connected with to SECRETS_KEY, or connect them again.`,
-      )
-    : finding('video', 'ok', `${all} accounts with credentials, all can be opened`);
+  const { all, closed, old } = await countAccounts({ db }, new SecretBox(SECRETS_KEY));
+  if (closed > 0) {
+    const advice = 'Add the key they were connected with to SECRETS_KEY, or connect them again.';
+    return finding('video', 'fault', `${closed} of ${all} cannot be opened. ${advice}`);
+  }
+  if (old > 0) {
+    const advice = 'Run "case-records adviser reseal" before you leave it out of SECRETS_KEY.';
+    return finding('video', 'warning', `${old} of ${all} need a key behind the first. ${advice}`);
+  }
+  return finding('video', 'ok', `${all} accounts with credentials, all can be opened`);
 }
 
 function isKnown(zone: string): boolean {

@@ -1,4 +1,4 @@
-import { AnyKeyBody } from '../company/credentials/keys.schema.ts';
+import { AnyKeyBody, KeyCreated, KeyList, KeyRecord } from '../company/credentials/keys.schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from '../company/credentials/keys.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
@@ -10,6 +10,7 @@ export const commands: Command[] = [
   deskCommand(
     {
       name: 'key create',
+      answer: KeyCreated,
       summary: 'Make an API key',
       description:
         'A bearer token for scripts. The scope "operator", which reaches all companies, is granted only here.',
@@ -25,17 +26,25 @@ export const commands: Command[] = [
   deskList(
     {
       name: 'key list',
+      answer: KeyList,
       summary: 'List API keys',
       columns: ['id', 'name', 'scopes', 'last_used_at', 'expires_at', 'revoked_at'],
       examples: ['key list'],
     },
     listKeys,
   ),
-  deskCommand({ ...one, name: 'key show', summary: 'Show an API key', examples: [`key show ${ID}`] }, (desk, task) =>
-    showKey(desk, idOf(task, 'key')),
+  deskCommand(
+    { ...one, name: 'key show', answer: KeyRecord, summary: 'Show an API key', examples: [`key show ${ID}`] },
+    (desk, task) => showKey(desk, idOf(task, 'key')),
   ),
   deskCommand(
-    { ...one, name: 'key revoke', summary: 'Let an API key work no longer', examples: [`key revoke ${ID}`] },
+    {
+      ...one,
+      name: 'key revoke',
+      answer: KeyRecord,
+      summary: 'Let an API key work no longer',
+      examples: [`key revoke ${ID}`],
+    },
     (desk, task) => revokeKey(desk, idOf(task, 'key')),
   ),
 ];

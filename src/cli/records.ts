@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from 'typebox';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { listCompanies } from '../company/companies/companies.ts';
 import { findCompany } from '../company/company.ts';
 import type { Desk, Office } from '../company/office.ts';
@@ -14,7 +14,9 @@ import { bodyOf, flagsOf } from './schema-flags.ts';
 
 /** Commands on the records of one company, or on the companies themselves, through the verbs of the management API. */
 
-type Described = Pick<Command, 'name' | 'summary' | 'description' | 'argument' | 'examples' | 'flags'>;
+type Described = Pick<Command, 'name' | 'summary' | 'description' | 'argument' | 'examples' | 'flags'> & {
+  answer: TSchema;
+};
 type On<Place, S extends TObject> = (place: Place, task: Task<S>) => Promise<string>;
 
 export type Task<S extends TObject> = Call & { form: Form<Static<S>> };

@@ -1,4 +1,10 @@
-import { CustomTagBody } from '../company/tags/tags.schema.ts';
+import {
+  CustomTag,
+  CustomTagBody,
+  CustomTagList,
+  CustomTagRemoved,
+  DefaultTagList,
+} from '../company/tags/tags.schema.ts';
 import { addCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from '../company/tags/tags.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, officeList } from './records.ts';
@@ -7,6 +13,7 @@ export const commands: Command[] = [
   deskCommand(
     {
       name: 'tag create',
+      answer: CustomTag,
       summary: 'Add a custom tag',
       body: CustomTagBody,
       examples: ['tag create --tag vip-client'],
@@ -14,12 +21,19 @@ export const commands: Command[] = [
     (desk, { form }) => addCustomTag(desk, form),
   ),
   deskList(
-    { name: 'tag list', summary: 'List custom tags', columns: ['tag', 'created_at'], examples: ['tag list'] },
+    {
+      name: 'tag list',
+      answer: CustomTagList,
+      summary: 'List custom tags',
+      columns: ['tag', 'created_at'],
+      examples: ['tag list'],
+    },
     listCustomTags,
   ),
   officeList(
     {
       name: 'tag defaults',
+      answer: DefaultTagList,
       summary: 'List the tags that every company has',
       columns: ['tag'],
       examples: ['tag defaults --per-page 200'],
@@ -29,6 +43,7 @@ export const commands: Command[] = [
   deskCommand(
     {
       name: 'tag remove',
+      answer: CustomTagRemoved,
       summary: 'Remove a custom tag',
       description: 'Entries that have it keep it; no other can get it.',
       argument: 'tag',

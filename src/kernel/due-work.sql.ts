@@ -6,6 +6,8 @@ import { type Statement, statement } from './sql.ts';
  * WHERE `open`.
  */
 export type DueTable = {
+  /** Of the statements; by default that of the table. */
+  name?: string;
   table: string;
   /** The primary key, uuids only. */
   key: readonly string[];
@@ -14,9 +16,12 @@ export type DueTable = {
 };
 
 export type DueStatements = {
-  /** $1 now, $2 claim, $3 lease until, $4 how many, $5 and $6 companies under way with how many, $7 most of a company */
+  /**
+   * $1 now, $2 claim, $3 lease until, $4 how many, $5 and $6 companies under way with how many, $7 most of a company, $8
+   * how many of $4 are for companies with nothing under way alone
+   */
   claim: Statement;
-  /** $1 companies that have all their slots in use: when the first thing of the others may be taken, or might have been. */
+  /** $1 companies that may take no more slots: when the first thing of the others may be taken, or might have been. */
   nextDue: Statement;
   /** $1 lease until, $2… the claims, then the keys, one array per column */
   renew: Statement;
@@ -28,12 +33,12 @@ export type DueStatements = {
  * One probe of the index per company, whatever waits: the cost of a claim does not grow with the backlog. Rows that
  * another worker is taking are passed over; the companies take turns.
  */
-export function dueStatements({ table, key, open }: DueTable): DueStatements {
+export function dueStatements({ table, name = table, key, open }: DueTable): DueStatements {
   const columns = (alias: string) => key.map((column) => `${alias}.${column}`).join(', ');
   const same = (a: string, b: string) => key.map((column) => `${a}.${column} = ${b}.${column}`).join(' AND ');
   return {
     claim: statement(
-      `${table}.claim`,
+      `${name}.claim`,
       `WITH due AS (
          SELECT c.id AS company_id, coalesce(b.under_way, 0) AS under_way
            FROM companies c
@@ -49,13 +54,14 @@ export function dueStatements({ table, key, open }: DueTable): DueStatements {
               WHERE company_id = due.company_id AND ${open} AND claim_at <= $1
               ORDER BY claim_at LIMIT least($7 - due.under_way, $4) FOR UPDATE SKIP LOCKED) t
        ), taken AS (
-         SELECT * FROM free ORDER BY turn, claim_at LIMIT $4
+         SELECT * FROM (SELECT *, row_number() OVER (ORDER BY turn, claim_at) AS place FROM free) f
+          WHERE place <= CASE turn WHEN 1 THEN $4 ELSE $4 - $8 END
        )
        UPDATE ${table} w SET lease_by = $2, lease_until = $3 FROM taken t WHERE ${same('w', 't')}
        RETURNING ${columns('w')}`,
     ),
     nextDue: statement(
-      `${table}.next_due`,
+      `${name}.next_due`,
       `SELECT to_char(min(n.claim_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
          FROM companies c CROSS JOIN LATERAL (
            SELECT claim_at FROM ${table} WHERE company_id = c.id AND ${open}
@@ -63,7 +69,7 @@ export function dueStatements({ table, key, open }: DueTable): DueStatements {
         WHERE c.id <> ALL ($1::uuid[])`,
     ),
     renew: statement(
-      `${table}.renew`,
+      `${name}.renew`,
       // A row that a request is changing right now is left for the next time: nobody waits in a circle.
       `WITH held AS (
          SELECT ${columns('w')} FROM ${table} w
@@ -74,7 +80,7 @@ export function dueStatements({ table, key, open }: DueTable): DueStatements {
        UPDATE ${table} w SET lease_until = $1 FROM held h WHERE ${same('w', 'h')}`,
     ),
     giveBack: statement(
-      `${table}.give_back`,
+      `${name}.give_back`,
       `UPDATE ${table} SET lease_by = NULL, lease_until = NULL
         WHERE ${key.map((column, i) => `${column} = $${i + 2}`).join(' AND ')} AND lease_by = $1`,
     ),

@@ -33,6 +33,8 @@ const AFTER_CONTEST_MS = 50;
 // Slots that become free within a moment of one another are filled by one claim.
 const GATHER_MS = 20;
 const PATIENCE_MS = 25_000;
+// Of the slots: for companies that have nothing under way, so that a few whose work hangs never have them all.
+const KEPT = 1 / 4;
 
 type UnderWay = { queue: Queue; key: Key; claim: Claim; done: Promise<void>; takenAgain: boolean };
 
@@ -136,6 +138,7 @@ export class DueWorker {
       [...companies.keys()],
       [...companies.values()],
       slotsPerCompany,
+      Math.floor(slots * KEPT),
     ]);
     for (const key of keys) this.#work(queue, key, claim);
     return keys.length;
@@ -149,7 +152,8 @@ export class DueWorker {
       busy++;
       companies.set(key.company_id, (companies.get(key.company_id) ?? 0) + 1);
     }
-    const full = this.#options.slotsPerCompany;
+    const { slots, slotsPerCompany } = this.#options;
+    const full = busy < slots - Math.floor(slots * KEPT) ? slotsPerCompany : 1;
     return { busy, companies, saturated: [...companies].flatMap(([id, count]) => (count >= full ? [id] : [])) };
   }
 

@@ -29,23 +29,32 @@ export class SecretBox {
 
   /** Undefined where no key opens it. */
   open(sealed: string, owner: readonly string[]): string | undefined {
-    const bytes = Buffer.from(sealed.slice(VERSION.length), 'base64url');
-    if (!sealed.startsWith(VERSION) || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
-    for (const key of this.#keys) {
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAAD(aad(owner));
-      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-      try {
-        const opened = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()];
-        return Buffer.concat(opened).toString('utf8');
-      } catch {
-        // Sealed with another key, or for another owner.
-      }
-    }
-    return undefined;
+    return openWith(this.#keys, sealed, owner);
   }
+
+  /** Whether the key that seals now opens it: then the keys behind it are not needed for it. */
+  isCurrent(sealed: string, owner: readonly string[]): boolean {
+    return openWith(this.#keys.slice(0, 1), sealed, owner) !== undefined;
+  }
+}
+
+function openWith(keys: readonly Buffer[], sealed: string, owner: readonly string[]): string | undefined {
+  const bytes = Buffer.from(sealed.slice(VERSION.length), 'base64url');
+  if (!sealed.startsWith(VERSION) || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  for (const key of keys) {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(aad(owner));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      const opened = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()];
+      return Buffer.concat(opened).toString('utf8');
+    } catch {
+      // Sealed with another key, or for another owner.
+    }
+  }
+  return undefined;
 }
 
 const aad = (owner: readonly string[]): Buffer => Buffer.from(owner.join('\0'));

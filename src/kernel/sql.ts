@@ -5,6 +5,9 @@ export type Statement = { readonly name: string; readonly text: string };
 
 export const statement = (name: string, text: string): Statement => ({ name, text });
 
+/** Text from outside: PostgreSQL keeps no NUL. */
+export const storable = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;
+
 /** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
 export const iso = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import type { Database } from '../kernel/database.ts';
 import type { Claim, Key } from '../kernel/due-queue.ts';
 import { CodedError } from '../kernel/errors.ts';
@@ -15,18 +16,21 @@ export type Ledger = {
   begin(taken: Taken): Promise<BegunRow | undefined>;
   sent(taken: Taken, row: BegunRow, receipt: Receipt): Promise<void>;
   /** Gives the state that the message has now. */
-  notSent(taken: Taken, reason: string, again: Instant | undefined): Promise<string | undefined>;
+  notSent(taken: Taken, failure: Failure): Promise<string | undefined>;
 };
 
 export type Taken = { key: Key; claim: Claim };
+export type Failure = { reason: string; again: Instant | undefined; unsure: boolean };
 type Gone = { key: Key; receipt: Receipt };
 
 export type BegunRow = {
   id: string;
-  verdict: 'sending' | 'wait' | 'cancelled' | 'skipped' | 'failed';
+  verdict: 'sending' | 'wait' | 'behind' | 'cancelled' | 'skipped' | 'failed';
   channel: Channel;
   kind: Kind;
   attempt: number;
+  /** Of the attempts before, how many may have sent it. */
+  doubts: number;
   due: string;
   deadline: string;
   start: string;
@@ -65,10 +69,14 @@ export const outgoing = (key: Key, row: BegunRow): Outgoing => ({
   customer: row.customer,
 });
 
-// For a cancellation, while the confirmation that it calls off is still on its way.
+// For a confirmation or a cancellation, while an earlier confirmation is still on its way.
 const ASK_AGAIN = { seconds: 5 };
 
-export function ledger(db: Database, clock: Clock): Ledger {
+export type LedgerOptions = { db: Database; clock: Clock; logger: Logger; pausesMs?: readonly number[] };
+
+const PAUSES_MS = [100, 500, 2_000, 5_000, 10_000];
+
+export function ledger({ db, clock, logger, pausesMs = PAUSES_MS }: LedgerOptions): Ledger {
   const beginAll = (statement: Statement, all: Taken[]) => {
     const now = clock();
     const claims = all.map(({ claim }) => claim.id);
@@ -90,16 +98,33 @@ export function ledger(db: Database, clock: Clock): Ledger {
   const confirmationSent = ({ key, receipt }: Gone) =>
     db.rows(sql.confirmationSent, [...values(key), receipt.to, storable(receipt.providerId), toSql(clock()), newId()]);
 
+  /** What has happened outside must be written down: a database that is away is waited for until the worker stops. */
+  async function insist<T>(signal: AbortSignal, write: () => Promise<T>, mayGiveUp: boolean): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await write();
+      } catch (error) {
+        const away = error instanceof CodedError && error.code === 'unavailable';
+        if (signal.aborted || (mayGiveUp && !away && attempt >= pausesMs.length)) throw error;
+        logger.warn({ err: error }, 'what became of a message could not be written down yet');
+        await pause(pausesMs[attempt] ?? pausesMs.at(-1), undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
   return {
     begin,
     async sent({ key, claim }, { channel, kind }, receipt) {
       const invited = channel === 'email' && kind === 'confirmation';
-      await insist(claim.signal, () => (invited ? confirmationSent : sent)({ key, receipt }));
+      // Whatever the database says: given up, it would be sent again.
+      await insist(claim.signal, () => (invited ? confirmationSent : sent)({ key, receipt }), false);
     },
-    async notSent({ key, claim }, reason, again) {
-      const parameters = [...values(key), claim.id, toSql(clock()), storable(reason), again ? toSql(again) : null];
-      const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters);
-      return (await insist(claim.signal, write))?.state;
+    async notSent({ key, claim }, { reason, again, unsure }) {
+      const outcome = [storable(reason), again ? toSql(again) : null, Number(unsure)];
+      // Asked for anew each time: the lease may have run out, and been taken again, while the database was away.
+      const parameters = () => [...values(key), claim.id, toSql(clock()), ...outcome];
+      const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters());
+      return (await insist(claim.signal, write, true))?.state;
     },
   };
 }
@@ -114,19 +139,3 @@ function inOrder<Row extends { id: string }>(all: { key: Key }[], rows: Row[]): 
 
 // What servers and providers say is theirs; PostgreSQL takes no text with NUL in it.
 const storable = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;
-
-const PAUSES_MS = [100, 500, 2_000, 5_000];
-const LONGEST_PAUSE_MS = 10_000;
-
-/** What has happened outside must be written down: a database that is away is waited for until the worker stops. */
-async function insist<T>(signal: AbortSignal, write: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await write();
-    } catch (error) {
-      const away = error instanceof CodedError && error.code === 'unavailable';
-      if (signal.aborted || (!away && attempt >= PAUSES_MS.length)) throw error;
-      await pause(PAUSES_MS[attempt] ?? LONGEST_PAUSE_MS, undefined, { signal }).catch(() => {});
-    }
-  }
-}

@@ -12,11 +12,12 @@ const NOT_ENDED = `state NOT IN ('sent', 'failed', 'cancelled', 'skipped')`;
 const ofEmail = (alias: string, kind: string) =>
   `${ofAppointment(alias)} AND ${alias}.channel = 'email' AND ${alias}.kind = '${kind}'`;
 
-/** A second request for the same thing, made while the first was on its way, stands in for it. */
+/** A second request for the same thing, made while the first was on its way, stands in for it, also when it has gone out. */
 const replaced = (m: string) => `EXISTS (
   SELECT 1 FROM messages o
    WHERE o.company_id = ${m}.company_id AND o.case_id = ${m}.case_id AND o.appointment_id = ${m}.appointment_id
-     AND o.channel = ${m}.channel AND o.kind = ${m}.kind AND o.state = 'scheduled' AND o.id <> ${m}.id
+     AND o.channel = ${m}.channel AND o.kind = ${m}.kind
+     AND (o.state = 'scheduled' AND o.id <> ${m}.id OR o.state IN ('sending', 'sent') AND o.id > ${m}.id)
      AND (o.kind <> 'reminder' OR o.resend_of IS NOT NULL AND ${m}.resend_of IS NOT NULL))`;
 
 /** What was last sent by email, but for `m` itself, put the appointment into the client's calendar. */
@@ -25,6 +26,11 @@ const inCalendar = `coalesce((
          > coalesce(max(c.sequence) FILTER (WHERE c.kind = 'cancellation'), 0)
     FROM messages c
    WHERE ${ofAppointment('c')} AND c.channel = 'email' AND c.state IN ('sending', 'sent') AND c.id <> m.id), false)`;
+
+/** What was asked for later never comes before what is on its way. */
+const behindAnother = `EXISTS (
+  SELECT 1 FROM messages c WHERE ${ofAppointment('c')} AND c.channel = m.channel AND c.kind = 'confirmation'
+     AND c.state = 'sending' AND c.id < m.id)`;
 
 /** How long a confirmation waits for a meeting that is being made. */
 const MEETING_WAIT = `interval '15 minutes'`;
@@ -36,7 +42,7 @@ const verdict = `CASE
   WHEN m.withdrawn OR m.state = 'sending' AND ${replaced('m')} THEN 'cancelled'
   WHEN m.kind = 'cancellation' THEN CASE
     WHEN a.deleted_at IS NULL AND a.cancelled = 0 THEN 'cancelled'
-    WHEN EXISTS (SELECT 1 FROM messages c WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sending') THEN 'wait'
+    WHEN EXISTS (SELECT 1 FROM messages c WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sending') THEN 'behind'
     WHEN NOT ${inCalendar} THEN 'cancelled'
     WHEN ${deadline} <= $6 THEN ${TOO_LATE}
     ELSE 'sending' END
@@ -47,6 +53,7 @@ const verdict = `CASE
   WHEN CASE m.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END IS NULL THEN 'skipped'
   WHEN ${deadline} <= $6 THEN ${TOO_LATE}
   WHEN m.kind = 'confirmation' AND a.meeting_pending AND m.due_at + ${MEETING_WAIT} > $6 THEN 'wait'
+  WHEN m.kind = 'confirmation' AND ${behindAnother} THEN 'behind'
   ELSE 'sending' END`;
 
 const recipient = `CASE
@@ -55,9 +62,10 @@ const recipient = `CASE
      WHERE ${ofEmail('c', 'confirmation')} AND c.state = 'sent' ORDER BY c.sequence DESC NULLS LAST LIMIT 1)
   WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END`;
 
+/** Whoever it goes to, which for a cancellation need not be whom the appointment names by now. */
 const customer = `(
   SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
-   WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(a.email_recipient)
+   WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(${recipient})
    ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1)`;
 
 /** The message arrays, one element each: company, case, appointment, id; and what else there is. */
@@ -72,7 +80,7 @@ const isGiven = (alias: string) => KEY.map((column) => `${alias}.${column} = t.$
 type Locking = '' | 'SKIP LOCKED';
 
 /**
- * $1–$4 keys, $5 claims, $6 now, $7 when a cancellation asks again. Reads everything anew and writes down the intent to
+ * $1–$4 keys, $5 claims, $6 now, $7 when one that is behind another asks again. Reads everything anew and writes down the intent to
  * send, or that there is nothing to send. The appointments are locked against changes meanwhile: one that is being
  * deleted is seen as deleted, or sees the message as on its way. Nothing where a claim has been lost.
  */
@@ -92,19 +100,19 @@ const begin = (name: string, locking: Locking) =>
          FROM m JOIN a ON ${ofAppointment('m')}
      ), written AS (
        UPDATE messages w
-          SET state = CASE t.verdict WHEN 'wait' THEN 'scheduled' ELSE t.verdict END,
+          SET state = CASE WHEN t.verdict IN ('wait', 'behind') THEN 'scheduled' ELSE t.verdict END,
               attempts = w.attempts + (t.verdict = 'sending')::int,
               sequence = CASE t.verdict WHEN 'sending' THEN t.version ELSE w.sequence END,
               lease_by = CASE t.verdict WHEN 'sending' THEN w.lease_by END,
               lease_until = CASE WHEN t.verdict = 'sending' THEN w.lease_until
-                                 WHEN t.verdict = 'wait' AND w.kind = 'cancellation' THEN $7::timestamptz
+                                 WHEN t.verdict = 'behind' THEN $7::timestamptz
                                  WHEN t.verdict = 'wait' THEN w.due_at + ${MEETING_WAIT} END,
               last_error = CASE WHEN t.verdict = 'failed' AND w.last_error IS NULL
                                 THEN 'Its time passed while it was being sent.' ELSE w.last_error END,
               updated_at = $6
          FROM judged t WHERE ${isGiven('w')}
      )
-     SELECT m.id, t.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, ${iso('m.due_at')} AS due,
+     SELECT m.id, t.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts, ${iso('m.due_at')} AS due,
             ${iso(deadline)} AS deadline, ${iso('a.start_at')} AS start, ${iso('a.end_at')} AS end,
             a.location, a.join_url, a.version, ${recipient} AS recipient, o.name AS company, o.time_zone, o.phone_region,
             nullif(o.sender_name, '') AS sender_name, nullif(o.sender_address, '') AS sender_address, d.name AS adviser,
@@ -119,14 +127,14 @@ export const beginMessage = begin('messages.begin', '');
 
 /**
  * $1–$4 keys, $5 to whom, $6 the providers' ids, $7 now: gives those that it has written. Whoever holds the lease by
- * now: it has gone out.
+ * now, and whatever they have made of it: it has gone out.
  */
 const sent = (name: string, locking: Locking) =>
   statement(
     name,
     `WITH t AS (
        SELECT t.* FROM ${given(['sent_to', 'text'], ['provider_id', 'text'])} JOIN messages m ON ${isGiven('m')}
-        WHERE m.${NOT_ENDED} FOR NO KEY UPDATE OF m ${locking}
+        WHERE m.state <> 'sent' FOR NO KEY UPDATE OF m ${locking}
      )
      UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = t.sent_to, provider_id = t.provider_id,
                            updated_at = $7, lease_by = NULL, lease_until = NULL
@@ -147,7 +155,7 @@ export const confirmationSent = statement(
    ), done AS (
      UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = $5, provider_id = $6, updated_at = $7,
                            lease_by = NULL, lease_until = NULL
-       FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.${NOT_ENDED} RETURNING m.id
+       FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.state <> 'sent' RETURNING m.id
    )
    INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at, updated_at)
    SELECT a.company_id, a.case_id, a.id, $8, 'email', 'cancellation', a.start_at, 'scheduled', $7, $7, $7
@@ -155,13 +163,13 @@ export const confirmationSent = statement(
    ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'cancellation' AND state = 'scheduled' DO NOTHING`,
 );
 
-/** $1–$4 key, $5 claim, $6 now, $7 the reason, $8 when to try again, or null when never */
+/** $1–$4 key, $5 claim, $6 now, $7 the reason, $8 when to try again, or null when never, $9 how many doubts are new */
 export const messageNotSent = statement(
   'messages.not_sent',
   `UPDATE messages m
       SET state = CASE WHEN m.withdrawn OR ${replaced('m')} THEN 'cancelled'
                        WHEN $8::timestamptz IS NULL THEN 'failed' ELSE 'scheduled' END,
-          lease_by = NULL, lease_until = $8, last_error = $7, updated_at = $6
+          lease_by = NULL, lease_until = $8, last_error = $7, doubts = m.doubts + $9::int, updated_at = $6
     WHERE ${isKey} AND lease_by = $5 AND ${NOT_ENDED}
    RETURNING state`,
 );

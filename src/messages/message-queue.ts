@@ -7,7 +7,7 @@ import { nextAttempt } from '../kernel/retry.ts';
 import type { Clock } from '../kernel/time.ts';
 import { type BegunRow, ledger, outgoing, type Taken } from './ledger.ts';
 import { KEY, OPEN } from './message-queue.sql.ts';
-import { type Channel, DeliveryFault, type Outgoing, type Receipt, type Sender } from './outgoing.ts';
+import { CHANNELS, type Channel, DeliveryFault, type Outgoing, type Receipt, type Sender } from './outgoing.ts';
 
 export type MessageQueueOptions = {
   db: Database;
@@ -16,14 +16,21 @@ export type MessageQueueOptions = {
   senders: Record<Channel, Sender>;
   outcomes: Outcomes;
   random?: () => number;
+  /** Before what became of a message is written down again. */
+  pausesMs?: readonly number[];
 };
 
 const LONGEST_REASON = 500;
+// Attempts that may have sent it. A second copy of a mail can be told by its Message-ID; that of an SMS cannot.
+const MOST_DOUBTS: Record<Channel, number> = { email: 2, sms: 1 };
 
-/** Messages as due work: begin (read again, note the intent), send, finish. The network is in none of the statements. */
-export function messageQueue(options: MessageQueueOptions): Queue {
-  const { db, clock, logger, senders, outcomes, random = Math.random } = options;
-  const book = ledger(db, clock);
+/**
+ * Messages as due work: begin (read again, note the intent), send, finish. The network is in none of the statements. A
+ * queue for each channel, so that a server which hangs takes the slots of its own messages only.
+ */
+export function messageQueues(options: MessageQueueOptions): Queue[] {
+  const { clock, logger, senders, outcomes, random = Math.random } = options;
+  const book = ledger(options);
 
   async function handle(key: Key, claim: Claim): Promise<void> {
     const taken = { key, claim };
@@ -57,13 +64,19 @@ export function messageQueue(options: MessageQueueOptions): Queue {
 
   async function notSent(taken: Taken, row: BegunRow, fault: DeliveryFault): Promise<void> {
     const deadline = Temporal.Instant.from(row.deadline);
-    const again = fault.permanent ? undefined : nextAttempt(row.attempt, clock(), deadline, random);
-    const reason = fault.message.slice(0, LONGEST_REASON);
-    const state = await book.notSent(taken, reason, again);
+    const { permanent, unsure } = fault;
+    const enough = permanent || (unsure && row.doubts + 1 >= MOST_DOUBTS[row.channel]);
+    const again = enough ? undefined : nextAttempt(row.attempt, clock(), deadline, random);
+    const reason = fault.message.slice(0, LONGEST_REASON) + (unsure ? ' It may have gone out.' : '');
+    const state = await book.notSent(taken, { reason, again, unsure });
     if (state === 'failed') outcomes.count('failed', row);
     const level = state === 'failed' ? 'error' : 'warn';
     logger[level]({ ...about(taken.key, row), attempt: row.attempt, state, reason }, 'message not sent');
   }
 
-  return { name: 'messages', key: KEY, statements: dueStatements({ table: 'messages', key: KEY, open: OPEN }), handle };
+  return CHANNELS.map((channel) => {
+    const name = `messages.${channel}`;
+    const open = `${OPEN} AND channel = '${channel}'`;
+    return { name, key: KEY, statements: dueStatements({ name, table: 'messages', key: KEY, open }), handle };
+  });
 }

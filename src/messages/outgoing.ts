@@ -1,6 +1,7 @@
 import type { Instant } from '../kernel/time.ts';
 
-export type Channel = 'email' | 'sms';
+export const CHANNELS = ['email', 'sms'] as const;
+export type Channel = (typeof CHANNELS)[number];
 export type Kind = 'confirmation' | 'reminder' | 'cancellation';
 
 /** One message with everything that it speaks of, as it stood when its sending began. */
@@ -38,9 +39,12 @@ export type Sender = {
 export class DeliveryFault extends Error {
   /** The same message would be refused again. */
   readonly permanent: boolean;
+  /** It was handed over and no answer came: it may have gone out all the same. */
+  readonly unsure: boolean;
 
-  constructor(message: string, options: { permanent: boolean; cause?: unknown }) {
+  constructor(message: string, options: { permanent: boolean; unsure?: boolean; cause?: unknown }) {
     super(message, { cause: options.cause });
     this.permanent = options.permanent;
+    this.unsure = options.unsure ?? false;
   }
 }

@@ -1,18 +1,28 @@
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { DeliveryFault } from './outgoing.ts';
 
-export type SmtpTimes = { connectionTimeout: number; greetingTimeout: number; socketTimeout: number; overall: number };
+/** `handover`: until the server has the message whole. `answer`: from then on, until it says what becomes of it. */
+export type SmtpTimes = { connectionTimeout: number; greetingTimeout: number; handover: number; answer: number };
 
 const TIMES: SmtpTimes = {
   connectionTimeout: 15_000,
   greetingTimeout: 15_000,
-  socketTimeout: 20_000,
-  overall: 60_000,
+  handover: 60_000,
+  // RFC 5321, 4.5.3.2.6: a server that is broken off here has the message, and would get it again.
+  answer: 600_000,
 };
 
-const connect = (url: string, { overall: _, ...times }: SmtpTimes) =>
+type Progress = { onWhole: () => void };
+
+const connect = (
+  url: string,
+  { handover, answer, connectionTimeout, greetingTimeout }: SmtpTimes,
+  progress: Progress = { onWhole: () => {} },
+) =>
   createTransport({
     url,
+    // The one place where nodemailer tells that the last byte of a message is on its way.
+    logger: { info: (entry: unknown) => (entry as { tnx?: string }).tnx === 'message' && progress.onWhole() },
     pool: true,
     maxConnections: 1,
     // Only a connection that the server closed while it was idle; where a byte of the message went out it is a fault.
@@ -20,9 +30,12 @@ const connect = (url: string, { overall: _, ...times }: SmtpTimes) =>
     idleTimeout: 10_000,
     disableFileAccess: true,
     disableUrlAccess: true,
-    ...times,
+    connectionTimeout,
+    greetingTimeout,
+    // The times above are kept here; this one must not come before them.
+    socketTimeout: handover + answer,
   });
-type Line = ReturnType<typeof connect>;
+type Line = { transport: ReturnType<typeof connect>; progress: Progress };
 
 /** Connects and logs in, sends nothing; throws what the server, or the way to it, has against it. */
 export async function tryServer(url: string): Promise<void> {
@@ -51,24 +64,34 @@ export class Smtp {
 
   /** Hands the mail over and gives the server's answer. */
   async send(mail: SendMailOptions, signal: AbortSignal): Promise<string> {
-    const line = this.#idle.pop() ?? connect(this.#url, this.#times);
+    const { handover, answer } = this.#times;
+    const line = this.#idle.pop() ?? this.#line();
+    const { transport, progress } = line;
     const { promise: givenUp, reject } = Promise.withResolvers<never>();
+    let whole = false;
     const giveUp = (why: string) => {
-      line.close({ force: true });
-      reject(new DeliveryFault(why, { permanent: false }));
+      transport.close({ force: true });
+      reject(new DeliveryFault(why, { permanent: false, unsure: whole }));
     };
-    const timer = setTimeout(() => giveUp('The mail server took too long.'), this.#times.overall);
+    const tooLong = () => giveUp('The mail server took too long.');
+    let timer = setTimeout(tooLong, handover);
+    progress.onWhole = () => {
+      whole = true;
+      clearTimeout(timer);
+      timer = setTimeout(tooLong, answer);
+    };
     const onAbort = () => giveUp('The worker stopped.');
     signal.addEventListener('abort', onAbort);
     try {
-      const { response } = await Promise.race([line.sendMail(mail), givenUp]);
-      if (this.#closed) line.close();
+      const { response } = await Promise.race([transport.sendMail(mail), givenUp]);
+      if (this.#closed) transport.close();
       else this.#idle.push(line);
       return response;
     } catch (error) {
-      line.close({ force: true });
-      throw error instanceof DeliveryFault ? error : toFault(error as SmtpError);
+      transport.close({ force: true });
+      throw error instanceof DeliveryFault ? error : toFault(error as SmtpError, whole);
     } finally {
+      progress.onWhole = () => {};
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     }
@@ -76,7 +99,12 @@ export class Smtp {
 
   close(): void {
     this.#closed = true;
-    for (const line of this.#idle.splice(0)) line.close();
+    for (const { transport } of this.#idle.splice(0)) transport.close();
+  }
+
+  #line(): Line {
+    const progress: Progress = { onWhole: () => {} };
+    return { transport: connect(this.#url, this.#times, progress), progress };
   }
 }
 
@@ -86,11 +114,12 @@ type SmtpError = Error & { code?: string; responseCode?: number; response?: stri
 // fault of the connection or of the settings, and the message is not to suffer for it.
 const JUDGED = ['EENVELOPE', 'EMESSAGE'];
 
-function toFault(error: SmtpError): DeliveryFault {
+function toFault(error: SmtpError, whole: boolean): DeliveryFault {
   const { code = '', responseCode = 0, response } = error;
   const permanent = JUDGED.includes(code) && responseCode >= 500;
   // Nodemailer finds an address that no server could take by itself.
   const unusable = code === 'EENVELOPE' && responseCode === 0;
   const reason = response ? `The mail server said: ${response}` : `The mail server could not be used: ${error.message}`;
-  return new DeliveryFault(reason, { permanent: permanent || unusable, cause: error });
+  const unsure = whole && responseCode === 0;
+  return new DeliveryFault(reason, { permanent: permanent || unusable, unsure, cause: error });
 }

@@ -13,3 +13,6 @@ export function cannotRunHere(reason: string): BundledPostgresError {
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
+
+/** Another process has the data directory, and keeps it. */
+export class DataDirectoryInUse extends BundledPostgresError {}

@@ -2,7 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
 import { isInitialised } from './data-directory.ts';
-import { lockDataDirectory } from './data-directory-lock.ts';
+import { isHeldByCommand, lockDataDirectory, type Role } from './data-directory-lock.ts';
 import { leftoverServer } from './leftover-server.ts';
 import { type Postmaster, stopPostmaster } from './postmaster.ts';
 import { installedRelease } from './release.ts';
@@ -11,7 +11,7 @@ import { launchServer } from './server-launch.ts';
 import { serverLogPath } from './server-log.ts';
 import { openSocketDirectory } from './socket-directory.ts';
 
-export { BundledPostgresError } from './bundled-postgres-error.ts';
+export { BundledPostgresError, DataDirectoryInUse } from './bundled-postgres-error.ts';
 export type { ServerConnection } from './server-connection.ts';
 
 export type BundledPostgres = {
@@ -28,14 +28,15 @@ export type BundledPostgresOptions = {
   dataDir: string;
   log: (line: string) => void;
   settings?: Record<string, string>;
+  role?: Role;
 };
 
 export async function startBundledPostgres(options: BundledPostgresOptions): Promise<BundledPostgres> {
-  const { log, settings = {} } = options;
+  const { log, settings = {}, role = 'service' } = options;
   const installed = await installedRelease();
   const dataDir = await ensureDataDir(options.dataDir);
   const directory = join(dataDir, 'postgres');
-  const lock = await lockDataDirectory(dataDir);
+  const lock = await lockDataDirectory(dataDir, role);
   try {
     const initialised = await isInitialised(directory, installed.major);
     const leftover = initialised ? await leftoverServer(directory, log) : undefined;
@@ -88,10 +89,12 @@ function unexpectedEnd(server: Postmaster, dataDir: string, isStopping: () => bo
   });
 }
 
-/** Where the server of a running service is, for other programs on the same machine. */
+/** Where the server of a running service is, for other programs on the same machine. One that a command has started is none. */
 export async function findBundledPostgres(dataDir: string): Promise<ServerConnection | undefined> {
   try {
-    const socket = await openSocketDirectory(join(await realpath(dataDir), 'postgres'));
+    const path = await realpath(dataDir);
+    if (await isHeldByCommand(path)) return undefined;
+    const socket = await openSocketDirectory(join(path, 'postgres'));
     const connection = connectionTo(socket.host);
     if ((await presenceOf(connection)) === 'answers') return connection;
     await socket.close();

@@ -18,7 +18,7 @@ export function videoAccountRoutes(app: FastifyInstance, services: Services, sec
     id: 'getVideoAccount',
     method: 'GET',
     summary: "Get an adviser's video account",
-    description: 'Without its secret, which nobody is shown.',
+    description: 'Without its secret, which nobody is shown. Also of a removed adviser.',
     response: VideoAccount,
     handle: (context, { adviserId }) => showAccount(context, adviserId),
   });
@@ -41,7 +41,7 @@ export function videoAccountRoutes(app: FastifyInstance, services: Services, sec
     id: 'disconnectVideoAccount',
     method: 'DELETE',
     summary: "Disconnect an adviser's video account",
-    description: 'Upcoming meetings are removed with it, and then its secret is forgotten.',
+    description: 'Upcoming meetings are removed with it, and then its secret is forgotten. Also of a removed adviser.',
     response: VideoAccountRemoved,
     handle: (context, { adviserId }) => disconnectAccount(context, adviserId),
   });

@@ -1,7 +1,9 @@
 import { iso, json, statement } from '../kernel/sql.ts';
 import { followAdvisers } from './wish.sql.ts';
 
-const here = 'd.company_id = $1 AND d.id = $2 AND d.removed_at IS NULL';
+const known = 'd.company_id = $1 AND d.id = $2';
+
+const here = `${known} AND d.removed_at IS NULL`;
 
 const shown = json({
   adviser_id: 'd.id',
@@ -12,12 +14,12 @@ const shown = json({
   updated_at: iso('coalesce(v.updated_at, d.updated_at)'),
 });
 
-/** $1 company, $2 adviser */
+/** $1 company, $2 adviser. Also of one that is removed: the account stays until somebody disconnects it. */
 export const showAccount = statement(
   'video_accounts.show',
   `SELECT ${shown}::text
      FROM advisers d LEFT JOIN video_accounts v ON v.company_id = d.company_id AND v.id = d.video_account_id
-    WHERE ${here} AND d.video_provider IS NOT NULL`,
+    WHERE ${known} AND d.video_provider IS NOT NULL`,
 );
 
 /** $1 company, $2 adviser */
@@ -55,12 +57,12 @@ export const connectAccount = statement(
    SELECT ${shown}::text FROM d LEFT JOIN v ON true`,
 );
 
-/** $1 company, $2 adviser, $3 now. Nothing where none is connected. */
+/** $1 company, $2 adviser, removed or not, $3 now. Nothing where none is connected. */
 export const disconnectAccount = statement(
   'video_accounts.disconnect',
   `WITH d AS (
      UPDATE advisers d SET video_provider = NULL, video_account_id = NULL, updated_at = $3
-      WHERE ${here} AND d.video_provider IS NOT NULL
+      WHERE ${known} AND d.video_provider IS NOT NULL
      RETURNING d.*
    ), g AS (
      ${followAdvisers('$3')}
@@ -77,8 +79,14 @@ export const forgetAccounts = statement(
       AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = $1 AND g.account_id = v.id AND g.state = 'pending')`,
 );
 
-/** Of the whole installation: what the doctor tries to open. */
+/** Of the whole installation: what the doctor tries to open, and what is sealed anew. */
 export const sealedSecrets = statement(
   'video_accounts.sealed',
-  'SELECT company_id, adviser_id, sealed_secret FROM video_accounts WHERE sealed_secret IS NOT NULL',
+  'SELECT company_id, id, adviser_id, sealed_secret FROM video_accounts WHERE sealed_secret IS NOT NULL',
+);
+
+/** $1 company, $2 account, $3 what was sealed, $4 the same sealed anew. Nothing where it has been replaced or forgotten. */
+export const resealSecret = statement(
+  'video_accounts.reseal',
+  `UPDATE video_accounts SET sealed_secret = $4 WHERE company_id = $1 AND id = $2 AND sealed_secret = $3 RETURNING 1`,
 );

@@ -52,18 +52,40 @@ export async function disconnectAccount(context: Context, adviserId: string): Pr
   throw notFound('video account');
 }
 
-type SealedRow = { company_id: string; adviser_id: string; sealed_secret: string };
+type SealedRow = { company_id: string; id: string; adviser_id: string; sealed_secret: string };
 
-/** How many accounts there are, and how many of them cannot be used because no key opens their secret. */
+const ownerOf = ({ company_id, adviser_id }: SealedRow): string[] => [company_id, adviser_id];
+
+/** How many accounts there are, how many of them no key opens, and how many need an old one. */
 export async function countAccounts(
   { db }: Pick<Context, 'db'>,
   secrets: SecretBox,
-): Promise<{ all: number; closed: number }> {
+): Promise<{ all: number; closed: number; old: number }> {
   const rows = await db.rows<SealedRow>(sql.sealedSecrets, []);
-  const closed = rows.filter(
-    ({ company_id, adviser_id, sealed_secret }) => secrets.open(sealed_secret, [company_id, adviser_id]) === undefined,
-  );
-  return { all: rows.length, closed: closed.length };
+  const open = rows.filter((row) => secrets.open(row.sealed_secret, ownerOf(row)) !== undefined);
+  const current = open.filter((row) => secrets.isCurrent(row.sealed_secret, ownerOf(row)));
+  return { all: rows.length, closed: rows.length - open.length, old: open.length - current.length };
+}
+
+/** Seals anew, with the first key, what needs an old one. `closed` are those that no key opens. */
+export async function resealAccounts(
+  { db }: Pick<Context, 'db'>,
+  secrets: SecretBox,
+): Promise<{ accounts: number; resealed: number; closed: number }> {
+  const rows = await db.rows<SealedRow>(sql.sealedSecrets, []);
+  let resealed = 0;
+  let closed = 0;
+  for (const row of rows) {
+    const owner = ownerOf(row);
+    if (secrets.isCurrent(row.sealed_secret, owner)) continue;
+    const secret = secrets.open(row.sealed_secret, owner);
+    if (secret === undefined) closed += 1;
+    else {
+      const values = [row.company_id, row.id, row.sealed_secret, secrets.seal(secret, owner)];
+      if (await db.first(sql.resealSecret, values)) resealed += 1;
+    }
+  }
+  return { accounts: rows.length, resealed, closed };
 }
 
 function requireCredentials(form: Form<VideoAccountBody>, secrets: SecretBox | undefined): void {

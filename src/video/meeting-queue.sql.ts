@@ -55,8 +55,8 @@ export const beginStep = statement(
    )
    SELECT j.step, j.moving, j.wanted, j.attempts + 1 AS attempt, j.reference, j.at_provider AS provider, j.external_id, j.join_url,
           j.doubtful, j.last_error, ${iso('j.start_at')} AS start, ${iso('j.end_at')} AS end, ${iso(deadline)} AS deadline,
-          o.name AS company, o.time_zone, v.id AS video_account_id, v.adviser_id, v.account_id, v.client_id, v.host,
-          v.sealed_secret
+          o.name AS company, o.time_zone, j.at_account AS video_account_id, v.adviser_id, v.account_id, v.client_id,
+          v.host, v.sealed_secret
      FROM j JOIN companies o ON o.id = j.company_id
      LEFT JOIN video_accounts v ON v.company_id = j.company_id AND v.id = j.at_account`,
 );
@@ -88,12 +88,13 @@ export const settleStep = statement(
 
 /**
  * $1–$3 key. In a statement of its own, after the one above and in its transaction: a confirmation that began to wait
- * until that one had the appointment is seen by this one, and one that begins later no longer waits.
+ * until that one had the appointment is seen by this one, and one that begins later no longer waits. A pause after a
+ * fault of its own ends too: the row does not tell one from the other.
  */
 export const releaseConfirmations = statement(
   'meetings.release',
   `UPDATE messages SET lease_until = NULL
-    WHERE ${isKey} AND kind = 'confirmation' AND state = 'scheduled' AND attempts = 0 AND lease_by IS NULL`,
+    WHERE ${isKey} AND kind = 'confirmation' AND state = 'scheduled' AND lease_by IS NULL`,
 );
 
 /**

@@ -5,6 +5,7 @@ import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
 import { dueStatements } from '../kernel/due-work.sql.ts';
 import { nextAttempt } from '../kernel/retry.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
+import { storable } from '../kernel/sql.ts';
 import { type Clock, type Instant, toSql } from '../kernel/time.ts';
 import { forgetAccounts } from './accounts.sql.ts';
 import * as sql from './meeting-queue.sql.ts';
@@ -102,10 +103,10 @@ export function meetingQueue(options: MeetingQueueOptions): Queue {
         toSql(clock()),
         row.wanted,
         state,
-        externalId,
-        joinUrl,
+        storable(externalId),
+        storable(joinUrl),
         doubtful,
-        error,
+        storable(error),
         again ? toSql(again) : null,
       ]);
       if (written && ['ready', 'none'].includes(written.state)) {

@@ -111,7 +111,11 @@ const meetingOf = ({ reference, company, start, end, time_zone }: StepRow): Meet
 
 /** Undefined for a provider without credentials, and for an account whose secret has been forgotten. */
 function accountOf(row: StepRow, { company_id }: Key, secrets: SecretBox): Account | undefined {
-  const { adviser_id, account_id, client_id, host, sealed_secret } = row;
+  const { video_account_id, adviser_id, account_id, client_id, host, sealed_secret } = row;
+  // Its row is younger than the step, which had to wait for the adviser's.
+  if (video_account_id !== null && adviser_id === null) {
+    throw new MeetingFault('The account has only just been connected.', { permanent: false });
+  }
   if (adviser_id === null || account_id === null || client_id === null || host === null) return undefined;
   if (sealed_secret === null) return undefined;
   const clientSecret = secrets.open(sealed_secret, [company_id, adviser_id]);

@@ -19,11 +19,15 @@ export const followAppointments = (now: string) =>
      FROM a WHERE ${ofAppointment('g')}
       AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, ${wished})`;
 
-/** Those of the advisers `d` whose account has just been changed. `also` names further ones that are worth a try now. */
+/**
+ * Those of the advisers `d` whose account has just been changed. `also` names further ones that are worth a try now. One
+ * that may be on its way is told of a disconnection too; one that is pending may have begun since this was asked.
+ */
 export const followAdvisers = (now: string, also = 'false') =>
   `UPDATE meetings g SET ${stepDue(now)}
      FROM d JOIN appointments a ON a.company_id = d.company_id AND a.adviser_id = d.id AND a.end_at > ${now}
     WHERE ${ofAppointment('g')}
-      AND (g.wished AND CASE WHEN g.external_id IS NULL THEN d.video_provider IS NOT NULL
+      AND (g.wished AND CASE
+             WHEN g.external_id IS NULL THEN d.video_provider IS NOT NULL OR g.doubtful OR g.state = 'pending'
              ELSE (g.provider, g.account_id) IS DISTINCT FROM (d.video_provider, d.video_account_id) END
            OR ${also})`;

@@ -4,7 +4,7 @@ import type { Queue } from '../../src/kernel/due-queue.ts';
 import { DueWorker } from '../../src/kernel/due-work.ts';
 import { Outcomes } from '../../src/kernel/outcomes.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
-import { messageQueue } from '../../src/messages/message-queue.ts';
+import { messageQueues } from '../../src/messages/message-queue.ts';
 import type { Sender } from '../../src/messages/outgoing.ts';
 import { type JitsiSettings, jitsi } from '../../src/video/jitsi.ts';
 import { meetingQueue } from '../../src/video/meeting-queue.ts';
@@ -48,8 +48,7 @@ export function meetingRooms(world: World, server: Zoom, options: Options = {}):
   const { sender } = options;
   const common = { db, clock: clock.read, logger, random: () => 0.5 };
   const meetings = meetingSteps(world, server, options);
-  const messages = sender && [
-    messageQueue({ ...common, senders: { email: sender, sms: sender }, outcomes: new Outcomes() }),
-  ];
+  const messages =
+    sender && messageQueues({ ...common, senders: { email: sender, sms: sender }, outcomes: new Outcomes() });
   return new DueWorker({ db, connection, clock: clock.read, logger, queues: [meetings, ...(messages ?? [])] });
 }

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { DueWorker } from '../../src/kernel/due-work.ts';
 import { Outcomes } from '../../src/kernel/outcomes.ts';
 import { emailSender, type MailSettings } from '../../src/messages/email.ts';
-import { messageQueue } from '../../src/messages/message-queue.ts';
+import { messageQueues } from '../../src/messages/message-queue.ts';
 import type { Outgoing, Receipt, Sender } from '../../src/messages/outgoing.ts';
 import type { World } from './world.ts';
 
@@ -22,13 +22,21 @@ export function postOffice(
   const outcomes = new Outcomes();
   const senders = { email: email ?? emailSender({ ...settings, ...mail }), sms: sms ?? NO_SMS };
   after(() => senders.email.close());
-  const queue = messageQueue({ db, clock: clock.read, logger, senders, outcomes, random: () => 0.5 });
+  const queues = messageQueues({
+    db,
+    clock: clock.read,
+    logger,
+    senders,
+    outcomes,
+    random: () => 0.5,
+    pausesMs: [1, 10],
+  });
   return new DueWorker({
     db,
     connection,
     clock: clock.read,
     logger,
-    queues: [queue],
+    queues,
     slots,
     slotsPerCompany: slots / 4,
   });

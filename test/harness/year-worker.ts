@@ -4,7 +4,7 @@ import { Database } from '../../src/kernel/database.ts';
 import { DueWorker } from '../../src/kernel/due-work.ts';
 import { Outcomes } from '../../src/kernel/outcomes.ts';
 import { emailSender } from '../../src/messages/email.ts';
-import { messageQueue } from '../../src/messages/message-queue.ts';
+import { messageQueues } from '../../src/messages/message-queue.ts';
 import { smsSender } from '../../src/messages/sms.ts';
 import { gateway } from '../../src/messages/sms-gateway.ts';
 
@@ -26,8 +26,8 @@ const senders = {
     }),
   ),
 };
-const queue = messageQueue({ db, clock, logger, senders, outcomes: new Outcomes() });
-const worker = new DueWorker({ db, connection, clock, logger, queues: [queue], slots: 4, slotsPerCompany: 2 });
+const queues = messageQueues({ db, clock, logger, senders, outcomes: new Outcomes() });
+const worker = new DueWorker({ db, connection, clock, logger, queues, slots: 4, slotsPerCompany: 2 });
 
 process.on('message', async (message: { now: string }) => {
   now = Temporal.Instant.from(message.now);

@@ -67,7 +67,7 @@ export const change = (
        SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $5, $5 FROM a, ${placed(7)} WHERE n.kind = 'reminder'
        ON CONFLICT (company_id, case_id, appointment_id, channel, start_at) WHERE kind = 'reminder' AND resend_of IS NULL
        DO UPDATE SET state = excluded.state, due_at = excluded.due_at, day_before = excluded.day_before,
-                     updated_at = excluded.updated_at, attempts = 0, last_error = NULL, lease_by = NULL, lease_until = NULL
+                     updated_at = excluded.updated_at, attempts = 0, doubts = 0, last_error = NULL, lease_by = NULL, lease_until = NULL
         WHERE m.state NOT IN ('sent', 'sending', 'scheduled')
        RETURNING m.*
      ), confirmations AS (

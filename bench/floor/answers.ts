@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import * as addressBook from './address-book.sql.ts';
+import * as appointments from './appointments.sql.ts';
+import * as interactions from './interactions.sql.ts';
+import * as invoices from './invoices.sql.ts';
+import type { Statement } from './sql.ts';
+
+/** Which statement an address asks for, and with what. */
+
+export type Company = { id: string; zone: string; terms: string; paymentTerms: string };
+
+// biome-ignore lint/suspicious/noExplicitAny: no body is looked at before it is used, which is the point of the floor
+type Body = any;
+
+export type Answer = {
+  statement: Statement;
+  /** Reads that take their time, and would keep short statements waiting. */
+  long?: true;
+  values: (company: Company, caseId: string, id: string, body: Body) => unknown[];
+};
+
+const entry = (company: Company, caseId: string, id: string, addressId: string | null, body: Body): unknown[] => [
+  company.id,
+  caseId,
+  id,
+  body.tags,
+  body.custom_tags,
+  Object.keys(body.relationship),
+  Object.values(body.relationship),
+  JSON.stringify(body.address),
+  addressId,
+  ...addressBook.SENT.map((field) => body[field]),
+  body.dob,
+];
+
+const interaction = (company: Company, caseId: string, id: string, body: Body): unknown[] => {
+  const { type, notes, when, sender, recipient } = body;
+  return [company.id, caseId, id, type, notes, when, sender, recipient, company.zone];
+};
+
+const invoice = (company: Company, caseId: string, id: string, body: Body): unknown[] => [
+  company.id,
+  caseId,
+  id,
+  body.invoice_number,
+  body.sender_id,
+  body.date_created,
+  body.date_due,
+  body.vat,
+  body.sub_total,
+  body.vat_amount,
+  body.total,
+  body.payment_terms ?? company.paymentTerms,
+  company.zone,
+  body.items.map((item: Body) => item.description),
+  body.items.map((item: Body) => item.quantity),
+  body.items.map((item: Body) => item.rate),
+  body.items.map((item: Body) => item.amount),
+];
+
+const listed = ({ id, zone }: Company, caseId: string): unknown[] => [id, caseId, zone];
+
+/** By method and what stands in the path after the case. */
+export const ANSWERS: Record<string, Answer> = {
+  'GET address-book': { statement: addressBook.list, long: true, values: ({ id }, caseId) => [id, caseId] },
+  'POST address-book/entry': {
+    statement: addressBook.create,
+    values: (company, caseId, _id, body) => entry(company, caseId, randomUUID(), randomUUID(), body),
+  },
+  'PATCH address-book/entry': {
+    statement: addressBook.update,
+    values: (company, caseId, id, body) => entry(company, caseId, id, null, body),
+  },
+  'GET interactions': { statement: interactions.list, long: true, values: listed },
+  'POST interactions': {
+    statement: interactions.create,
+    values: (company, caseId, _id, body) => interaction(company, caseId, randomUUID(), body),
+  },
+  'PATCH interactions': { statement: interactions.update, values: interaction },
+  'GET invoices': { statement: invoices.list, long: true, values: listed },
+  'POST invoices': {
+    statement: invoices.create,
+    values: (company, caseId, _id, body) => [...invoice(company, caseId, randomUUID(), body), company.terms],
+  },
+  'PATCH invoices': { statement: invoices.update, values: invoice },
+  'POST appointments': {
+    statement: appointments.create,
+    values: ({ id, zone }, caseId, _id, body) => {
+      const { adviser_email, start_time, end_time, email_recipient, notes, location } = body;
+      return [id, caseId, randomUUID(), adviser_email, start_time, end_time, email_recipient, notes, location, zone];
+    },
+  },
+  'PATCH appointments': {
+    statement: appointments.move,
+    values: (company, caseId, id, { start_time, end_time, notes }) => [
+      company.id,
+      caseId,
+      id,
+      start_time,
+      end_time,
+      notes,
+      company.zone,
+    ],
+  },
+  'DELETE appointments': { statement: appointments.remove, values: (company, caseId, id) => [company.id, caseId, id] },
+};

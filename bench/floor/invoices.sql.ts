@@ -1,0 +1,109 @@
+import { array, bare, columns, instant, iso, NULL, object, orNull, plain, type Statement, text, wall } from './sql.ts';
+
+/** The payment with which the total was reached. */
+const datePaid = `CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+  SELECT min(y.paid_at)
+    FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS reached FROM payments y
+           WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id
+             AND y.reversed_at IS NULL) y
+   WHERE y.reached >= v.total) END`;
+const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END`;
+
+const common = {
+  ref: NULL,
+  notes: NULL,
+  id: plain('v.id'),
+  ...columns(text, 'v', 'terms', 'payment_terms', 'invoice_number', 'recipients_name'),
+  ...columns(bare, 'v', 'total', 'vat_amount'),
+  subtotal: bare('v.sub_total'),
+  customer_case_id: plain('v.case_id'),
+  date_due: iso('v.date_due'),
+  date_sent: orNull(iso('v.date_sent')),
+};
+const record = object({ ...common, date_created: iso('v.date_created'), date_paid: orNull(iso(`(${datePaid})`)) });
+
+const item = object({
+  id: plain('t.id'),
+  description: text('t.description'),
+  ...columns(bare, 't', 'amount', 'quantity', 'rate', 'subtotal', 'vat_amount'),
+  status: `CASE WHEN t.cancelled_at IS NOT NULL THEN '"cancelled"' WHEN s.status = 'Paid' THEN '"paid"' ELSE 'null' END`,
+  paid_at: `CASE WHEN t.cancelled_at IS NULL THEN s.date_paid ELSE 'null' END`,
+  case_invoice_id: plain('t.invoice_id'),
+  customer_case_id: plain('t.case_id'),
+  has_vat: bare('t.vat_amount <> 0'),
+});
+
+const element = object({
+  ...common,
+  date_created: wall('v.date_created', '$3'),
+  date_paid: 's.date_paid',
+  status: plain('s.status'),
+  mail_sent: bare('v.date_sent IS NOT NULL'),
+  payable_online: `'false'`,
+  formatted_recurring_interval: NULL,
+  items: 'i.items',
+});
+
+/** $1 company, $2 case, $3 zone. */
+export const list: Statement = {
+  name: 'floor.invoices',
+  text: `SELECT ${array(element, 'v.date_created DESC, v.created_at DESC, v.id DESC')}
+           FROM invoices v,
+                LATERAL (SELECT ${status} AS status, ${orNull(iso(`(${datePaid})`))} AS date_paid OFFSET 0) s,
+                LATERAL (
+                  SELECT ${array(item, 't.position')} AS items FROM invoice_items t
+                   WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
+                     AND t.cancelled_at IS NULL) i
+          WHERE v.company_id = $1 AND v.case_id = $2`,
+};
+
+const recipients = `(
+  SELECT coalesce(CASE WHEN cardinality(names) < 2 THEN names[1]
+    ELSE array_to_string(names[:cardinality(names) - 1], ', ') || ' and ' || names[cardinality(names)] END, '')
+  FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, ''), nullif(last_name, ''))
+                 ORDER BY created_at, id) AS names
+          FROM customers WHERE company_id = $1 AND case_id = $2 AND removed_at IS NULL) n)`;
+
+const insertItems = `INSERT INTO invoice_items (company_id, case_id, invoice_id, id, position, description, quantity,
+    rate, amount, subtotal, vat_amount)
+  SELECT $1, $2, $3, uuidv7(), l.position, l.description, l.quantity, l.rate, l.amount,
+         l.quantity * l.rate, l.amount - l.quantity * l.rate
+    FROM unnest($14::text[], $15::numeric[], $16::numeric[], $17::numeric[])
+         WITH ORDINALITY AS l (description, quantity, rate, amount, position)`;
+
+/**
+ * $1 company, $2 case, $3 id, $4 number, $5 sender, $6 created, $7 due, $8 vat, $9 sub_total, $10 vat_amount, $11 total,
+ * $12 payment terms, $13 zone, $14… the items, $18 terms.
+ */
+export const create: Statement = {
+  name: 'floor.create_invoice',
+  text: `WITH v AS (
+           INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat,
+             sub_total, vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at)
+           VALUES ($1, $2, $3, $4, $5, ${instant('$6', '$13')}, ${instant('$7', '$13')}, $8, $9, $10, $11, $18, $12,
+                   ${recipients}, now(), now())
+           RETURNING *
+         ), items AS (
+           ${insertItems}
+         )
+         SELECT ${record} FROM v`,
+};
+
+/** As above without the terms. The items that are sent take the place of those that are there. */
+export const update: Statement = {
+  name: 'floor.update_invoice',
+  text: `WITH v AS (
+           UPDATE invoices
+              SET invoice_number = $4, sender_id = $5, date_created = ${instant('$6', '$13')},
+                  date_due = ${instant('$7', '$13')}, vat = $8, sub_total = $9, vat_amount = $10, total = $11,
+                  payment_terms = $12, updated_at = now(), version = version + 1
+            WHERE company_id = $1 AND case_id = $2 AND id = $3
+           RETURNING *
+         ), removed AS (
+           DELETE FROM invoice_items WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3
+         ), items AS (
+           ${insertItems}
+         )
+         SELECT ${record} FROM v`,
+};
