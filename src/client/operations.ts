@@ -2106,7 +2106,7 @@ export type Operations = {
     };
     answer: CreateCompanyKeyAnswer;
   };
-  /** Get an adviser's video account. Without its secret, which nobody is shown. */
+  /** Get an adviser's video account. Without its secret, which nobody is shown. Also of a removed adviser. */
   getVideoAccount: {
     input: {
       adviserId: string;
@@ -2125,7 +2125,7 @@ export type Operations = {
     };
     answer: ConnectVideoAccountAnswer;
   };
-  /** Disconnect an adviser's video account. Upcoming meetings are removed with it, and then its secret is forgotten. */
+  /** Disconnect an adviser's video account. Upcoming meetings are removed with it, and then its secret is forgotten. Also of a removed adviser. */
   disconnectVideoAccount: {
     input: {
       adviserId: string;
