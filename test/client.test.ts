@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { CaseRecordsError, type Client, createClient } from 'case-records/client';
+import { type Schema, typeOf } from '../scripts/schema-types.ts';
 import { document } from './harness/openapi.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
@@ -290,10 +291,10 @@ test('who has seen enough fetches no further page', async () => {
     headers: { link: '</x?page=1>; rel="first", </x?page=2&search=a%2Cb>; rel="next"' },
   });
   let seen = 0;
-  for await (const _ of client.entries(client.listCases, { search: 'a,b' })) if (++seen === 3) break;
+  for await (const _ of client.entries(client.listCases, { search: 'a,b', page: 1 })) if (++seen === 3) break;
   assert.deepEqual(
     sent.map(({ url }) => url.search),
-    ['?per_page=100&search=a%2Cb', '?page=2&per_page=100&search=a%2Cb'],
+    ['?page=1&per_page=100&search=a%2Cb', '?page=2&per_page=100&search=a%2Cb'],
   );
 });
 
@@ -301,6 +302,13 @@ test('an empty list has one empty page', async () => {
   const { client, caseId } = await world.firm();
   assert.deepEqual(await Array.fromAsync(client.pages(client.getCaseInvoices, { caseId }), ({ data }) => data), [[]]);
   assert.equal((await Array.fromAsync(client.entries(client.listCases))).length, 1);
+});
+
+test('a schema that the types cannot follow stops the making of them', () => {
+  const unknown = { type: 'object', not: {} } as Schema;
+  assert.throws(() => typeOf({ type: 'array', items: unknown }, 'sent', 'Body'), /^Error: Body\[\]: what "not" means/);
+  assert.throws(() => typeOf({ type: 'date' }, 'sent', 'Body'), /^Error: Body: the type "date"/);
+  assert.throws(() => typeOf({ description: 'Anything' }, 'sent', 'Body'), /without a type/);
 });
 
 test('what is wrong does not compile', () => {
