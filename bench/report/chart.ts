@@ -46,7 +46,7 @@ export function chart(report: Report): string {
   </style>
   <rect class="page" width="${WIDTH}" height="${bottom + 66}" rx="8"/>
   <text x="20" y="32" class="name">Throughput of the service by that of the floor</text>
-  <text x="20" y="52" class="small">Bar: median of ${rounds} rounds. Line: least and most. Red: the goal. 1.0 is the floor. Right: requests per second.</text>
+  <text x="20" y="52" class="small">Bar: median of ${rounds} rounds, lists blue, writes green. Line: least and most. Red: the goal. Right: requests per second.</text>
 ${ticks.map((tick) => `  <path class="${Math.abs(tick - 1) < 0.01 ? 'floor' : 'grid'}" d="M${x(tick)} ${TOP - 8}V${bottom}"/>\n  <text x="${x(tick)}" y="${bottom + 18}" text-anchor="middle" class="small">${tick.toFixed(1)}</text>`).join('\n')}
 ${operations.map((operation, i) => bar(operation, TOP + i * ROW, x)).join('\n')}
   <text x="20" y="${bottom + 48}" class="small">${machine.system}, ${machine.cores} cores, Node ${machine.node}, PostgreSQL ${machine.postgres}; ${connections} connections, rounds of ${seconds} s; load average ${loadText(load.before)}</text>
@@ -60,7 +60,8 @@ function bar({ name, kind, ratio, service }: OperationReport, top: number, x: (r
     <rect class="${kind}" x="${LEFT}" y="${top}" width="${round(x(ratio.median) - LEFT)}" height="18" rx="2"/>
     <path class="spread" d="M${x(ratio.min)} ${middle}H${x(ratio.max)}M${x(ratio.min)} ${middle - 4}v8M${x(ratio.max)} ${middle - 4}v8"/>
     <path class="goal" d="M${x(GOAL[kind])} ${top - 3}v24"/>
-    <text x="${WIDTH - 20}" y="${top + 14}" text-anchor="end"><tspan class="name">${ratio.median.toFixed(2)}</tspan><tspan class="small">  ${Math.round(service.requestsPerSecond)}</tspan></text>
+    <text x="${WIDTH - 76}" y="${top + 14}" text-anchor="end" class="name">${ratio.median.toFixed(2)}</text>
+    <text x="${WIDTH - 20}" y="${top + 14}" text-anchor="end" class="small">${Math.round(service.requestsPerSecond)}</text>
   </g>`;
 }
 

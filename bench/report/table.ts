@@ -6,11 +6,4 @@ export function table(head: string[], rows: string[][]): string {
   return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
 }
 
-/** The same for a page of the documentation. */
-export function markdownTable(head: string[], rows: string[][]): string {
-  const line = (row: string[]) => `| ${row.join(' | ')} |`;
-  const rule = `|${head.map((_name, i) => (i === 0 ? '---' : '--:')).join('|')}|`;
-  return [line(head), rule, ...rows.map(line)].join('\n');
-}
-
 export const figure = (value: number | undefined, digits: number): string => value?.toFixed(digits) ?? '–';
