@@ -190,5 +190,10 @@ function headers(text: string): Record<string, string> {
   }
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isObject || !Object.values(value as object).every((one) => typeof one === 'string')) throw fault();
+  // What is put into the body is escaped for these two; in any other it could break out of its place.
+  const type = new Headers(value as Record<string, string>).get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== undefined && !['application/json', 'application/x-www-form-urlencoded'].includes(type)) {
+    throw new Error('may name the Content-Type application/json or application/x-www-form-urlencoded, and no other');
+  }
   return value as Record<string, string>;
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { type Connection, Database } from './kernel/database.ts';
+import { databaseClock } from './kernel/database-clock.ts';
 import { DueWorker } from './kernel/due-work.ts';
 import type { Outcomes } from './kernel/outcomes.ts';
 import { SecretBox } from './kernel/secret-box.ts';
@@ -30,9 +31,13 @@ const CONNECTIONS = 8;
 
 /** Works what is due until it is told to stop; gives the way to tell it. */
 export async function runWorker(options: WorkerOptions): Promise<() => Promise<void>> {
-  const { config, connection, clock, logger } = options;
+  const { config, connection, logger } = options;
   const onError = (error: Error) => logger.warn({ reason: error.message }, "a worker's database connection broke");
   const db = new Database({ connection, poolSize: CONNECTIONS, onError });
+  const { clock, stop: leaveClock } = await databaseClock(db, options.clock, logger).catch(async (error: unknown) => {
+    await db.close();
+    throw error;
+  });
   const senders = sendersOf(config, logger);
   const providers = providersOf(config, clock);
   const secrets = new SecretBox(config.SECRETS_KEY ?? []);
@@ -52,6 +57,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   await worker.start();
   return async () => {
     await worker.stop();
+    leaveClock();
     for (const sender of Object.values(senders)) sender.close();
     await db.close();
   };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
+import { databaseClock } from '../src/kernel/database-clock.ts';
 import { CHANNEL } from '../src/kernel/due-notice.ts';
 import type { Claim, Key } from '../src/kernel/due-queue.ts';
 import { dueStatements } from '../src/kernel/due-work.sql.ts';
@@ -377,4 +378,15 @@ test('a mail server that hangs holds up no SMS, not even of the same company', a
   assert.equal(hanging, 2);
   release();
   await office.stop();
+});
+
+test('a worker goes by the time of the database, whatever its own clock says', async () => {
+  const wrong = () => Temporal.Now.instant().add({ seconds: 46 });
+  const { clock, stop } = await databaseClock(world.db, wrong, pino({ level: 'silent' }));
+  stop();
+  const [row] = await world.sql(
+    'SELECT to_char(clock_timestamp() AT TIME ZONE \'UTC\', \'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\') AS now',
+  );
+  const apart = Math.abs(clock().until(Temporal.Instant.from(row?.now)).total('seconds'));
+  assert.ok(apart < 10, `${apart} s`);
 });

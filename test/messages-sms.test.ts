@@ -178,9 +178,9 @@ test('a gateway gets the template filled in, and no text breaks out of its place
   assert.deepEqual(await world.sql('SELECT provider_id FROM messages WHERE id = $1', [id]), [{ provider_id: '77' }]);
 });
 
-test('a form is escaped as one', async () => {
+test('a form is escaped as one, however its type is written', async () => {
   answer = { status: 204, body: '' };
-  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const headers = { 'Content-Type': 'Application/X-WWW-Form-Urlencoded; charset=utf-8' };
   const sms = smsSender(gateway({ url, headers, body: 'to={{to}}&text={{text}}', from: '' }));
   await book(await world.firm(), { location: 'A & B = C' });
   await postOffice(world, { sms }).runOnce();
@@ -331,6 +331,7 @@ test('settings that a provider needs, and settings that cannot be right, are nam
     ['SMS_GATEWAY_HEADERS', '[]'],
     ['SMS_GATEWAY_HEADERS', '{"a": 1}'],
     ['SMS_GATEWAY_HEADERS', '{"a": "x\\ny"}'],
+    ['SMS_GATEWAY_HEADERS', '{"content-type": "text/xml"}'],
     ['TWILIO_BASE_URL', 'ftp://x'],
   ] as const) {
     assert.deepEqual(faults({ [name]: value }), [name], `${name}=${value}`);

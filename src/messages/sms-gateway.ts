@@ -10,6 +10,9 @@ export type GatewaySettings = {
   timeoutMs?: number;
 };
 
+const typeOf = (contentType: string) => contentType.split(';', 1)[0]?.trim().toLowerCase();
+const isFormType = (contentType: string) => typeOf(contentType) === 'application/x-www-form-urlencoded';
+
 /**
  * Any provider that takes one POST per SMS. What is put into the body is escaped for a JSON string, or for a form
  * where the headers say that it is one, so that no text can break out of its place.
@@ -17,7 +20,7 @@ export type GatewaySettings = {
 export function gateway({ url, headers, body, from, timeoutMs }: GatewaySettings): SmsProvider {
   const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   sent['content-type'] ??= 'application/json';
-  const isForm = sent['content-type'].startsWith('application/x-www-form-urlencoded');
+  const isForm = isFormType(sent['content-type']);
   const fitted = (value: string) => (isForm ? encodeURIComponent(value) : JSON.stringify(value).slice(1, -1));
   return async ({ id, to, text }, signal) => {
     const values: Record<string, string> = { id, to, text, from };
