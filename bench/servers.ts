@@ -94,6 +94,7 @@ async function told<T>(child: ChildProcess): Promise<T> {
 }
 
 async function disconnected(child: ChildProcess): Promise<void> {
+  if (!child.connected) return; // an interrupt from the terminal reaches all of them
   const ended = once(child, 'exit');
   child.disconnect();
   await ended;

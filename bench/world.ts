@@ -14,6 +14,7 @@ export type World = {
   writing: WorldCase[];
   people: WorldRecord[];
   interactions: WorldRecord[];
+  /** Not the paid ones: the answers of two updates would differ by the date. */
   invoices: (WorldRecord & { number: string })[];
   appointments: WorldRecord[];
 };
@@ -34,9 +35,9 @@ export async function readWorld(client: pg.Client, companies: FilledCompany[], o
   const half = Math.ceil(cases.length / 2);
   const writing = cases.slice(half);
   const places = new Map(writing.map(({ id }, i) => [id, i]));
-  const records = async <T>(table: string, more = ''): Promise<(WorldRecord & T)[]> => {
+  const records = async <T>(table: string, more = '', condition = 'true'): Promise<(WorldRecord & T)[]> => {
     const found = await client.query<T & { id: string; case_id: string }>(
-      `SELECT id, case_id ${more} FROM ${table} WHERE case_id = ANY ($1) ORDER BY md5(id::text) LIMIT ${MOST}`,
+      `SELECT id, case_id ${more} FROM ${table} WHERE case_id = ANY ($1) AND ${condition} ORDER BY md5(id::text) LIMIT ${MOST}`,
       [[...places.keys()]],
     );
     return found.rows.map(({ case_id, ...row }) => ({
@@ -49,7 +50,7 @@ export async function readWorld(client: pg.Client, companies: FilledCompany[], o
     writing,
     people: await records('people'),
     interactions: await records('interactions'),
-    invoices: await records<{ number: string }>('invoices', ', invoice_number AS number'),
+    invoices: await records<{ number: string }>('invoices', ', invoice_number AS number', 'paid = 0'),
     appointments: await records('appointments'),
   };
 }
