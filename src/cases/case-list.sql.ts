@@ -10,6 +10,8 @@ type CaseList = {
   rows: (condition: string) => string;
   /** Holds for what is listed where nothing is asked for. */
   usual: string;
+  /** FROM that is enough to count those, without what each row is joined with: it is worked out on every reading. */
+  counted: string;
   /** The parameters from `filters` on say which rows are asked for; null asks for nothing in particular. */
   asked: (filter: (i: number) => string) => string;
   /** How many parameters there are after the case, before the filters: the element's own. */
@@ -32,16 +34,17 @@ export type CaseLists = {
 };
 
 export function caseLists(name: string, list: CaseList): CaseLists {
-  const { rows, usual, asked, own, filters, element, order } = list;
+  const { rows, usual, counted, asked, own, filters, element, order } = list;
   const matching = asked((i) => `$${2 + own + i}`);
   const [limit, offset] = [1, 2].map((i) => `$${2 + own + filters + i}`);
   const inCase = 'FROM cases c WHERE c.company_id = $1 AND c.id = $2';
-  const whole = (condition: string) =>
-    `SELECT CASE WHEN (SELECT count(*) FROM (SELECT 1 ${rows(condition)} LIMIT ${MOST_AT_ONCE + 1}) few) <= ${MOST_AT_ONCE}
+  const few = `FROM ${counted} WHERE company_id = $1 AND case_id = $2 AND ${usual}`;
+  const whole = (condition: string, some = rows(condition)) =>
+    `SELECT CASE WHEN (SELECT count(*) FROM (SELECT 1 ${some} LIMIT ${MOST_AT_ONCE + 1}) few) <= ${MOST_AT_ONCE}
                  THEN (SELECT coalesce(json_agg(${element} ORDER BY ${order}), '[]')::text ${rows(condition)}) END
      ${inCase}`;
   return {
-    all: statement(`${name}.list`, whole(usual)),
+    all: statement(`${name}.list`, whole(usual, few)),
     matching: statement(`${name}.list_matching`, whole(matching)),
     page: statement(
       `${name}.list_page`,

@@ -3,7 +3,6 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 const VERSION = 'v1.';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-export const KEY_BYTES = 32;
 
 /**
  * Secrets that have to be read again, at rest: AES-256-GCM with a nonce of its own for each. `owner` is bound to what

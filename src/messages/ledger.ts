@@ -4,7 +4,7 @@ import type { Database } from '../kernel/database.ts';
 import type { Claim, Key } from '../kernel/due-queue.ts';
 import { CodedError } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
-import type { Statement } from '../kernel/sql.ts';
+import { type Statement, storable } from '../kernel/sql.ts';
 import { type Clock, type Instant, toSql } from '../kernel/time.ts';
 import { together } from '../kernel/together.ts';
 import * as sql from './message-queue.sql.ts';
@@ -136,6 +136,3 @@ function inOrder<Row extends { id: string }>(all: { key: Key }[], rows: Row[]): 
   const byId = new Map(rows.map((row) => [row.id, row]));
   return all.map(({ key }) => byId.get(key.id as string));
 }
-
-// What servers and providers say is theirs; PostgreSQL takes no text with NUL in it.
-const storable = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;

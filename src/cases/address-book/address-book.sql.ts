@@ -46,6 +46,7 @@ export const addressBookLists = caseLists('address_book', {
          JOIN addresses a ON a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id
         WHERE p.company_id = $1 AND p.case_id = $2 AND ${condition}) i`,
   usual: 'p.deleted_at IS NULL',
+  counted: 'people p',
   asked: (
     $,
   ) => `(${$(1)}::text IS NULL OR lower(concat_ws(' ', p.title, p.first_names, p.middle_names, p.last_name, p.known_as,

@@ -23,6 +23,7 @@ export const interactionLists = caseLists('interactions', {
     `FROM interactions i JOIN ${icons} ON d.type = i.type
       WHERE i.company_id = $1 AND i.case_id = $2 AND ${condition}`,
   usual: 'i.deleted_at IS NULL',
+  counted: 'interactions i',
   asked: (
     $,
   ) => `(${$(1)}::text IS NULL OR i.type = ${$(1)}) AND (${$(2)}::timestamptz IS NULL OR i.happened_at >= ${$(2)})

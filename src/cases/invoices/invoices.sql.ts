@@ -8,6 +8,7 @@ export const invoiceLists = caseLists('invoices', {
     `FROM invoices v CROSS JOIN ${standing} CROSS JOIN ${items('$4')}
       WHERE v.company_id = $1 AND v.case_id = $2 AND ${condition}`,
   usual: 'true',
+  counted: 'invoices v',
   asked: (
     $,
   ) => `(${$(1)}::text IS NULL OR s.status = ${$(1)}) AND (${$(2)}::timestamptz IS NULL OR v.date_due >= ${$(2)})
