@@ -13,18 +13,24 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^messages\/calendars\.sql\.ts$/, /^$/],
   [
     /^cases\/appointments\/\S+\.sql\.ts$/,
-    /^(kernel\/sql|video\/wish\.sql|messages\/calendars\.sql|cases\/appointments\/\S+\.sql)\.ts$/,
+    /^(kernel\/(sql|record-log)|video\/wish\.sql|messages\/calendars\.sql|cases\/appointments\/\S+\.sql)\.ts$/,
   ],
-  [/^company\/advisers\/\S+\.sql\.ts$/, /^(kernel\/sql|video\/wish\.sql|company\/(advisers\/\S+|\w+)\.sql)\.ts$/],
+  [
+    /^company\/advisers\/\S+\.sql\.ts$/,
+    /^(kernel\/(sql|record-log)|video\/wish\.sql|company\/(advisers\/\S+|\w+)\.sql)\.ts$/,
+  ],
   // A resource: routes, then verbs, then statements and pure rules. Resources do not import one another.
   [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],
-  [/^cases\/([\w-]+)\/\S+\.sql\.ts$/, /^(kernel\/sql\.ts$|cases\/case-list\.sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/],
+  [
+    /^cases\/([\w-]+)\/\S+\.sql\.ts$/,
+    /^(kernel\/(sql|record-log)\.ts$|cases\/case-list\.sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/,
+  ],
   [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^kernel\//],
   [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case(-list)?\.ts$|kernel\/)/],
   [/^cases\//, /^(cases\/case[\w.-]*\.ts$|kernel\/)/],
   // The same for the company's own: a folder each, with what they share beside the folders.
   [/^company\/([\w-]+)\/\S+\.routes\.ts$/, /^(company\/($1\/|\w+\.ts$)|http\/|kernel\/)/],
-  [/^company\/([\w-]+)\/\S+\.sql\.ts$/, /^(company\/($1\/\S+|\w+)\.sql\.ts|kernel\/sql\.ts)$/],
+  [/^company\/([\w-]+)\/\S+\.sql\.ts$/, /^(company\/($1\/\S+|\w+)\.sql\.ts|kernel\/(sql|record-log)\.ts)$/],
   [/^company\/([\w-]+)\/\S+\.schema\.ts$/, /^(company\/$1\/|kernel\/)/],
   [/^company\/([\w-]+)\//, /^(company\/($1\/(?!\S+\.routes\.ts)|(company|listing|office)\.ts$)|kernel\/)/],
   [/^company\/\w+\.routes\.ts$/, /^(company|http)\//],
@@ -32,13 +38,18 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^company\//, /^(company|kernel)\//],
   // What goes out knows the kernel only; what it must know of an appointment it reads for itself.
   [/^messages\/\S+\.routes\.ts$/, /^(messages|http|kernel)\//],
-  [/^messages\/\S+\.sql\.ts$/, /^(kernel\/sql|messages\/\S+\.sql)\.ts$/],
+  [/^messages\/\S+\.sql\.ts$/, /^(kernel\/(sql|record-log)|messages\/\S+\.sql)\.ts$/],
   [/^messages\//, /^(messages\/(?!\S+\.routes\.ts)|kernel\/)/],
   // So do meetings.
   [/^video\/\S+\.routes\.ts$/, /^(video|http|kernel)\//],
-  [/^video\/\S+\.sql\.ts$/, /^(kernel\/sql|video\/\S+\.sql)\.ts$/],
+  [/^video\/\S+\.sql\.ts$/, /^(kernel\/(sql|record-log)|video\/\S+\.sql)\.ts$/],
   [/^video\//, /^(video\/(?!\S+\.routes\.ts)|kernel\/)/],
-  [/^app\.ts$/, /^(cases|company|http|kernel|messages|video)\//],
+  // The log is read for all of them alike; what a record is, its own folder says.
+  [/^events\/\S+\.routes\.ts$/, /^(events|http|kernel)\//],
+  [/^events\/\S+\.sql\.ts$/, /^kernel\/(sql|record-log)\.ts$/],
+  [/^events\//, /^(events\/(?!\S+\.routes\.ts)|kernel\/)/],
+  [/^record-logs\.ts$/, /^((cases|company|messages|video|webhooks)\/\S+\.sql|kernel\/record-log)\.ts$/],
+  [/^app\.ts$/, /^(record-logs\.ts|(cases|company|events|http|kernel|messages|video|webhooks)\/)/],
   [/^worker\.ts$/, /^(config\.ts|kernel\/|messages\/|video\/)/],
   [/^service\.ts$/, /^(app\.ts|config\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
   // Commands reach verbs and schemas, never routes.

@@ -15,6 +15,7 @@ import { callerFinder } from './company/credentials/callers.ts';
 import { KeyUses } from './company/credentials/key-uses.ts';
 import { oauthRoutes } from './company/credentials/oauth.routes.ts';
 import { manageRoutes } from './company/manage.routes.ts';
+import { eventRoutes } from './events/events.routes.ts';
 import { apiPages } from './http/api-pages.ts';
 import { authentication } from './http/authentication.ts';
 import { rawBodies } from './http/body.ts';
@@ -34,6 +35,7 @@ import { Outcomes } from './kernel/outcomes.ts';
 import type { SecretBox } from './kernel/secret-box.ts';
 import type { Clock } from './kernel/time.ts';
 import { messageRoutes } from './messages/messages.routes.ts';
+import { RECORD_LOGS } from './record-logs.ts';
 import { videoAccountRoutes } from './video/accounts.routes.ts';
 import { meetingRoutes } from './video/meetings.routes.ts';
 
@@ -117,6 +119,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     appointmentLifeRoutes(cases, services);
     messageRoutes(cases, services);
     meetingRoutes(cases, services);
+    eventRoutes(cases, services, RECORD_LOGS);
   });
   await app.register(manageRoutes, services);
   await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));

@@ -697,6 +697,40 @@ export type WithdrawAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
 
 export type ListMeetingsEntry = GetAppointmentMeetingAnswer;
 
+export type ListEventsEntry = {
+  /** Stays the same, here and in every delivery by webhook. */
+  id: string;
+  /** The record and what happened to it. */
+  type: string;
+  at: string;
+  /** Who did it. */
+  actor: {
+    /** A key or an API client; the operator at the command line; the service by itself. */
+    type: 'key' | 'client' | 'operator' | 'worker';
+    id?: string;
+    /** As the credential was called at that time. */
+    name?: string;
+  };
+  /** The X-Request-Id of the request that did it. */
+  request_id: string | null;
+  /** The case that the record belongs to. */
+  case_id: string | null;
+  record: {
+    type: string;
+    id: string;
+  };
+  /** The fields that differ between `before` and `after`, where there are both. */
+  changed: string[] | null;
+  /** The record as it was; null where it was made by this. */
+  before: Record<string, never> | null;
+  /** The record as it became; null where it is gone. */
+  after: Record<string, never> | null;
+};
+
+export type ListCaseEventsEntry = ListEventsEntry;
+
+export type ListInteractionHistoryEntry = ListEventsEntry;
+
 export type GetCompanyAnswer = {
   id: string;
   name: string;
@@ -930,6 +964,7 @@ export type ListClientsEntry = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'events:read'
     | 'manage'
   >;
   created_at: string;
@@ -958,6 +993,7 @@ export type CreateClientBody = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'events:read'
     | 'manage'
   >;
 };
@@ -976,6 +1012,7 @@ export type CreateClientAnswer = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'events:read'
     | 'manage'
   >;
   created_at: string;
@@ -1009,6 +1046,7 @@ export type UpdateClientBody = {
         | 'invoices:write'
         | 'appointments:read'
         | 'appointments:write'
+        | 'events:read'
         | 'manage'
       >
     | undefined;
@@ -1035,6 +1073,7 @@ export type ListKeysEntry = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'events:read'
     | 'manage'
     | 'operator'
   >;
@@ -1064,6 +1103,7 @@ export type CreateKeyBody = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'events:read'
     | 'manage'
   >;
   /** In the future; without it the key lives until it is revoked. */
@@ -1083,6 +1123,7 @@ export type CreateKeyAnswer = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'events:read'
     | 'manage'
     | 'operator'
   >;
@@ -1678,6 +1719,45 @@ export type Operations = {
       state?: 'none' | 'pending' | 'ready' | 'failed' | undefined;
     };
     answer: ListMeetingsEntry[];
+  };
+  /** List what happened in the company. Every change of every record of the company. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listEvents: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+    };
+    answer: ListEventsEntry[];
+  };
+  /** List what happened in a case. Every change of the case and of what belongs to it. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listCaseEvents: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+    };
+    answer: ListCaseEventsEntry[];
+  };
+  /** History of one interaction. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listInteractionHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      interactionId: string;
+    };
+    answer: ListInteractionHistoryEntry[];
   };
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
@@ -2428,6 +2508,21 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     bearer: true,
   },
   listMeetings: { method: 'GET', path: '/meetings', query: ['page', 'per_page', 'state'], headers: {}, bearer: true },
+  listEvents: { method: 'GET', path: '/events', query: ['after', 'limit', 'types'], headers: {}, bearer: true },
+  listCaseEvents: {
+    method: 'GET',
+    path: '/cases/{caseId}/events',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listInteractionHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/interactions/{interactionId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
   getCompany: {
     method: 'GET',
     path: '/manage/company',

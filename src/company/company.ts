@@ -10,6 +10,7 @@ export type CompanyRow = {
   terms: string;
   payment_terms: string;
   reminder_lead_days: number;
+  event_key: Buffer;
 };
 
 export const companyOf = (row: CompanyRow): Company => ({
@@ -19,6 +20,7 @@ export const companyOf = (row: CompanyRow): Company => ({
   terms: row.terms,
   paymentTerms: row.payment_terms,
   reminderLeadDays: row.reminder_lead_days,
+  eventKey: row.event_key,
 });
 
 /** The company that a verb is to work for, where no token names it. */

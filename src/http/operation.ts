@@ -172,7 +172,7 @@ const OPTIONAL_BODY = { 'x-body-optional': true };
 
 function contextOf(request: FastifyRequest, { db, clock }: { db: Executor; clock: Clock }): Context {
   if (!request.caller) throw new Error('An operation was reached without a caller.');
-  return { ...request.caller, db, clock };
+  return { ...request.caller, requestId: request.id, db, clock };
 }
 
 function identifiers<P extends string, B extends TSchema>(

@@ -8,6 +8,8 @@ export type Company = {
   terms: string;
   paymentTerms: string;
   reminderLeadDays: number;
+  /** Ids of its events are made under it. */
+  eventKey: Buffer;
 };
 
 /** The key or the API client that a request came with; an access token counts as its client. */
@@ -23,5 +25,9 @@ export type Context = {
   clock: Clock;
 } & Asking;
 
-/** Who asks, and which scopes it can give to others; without them, whoever runs the service, who can give all. */
-export type Asking = { credential?: Credential | undefined; scopes?: ReadonlySet<string> | undefined };
+/** Who asks, in which request, and which scopes it can give to others; without them, whoever runs the service, who can give all. */
+export type Asking = {
+  credential?: Credential | undefined;
+  scopes?: ReadonlySet<string> | undefined;
+  requestId?: string | undefined;
+};

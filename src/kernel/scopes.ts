@@ -3,6 +3,7 @@ const RESOURCES = ['address_book', 'interactions', 'invoices', 'appointments'] a
 /** What a company can grant to its own clients and keys. */
 export const COMPANY_SCOPES = [
   ...RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const),
+  'events:read',
   'manage',
 ] as const;
 
@@ -21,6 +22,7 @@ export const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   'invoices:write': 'Create, change, send and cancel invoices, record and reverse payments.',
   'appointments:read': 'Read appointments and their messages.',
   'appointments:write': 'Book, change, delete and restore appointments, say what became of them, send messages again.',
+  'events:read': 'Read the history of every record, with everything that was ever written in it.',
   manage: 'Change the company and its advisers, cases, customers, tags, clients and keys.',
   operator: 'Set up companies and give them keys. No API client has it, only keys that the command line made.',
 };

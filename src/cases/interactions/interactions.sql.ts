@@ -1,3 +1,4 @@
+import { inCase, recordLog } from '../../kernel/record-log.ts';
 import { iso, json, statement, wall } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 
@@ -10,6 +11,24 @@ const common = {
   customer_case_id: 'i.case_id',
 };
 const record = json({ ...common, when: iso('i.happened_at') });
+
+export const interactionLog = recordLog({
+  record: 'interaction',
+  verbs: ['created', 'updated', 'deleted', 'restored'],
+  path: '/cases/{caseId}/interactions/{interactionId}',
+  params: { caseId: 'case', interactionId: 'interaction' },
+  access: 'interactions:read',
+  table: 'interactions',
+  as: 'i',
+  key: inCase('i'),
+  image: json({
+    ...common,
+    when: iso('i.happened_at'),
+    created_at: iso('i.created_at'),
+    updated_at: iso('i.updated_at'),
+    deleted_at: iso('i.deleted_at'),
+  }),
+});
 
 const icons = `(VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'), ('SMS', 'comment', 'SMS'),
   ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
@@ -34,24 +53,42 @@ export const interactionLists = caseLists('interactions', {
   order: 'i.happened_at DESC, i.created_at DESC, i.id DESC',
 });
 
-/** $1 company, $2 case, $3 id, $4 type, $5 notes, $6 when, $7 sender, $8 recipient, $9 now */
+/** $1 company, $2 case, $3 id, $4 type, $5 notes, $6 when, $7 sender, $8 recipient, $9 now, $10 origin */
 export const insertInteraction = statement(
   'interactions.insert',
-  `INSERT INTO interactions AS i
-     (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
-   SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $9 FROM cases c WHERE c.company_id = $1 AND c.id = $2
-   RETURNING ${record}::text`,
+  `WITH i AS (
+     INSERT INTO interactions
+       (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
+     SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $9 FROM cases c WHERE c.company_id = $1 AND c.id = $2
+     RETURNING *
+   ), e AS (
+     ${interactionLog.entry('created', { from: 'i', at: '$9', origin: '$10' })}
+   )
+   SELECT ${record}::text FROM i`,
 );
 
-/** As above; null leaves what is there, but for the sender, which $10 says was sent. */
+const seen = (condition: string) => `seen AS MATERIALIZED (
+  SELECT i.version, ${interactionLog.image} AS before FROM interactions i
+   WHERE i.company_id = $1 AND i.case_id = $2 AND i.id = $3 AND i.deleted_at ${condition})`;
+const isSeen = 'i.company_id = $1 AND i.case_id = $2 AND i.id = $3 AND i.version = seen.version';
+
+/**
+ * As above; null leaves what is there, but for the sender, which $11 says was sent. Nothing where another change came
+ * between.
+ */
 export const updateInteraction = statement(
   'interactions.update',
-  `UPDATE interactions AS i
-      SET type = $4, notes = coalesce($5, notes), happened_at = coalesce($6, happened_at),
-          sender = CASE WHEN $10 THEN $7 ELSE sender END, recipient = coalesce($8, recipient), updated_at = $9,
-          version = version + 1
-    WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
-   RETURNING ${record}::text`,
+  `WITH ${seen('IS NULL')}, i AS (
+     UPDATE interactions i
+        SET type = $4, notes = coalesce($5, i.notes), happened_at = coalesce($6, i.happened_at),
+            sender = CASE WHEN $11 THEN $7 ELSE i.sender END, recipient = coalesce($8, i.recipient), updated_at = $9,
+            version = i.version + 1
+       FROM seen WHERE ${isSeen}
+     RETURNING i.*
+   ), e AS (
+     ${interactionLog.entry('updated', { from: 'i, seen', at: '$9', origin: '$10', before: 'seen.before' })}
+   )
+   SELECT ${record}::text FROM i`,
 );
 
 /** $1 company, $2 case, $3 id. A deleted one is found too. */
@@ -67,21 +104,26 @@ export const readInteraction = statement(
     WHERE i.company_id = $1 AND i.case_id = $2 AND i.id = $3 AND i.deleted_at IS NULL`,
 );
 
-/** $1 company, $2 case, $3 id, $4 now */
+/** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where another change came between. */
 export const deleteInteraction = statement(
   'interactions.delete',
-  `UPDATE interactions AS i SET deleted_at = $4, updated_at = $4, version = version + 1
-    WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
-   RETURNING ${json({ id: 'i.id', deleted_at: iso('i.deleted_at') })}::text`,
+  `WITH ${seen('IS NULL')}, i AS (
+     UPDATE interactions i SET deleted_at = $4, updated_at = $4, version = i.version + 1 FROM seen WHERE ${isSeen}
+     RETURNING i.*
+   ), e AS (
+     ${interactionLog.entry('deleted', { from: 'i, seen', at: '$4', origin: '$5', before: 'seen.before' })}
+   )
+   SELECT ${json({ id: 'i.id', deleted_at: iso('i.deleted_at') })}::text FROM i`,
 );
 
-/** $1 company, $2 case, $3 id, $4 zone, $5 now. Nothing where it is not deleted. */
+/** $1 company, $2 case, $3 id, $4 zone, $5 now, $6 origin. Nothing where it is not deleted. */
 export const restoreInteraction = statement(
   'interactions.restore',
-  `WITH i AS (
-     UPDATE interactions SET deleted_at = NULL, updated_at = $5, version = version + 1
-      WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NOT NULL
-     RETURNING *
+  `WITH ${seen('IS NOT NULL')}, i AS (
+     UPDATE interactions i SET deleted_at = NULL, updated_at = $5, version = i.version + 1 FROM seen WHERE ${isSeen}
+     RETURNING i.*
+   ), e AS (
+     ${interactionLog.entry('restored', { from: 'i, seen', at: '$5', origin: '$6', before: 'seen.before' })}
    )
    SELECT ${element('$4')}::text FROM i JOIN ${icons} ON d.type = i.type`,
 );

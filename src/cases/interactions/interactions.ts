@@ -2,6 +2,7 @@ import type { Context } from '../../kernel/context.ts';
 import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { isSet } from '../../kernel/shapes.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
@@ -40,6 +41,7 @@ export async function createInteraction(
     sender ?? null,
     recipient ?? '',
     toSql(now),
+    originOf(context),
   ]);
   if (record === undefined) throw notFound('case');
   return record;
@@ -56,25 +58,33 @@ export async function updateInteraction(
   const { type, notes, when, sender, recipient } = form.body;
   const now = toSql(clock());
   const moved = readWhen(context, form);
-  if (!form.ok) {
-    const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
-    if (!found || found.deleted) throw notFound('interaction');
-    form.check();
-  }
-  const record = await db.json(sql.updateInteraction, [
-    company.id,
-    caseId,
-    id,
-    type,
-    notes === null ? '' : notes,
-    when === null ? now : moved && toSql(moved),
-    sender,
-    recipient === null ? '' : recipient,
-    now,
-    sender !== undefined,
-  ]);
-  if (record === undefined) throw notFound('interaction');
-  return record;
+  return untilWritten(
+    async () =>
+      form.ok &&
+      db.json(sql.updateInteraction, [
+        company.id,
+        caseId,
+        id,
+        type,
+        notes === null ? '' : notes,
+        when === null ? now : moved && toSql(moved),
+        sender,
+        recipient === null ? '' : recipient,
+        now,
+        originOf(context),
+        sender !== undefined,
+      ]),
+    async () => {
+      await requireInteraction(context, caseId, id);
+      form.check();
+    },
+  );
+}
+
+/** Throws where there is none, or only a deleted one. */
+async function requireInteraction({ db, company }: Context, caseId: string, id: string): Promise<void> {
+  const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
+  if (!found || found.deleted) throw notFound('interaction');
 }
 
 export async function readInteraction({ db, company }: Context, caseId: string, id: string): Promise<string> {
@@ -83,15 +93,19 @@ export async function readInteraction({ db, company }: Context, caseId: string, 
   return record;
 }
 
-export async function deleteInteraction({ db, company, clock }: Context, caseId: string, id: string): Promise<string> {
-  const record = await db.json(sql.deleteInteraction, [company.id, caseId, id, toSql(clock())]);
-  if (record === undefined) throw notFound('interaction');
-  return record;
+export async function deleteInteraction(context: Context, caseId: string, id: string): Promise<string> {
+  const { db, company, clock } = context;
+  return untilWritten(
+    () => db.json(sql.deleteInteraction, [company.id, caseId, id, toSql(clock()), originOf(context)]),
+    () => requireInteraction(context, caseId, id),
+  );
 }
 
-export async function restoreInteraction({ db, company, clock }: Context, caseId: string, id: string): Promise<string> {
+export async function restoreInteraction(context: Context, caseId: string, id: string): Promise<string> {
+  const { db, company, clock } = context;
+  const values = [company.id, caseId, id, company.timeZone, toSql(clock()), originOf(context)];
   return untilWritten(
-    () => db.json(sql.restoreInteraction, [company.id, caseId, id, company.timeZone, toSql(clock())]),
+    () => db.json(sql.restoreInteraction, values),
     async () => {
       const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
       if (!found) throw notFound('interaction');

@@ -1,0 +1,5 @@
+import { interactionLog } from './cases/interactions/interactions.sql.ts';
+import type { RecordLog } from './kernel/record-log.ts';
+
+/** Of everything whose changes are logged. */
+export const RECORD_LOGS: readonly RecordLog[] = [interactionLog];
