@@ -25,7 +25,11 @@ export const SETTINGS = {
     'The same database under the role that owns its tables, for migrations; `DATABASE_URL` then names one that owns nothing and cannot change the event log',
     postgresUrl,
   ),
-  DATABASE_POOL_SIZE: setting('8', 'Most connections to the database', (text) => wholeNumber(text, 1, 500)),
+  DATABASE_POOL_SIZE: setting(
+    '8',
+    'Most connections for single statements; as many more for transactions, half as many for lists, 4 for long ones',
+    (text) => wholeNumber(text, 1, 500),
+  ),
   WORKER_CONCURRENCY: setting(
     '32',
     'Mails, and as many SMS, this process sends at once; 0 leaves them to other workers',

@@ -28,7 +28,7 @@ export type WorkerOptions = {
 };
 
 // Beside the requests' own: a worker that is busy never keeps a request waiting for a connection.
-const CONNECTIONS = 8;
+const CONNECTIONS = 4;
 
 /** Works what is due until it is told to stop; gives the way to tell it. */
 export async function runWorker(options: WorkerOptions): Promise<() => Promise<void>> {

@@ -1,5 +1,5 @@
 import { noCase, type RecordLog } from '../kernel/record-log.ts';
-import { iso, json, type Statement, statement } from '../kernel/sql.ts';
+import { iso, json, longStatement, type Statement, statement } from '../kernel/sql.ts';
 
 export const settledEvents = statement('events.settled', 'SELECT settled_events()::text AS position');
 
@@ -17,7 +17,7 @@ export type EventStatements = {
 export function eventStatements(logs: readonly RecordLog[]): EventStatements {
   const shown = shownFrom(logs);
   const list = (name: string, which: string) =>
-    statement(
+    longStatement(
       `events.${name}`,
       `SELECT e.position::text, ${shown.json}::text AS json
          FROM (SELECT * FROM events e

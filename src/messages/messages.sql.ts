@@ -1,4 +1,4 @@
-import { iso, json, statement } from '../kernel/sql.ts';
+import { iso, json, longStatement, statement } from '../kernel/sql.ts';
 import { ofAppointment } from './calendars.sql.ts';
 
 export const KEY = ['company_id', 'case_id', 'appointment_id', 'id'] as const;
@@ -29,7 +29,7 @@ export const listOfAppointment = statement(
 );
 
 /** $1 company, $2 states or null, $3 limit, $4 offset: the newest due first */
-export const listOfCompany = statement(
+export const listOfCompany = longStatement(
   'messages.of_company',
   `SELECT coalesce((SELECT json_agg(${shown} ORDER BY m.due_at DESC, m.id DESC) FROM (
             SELECT * FROM messages WHERE company_id = $1 AND ($2::text[] IS NULL OR state = ANY($2))

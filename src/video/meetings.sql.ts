@@ -1,4 +1,4 @@
-import { json, statement } from '../kernel/sql.ts';
+import { json, longStatement, statement } from '../kernel/sql.ts';
 import { ofAppointment, stepDue } from './wish.sql.ts';
 
 const shown = json({
@@ -23,7 +23,7 @@ export const showMeeting = statement(
 const ofCompany = 'meetings g WHERE g.company_id = $1 AND ($2::text IS NULL OR g.state = $2)';
 
 /** $1 company, $2 state or null, $3 limit, $4 offset: what happened last comes first */
-export const listMeetings = statement(
+export const listMeetings = longStatement(
   'meetings.list',
   `SELECT coalesce((SELECT json_agg(${shown} ORDER BY g.updated_at DESC, g.appointment_id DESC)
             FROM (SELECT * FROM ${ofCompany} ORDER BY g.updated_at DESC, g.appointment_id DESC LIMIT $3 OFFSET $4) g

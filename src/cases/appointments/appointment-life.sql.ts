@@ -1,4 +1,4 @@
-import { statement } from '../../kernel/sql.ts';
+import { longStatement, statement } from '../../kernel/sql.ts';
 import { APPOINTMENT_ROW, change } from './appointment-changes.sql.ts';
 import { storedWords, whole } from './appointment-shapes.sql.ts';
 
@@ -24,7 +24,7 @@ const list = (zone: string) => `coalesce(json_agg(${whole(zone)} ORDER BY a.star
  * $1 company, $2 case, $3 zone, $4 from, $5 to, $6 deleted ones, the others or (null) both, $7 adviser's email or null.
  * Nothing where there is no such adviser.
  */
-export const listAppointments = statement(
+export const listAppointments = longStatement(
   'appointments.list',
   `SELECT (
      SELECT ${list('$3')} FROM appointments a, ${storedWords}
@@ -41,7 +41,7 @@ const diary = `appointments a
  * $1 company, $2 adviser's email, $3 to $6 as above, $7 limit, $8 offset. The messages are looked up for the page
  * alone. Nothing where there is no such adviser.
  */
-export const listDiary = statement(
+export const listDiary = longStatement(
   'appointments.diary',
   `SELECT (SELECT ${list('$3')}
              FROM (SELECT a.* FROM ${diary} ORDER BY a.start_at, a.id LIMIT $7 OFFSET $8) a, ${storedWords}) AS json,
