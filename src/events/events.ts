@@ -41,7 +41,7 @@ export function eventReader(logs: readonly RecordLog[]): EventReader {
       return events;
     },
     async ofRecord(context, log, { id, caseId }, query) {
-      const events = await read(context, query, statements.ofRecord, [id, caseId]);
+      const events = await read(context, query, statements.ofRecord, [id, caseId, log.record]);
       const found = events.count > 0 || (await context.db.first(existsIn(log), [context.company.id, id, caseId]));
       if (!found) throw notFound(log.record.replaceAll('_', ' '));
       query.check();
