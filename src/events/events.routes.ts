@@ -5,7 +5,7 @@ import type { RecordLog } from '../kernel/record-log.ts';
 import { EventList, EventQuery } from './events.schema.ts';
 import { type Events, eventReader } from './events.ts';
 
-const tag = 'Events';
+const tag = 'Additions: events';
 const ORDER =
   'In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date.';
 
