@@ -116,6 +116,20 @@ test('after=latest gives nothing of what is there, and the link to what follows'
   );
 });
 
+test('the history of a record can be followed from now on', async () => {
+  const firm = await world.firm();
+  const one = `${firm.path}/interactions/${await call(firm)}`;
+  const latest = await firm.get(`${one}/history?after=latest`);
+  assert.deepEqual(latest.body, []);
+  await firm.patch(one, { type: 'phone', notes: 'later' });
+  const next = await firm.get(nextOf(latest));
+  assert.deepEqual(
+    (next.body as Event[]).map(({ type }) => type),
+    ['interaction.updated'],
+  );
+  assert.deepEqual(await read(firm, nextOf(next)), []);
+});
+
 test('a reader who has seen what came later still gets what was committed after it', async () => {
   const firm = await world.firm();
   const holder = new pg.Client(world.connection);
@@ -132,16 +146,11 @@ test('a reader who has seen what came later still gets what was committed after 
       { 'idempotency-key': 'slow' },
     );
     await until(async () => (await holder.query(`SELECT FROM pg_locks WHERE NOT granted`)).rowCount === 1);
-    await call(firm, 'quick');
+    const quick = await call(firm, 'quick');
     const meanwhile = await firm.get(nextOf(latest));
     assert.deepEqual(meanwhile.body, [], 'the quick one waits for the slow one');
-    const other = await world.firm();
-    const elsewhere = await call(other);
-    assert.deepEqual(
-      (await calls(other)).map(({ record }) => record.id),
-      [elsewhere],
-      'nobody waits for another company',
-    );
+    const history = await read(firm, `${firm.path}/interactions/${quick}/history`);
+    assert.equal(history.length, 1, 'a history waits for nobody');
     await holder.query('COMMIT');
     assert.equal((await slow).status, 200);
     const notes = (await read(firm, nextOf(meanwhile))).map(({ after }) => (after as { notes: string }).notes);

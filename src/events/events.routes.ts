@@ -60,10 +60,7 @@ export function eventRoutes(app: FastifyInstance, services: Services, logs: read
       response: EventList,
       handle: (context, params, _form, request) => {
         const id = /\{(\w+)\}$/.exec(path)?.[1];
-        const key = {
-          id: id === undefined ? context.company.id : (params[id] as string),
-          caseId: params.caseId ?? null,
-        };
+        const key = { id: id === undefined ? context.company.id : (params[id] as string), caseId: params.caseId };
         return answer(request, reader.ofRecord(context, log, key, queryOf(request)));
       },
     });
