@@ -19,6 +19,8 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
     /^company\/advisers\/\S+\.sql\.ts$/,
     /^(kernel\/(sql|record-log)|video\/wish\.sql|company\/(advisers\/\S+|\w+)\.sql)\.ts$/,
   ],
+  // What an adviser is in the log, the account included.
+  [/^video\/accounts\.sql\.ts$/, /^(kernel\/sql|video\/wish\.sql|company\/advisers\/adviser-log\.sql)\.ts$/],
   // A resource: routes, then verbs, then statements and pure rules. Resources do not import one another.
   [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],
   [
@@ -56,7 +58,7 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   // Commands reach verbs and schemas, never routes.
   [
     /^cli\//,
-    /^(cli\/|(config|databases|service|worker)\.ts|(company|messages|video)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
+    /^(cli\/|(config|databases|record-logs|service|worker)\.ts|(company|events|messages|video)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^main\.ts$/, /^cli\//],
   // It goes to where the service is not.

@@ -20,4 +20,5 @@ export const GROUPS: readonly Group[] = [
   { name: 'tag', summary: 'Custom tags', load: () => import('./tag.ts') },
   { name: 'client', summary: 'API clients, which ask for tokens', load: () => import('./client.ts') },
   { name: 'key', summary: 'API keys for scripts', load: () => import('./key.ts') },
+  { name: 'events', summary: 'What happened in a company', load: () => import('./events.ts') },
 ];

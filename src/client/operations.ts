@@ -729,7 +729,19 @@ export type ListEventsEntry = {
 
 export type ListCaseEventsEntry = ListEventsEntry;
 
+export type ListAdviserHistoryEntry = ListEventsEntry;
+
+export type ListCaseHistoryEntry = ListEventsEntry;
+
+export type ListApiClientHistoryEntry = ListEventsEntry;
+
+export type ListCompanyHistoryEntry = ListEventsEntry;
+
+export type ListCustomerHistoryEntry = ListEventsEntry;
+
 export type ListInteractionHistoryEntry = ListEventsEntry;
+
+export type ListApiKeyHistoryEntry = ListEventsEntry;
 
 export type GetCompanyAnswer = {
   id: string;
@@ -1745,6 +1757,71 @@ export type Operations = {
     };
     answer: ListCaseEventsEntry[];
   };
+  /** History of one adviser. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listAdviserHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      adviserId: string;
+    };
+    answer: ListAdviserHistoryEntry[];
+  };
+  /** History of one case. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listCaseHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+    };
+    answer: ListCaseHistoryEntry[];
+  };
+  /** History of one api client. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listApiClientHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      clientId: string;
+    };
+    answer: ListApiClientHistoryEntry[];
+  };
+  /** History of one company. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listCompanyHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+    };
+    answer: ListCompanyHistoryEntry[];
+  };
+  /** History of one customer. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listCustomerHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      customerId: string;
+    };
+    answer: ListCustomerHistoryEntry[];
+  };
   /** History of one interaction. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
   listInteractionHistory: {
     input: {
@@ -1758,6 +1835,19 @@ export type Operations = {
       interactionId: string;
     };
     answer: ListInteractionHistoryEntry[];
+  };
+  /** History of one api key. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listApiKeyHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      keyId: string;
+    };
+    answer: ListApiKeyHistoryEntry[];
   };
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
@@ -2516,9 +2606,51 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  listAdviserHistory: {
+    method: 'GET',
+    path: '/manage/advisers/{adviserId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listCaseHistory: {
+    method: 'GET',
+    path: '/manage/cases/{caseId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listApiClientHistory: {
+    method: 'GET',
+    path: '/manage/clients/{clientId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listCompanyHistory: {
+    method: 'GET',
+    path: '/manage/company/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listCustomerHistory: {
+    method: 'GET',
+    path: '/manage/cases/{caseId}/customers/{customerId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
   listInteractionHistory: {
     method: 'GET',
     path: '/cases/{caseId}/interactions/{interactionId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listApiKeyHistory: {
+    method: 'GET',
+    path: '/manage/keys/{keyId}/history',
     query: ['after', 'limit', 'types'],
     headers: {},
     bearer: true,

@@ -8,7 +8,7 @@ export type EventStatements = {
   ofCompany: Statement;
   /** $6 case */
   ofCase: Statement;
-  /** $6 record, $7 its case or `noCase` */
+  /** $6 id, $7 its case or `noCase`, $8 what kind of record: who may read the one may not read every other */
   ofRecord: Statement;
   /** $1 company, $2 position */
   one: Statement;
@@ -30,7 +30,7 @@ export function eventStatements(logs: readonly RecordLog[]): EventStatements {
   return {
     ofCompany: list('of_company', 'true'),
     ofCase: list('of_case', 'e.case_id = $6'),
-    ofRecord: list('of_record', 'e.record_id = $6 AND e.case_id = $7'),
+    ofRecord: list('of_record', `e.record_id = $6 AND e.case_id = $7 AND split_part(e.type, '.', 1) = $8`),
     one: statement(
       'events.one',
       `SELECT ${shown.json}::text AS json FROM events e ${shown.joins} WHERE e.company_id = $1 AND e.position = $2`,

@@ -25,7 +25,7 @@ const END = 2n ** 63n - 1n;
 export function eventReader(logs: readonly RecordLog[]): EventReader {
   const statements = sql.eventStatements(logs);
   const types = typesOf(logs);
-  const exists = new Map(logs.map((log) => [log.record, statement(`events.find_${log.record}`, log.exists)]));
+  const exists = new Map(logs.map((log) => [log.record, statement(`history.find_${log.record}`, log.exists)]));
 
   return {
     async ofCompany(context, query) {
@@ -46,7 +46,8 @@ export function eventReader(logs: readonly RecordLog[]): EventReader {
       const asked = readAsked(context, query, types);
       // A change of a record waits for the one before, so its entries are there in their order, without any bound.
       const after = asked.after === 'latest' ? await settledPosition(context.db) : asked.after;
-      const events = await readEvents(context, { ...asked, after }, END, statements.ofRecord, [id, caseId]);
+      const which = [id, caseId, log.record];
+      const events = await readEvents(context, { ...asked, after }, END, statements.ofRecord, which);
       const found = events.count > 0 || (await context.db.first(existsIn(log), [context.company.id, id, caseId]));
       if (!found) throw notFound(log.record.replaceAll('_', ' '));
       query.check();

@@ -17,6 +17,8 @@ export type RecordLog<Verb extends string = string> = {
   /** Whether there is or was such a record: $1 company, $2 id, $3 case or `noCase`. */
   exists: string;
   image: string;
+  /** What the record was, for `before`: `row` names what holds its row, locked. */
+  was(row: string): string;
   entry(verb: Verb, entry: Entry): string;
 };
 
@@ -51,6 +53,7 @@ export function recordLog<const Verb extends string>(options: Options<Verb>): Re
     params,
     access,
     image,
+    was: (row) => `(SELECT ${image} FROM ${row} ${as})`,
     current: `SELECT ${image} FROM ${table} ${as} WHERE ${key.company} = e.company_id AND ${key.case} = e.case_id AND ${key.id} = e.record_id`,
     exists: `SELECT 1 FROM ${table} ${as}
       WHERE ${key.company} = $1 AND ${key.id} = $2 AND ${key.case} = $3`,
