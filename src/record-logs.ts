@@ -1,5 +1,7 @@
+import { entryLog } from './cases/address-book/entry-log.sql.ts';
 import { interactionLog } from './cases/interactions/interactions.sql.ts';
+import { invoiceLog } from './cases/invoices/invoice-log.sql.ts';
 import type { RecordLog } from './kernel/record-log.ts';
 
 /** Of everything whose changes are logged. */
-export const RECORD_LOGS: readonly RecordLog[] = [interactionLog];
+export const RECORD_LOGS: readonly RecordLog[] = [entryLog, interactionLog, invoiceLog];

@@ -729,7 +729,11 @@ export type ListEventsEntry = {
 
 export type ListCaseEventsEntry = ListEventsEntry;
 
+export type ListAddressBookEntryHistoryEntry = ListEventsEntry;
+
 export type ListInteractionHistoryEntry = ListEventsEntry;
+
+export type ListInvoiceHistoryEntry = ListEventsEntry;
 
 export type GetCompanyAnswer = {
   id: string;
@@ -1745,6 +1749,20 @@ export type Operations = {
     };
     answer: ListCaseEventsEntry[];
   };
+  /** History of one address book entry. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listAddressBookEntryHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      entryID: string;
+    };
+    answer: ListAddressBookEntryHistoryEntry[];
+  };
   /** History of one interaction. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
   listInteractionHistory: {
     input: {
@@ -1758,6 +1776,20 @@ export type Operations = {
       interactionId: string;
     };
     answer: ListInteractionHistoryEntry[];
+  };
+  /** History of one invoice. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listInvoiceHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      invoiceId: string;
+    };
+    answer: ListInvoiceHistoryEntry[];
   };
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
@@ -2516,9 +2548,23 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  listAddressBookEntryHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/address-book/entry/{entryID}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
   listInteractionHistory: {
     method: 'GET',
     path: '/cases/{caseId}/interactions/{interactionId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listInvoiceHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/invoices/{invoiceId}/history',
     query: ['after', 'limit', 'types'],
     headers: {},
     bearer: true,
