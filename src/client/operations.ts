@@ -735,6 +735,8 @@ export type ListInteractionHistoryEntry = ListEventsEntry;
 
 export type ListInvoiceHistoryEntry = ListEventsEntry;
 
+export type ListAppointmentHistoryEntry = ListEventsEntry;
+
 export type GetCompanyAnswer = {
   id: string;
   name: string;
@@ -1791,6 +1793,20 @@ export type Operations = {
     };
     answer: ListInvoiceHistoryEntry[];
   };
+  /** History of one appointment. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listAppointmentHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      appointmentID: string;
+    };
+    answer: ListAppointmentHistoryEntry[];
+  };
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
     input: {
@@ -2565,6 +2581,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   listInvoiceHistory: {
     method: 'GET',
     path: '/cases/{caseId}/invoices/{invoiceId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listAppointmentHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/appointments/{appointmentID}/history',
     query: ['after', 'limit', 'types'],
     headers: {},
     bearer: true,
