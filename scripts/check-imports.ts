@@ -54,12 +54,13 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^events\//, /^(events\/(?!\S+\.routes\.ts)|kernel\/)/],
   [/^record-logs\.ts$/, /^((cases|company|messages|video|webhooks)\/\S+\.sql|kernel\/record-log)\.ts$/],
   [/^app\.ts$/, /^(record-logs\.ts|(cases|company|events|http|kernel|messages|video|webhooks)\/)/],
-  [/^worker\.ts$/, /^(config\.ts|kernel\/|messages\/|video\/)/],
-  [/^service\.ts$/, /^(app\.ts|config\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
+  [/^worker\.ts$/, /^(config\.ts|record-logs\.ts|events\/|kernel\/|messages\/|video\/|webhooks\/)/],
+  [/^databases\.ts$/, /^(config\.ts|kernel\/|postgres\/bundled-postgres\.ts)/],
+  [/^service\.ts$/, /^(app\.ts|config\.ts|databases\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
   // Commands reach verbs and schemas, never routes.
   [
     /^cli\//,
-    /^(cli\/|(config|service|worker)\.ts|(company|messages|video)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
+    /^(cli\/|(config|databases|service|worker)\.ts|(company|messages|video)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^main\.ts$/, /^cli\//],
   // It goes to where the service is not.

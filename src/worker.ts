@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { keepForgetting } from './events/forgetting.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { databaseClock } from './kernel/database-clock.ts';
 import { DueWorker } from './kernel/due-work.ts';
@@ -55,8 +56,10 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     slotsPerCompany: Math.ceil(slots / 4),
   });
   await worker.start();
+  const leaveEvents = keepForgetting(db, logger);
   return async () => {
     await worker.stop();
+    await leaveEvents();
     leaveClock();
     for (const sender of Object.values(senders)) sender.close();
     await db.close();
