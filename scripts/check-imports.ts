@@ -13,7 +13,7 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^messages\/calendars\.sql\.ts$/, /^$/],
   [
     /^cases\/appointments\/\S+\.sql\.ts$/,
-    /^(kernel\/(sql|record-log)|video\/wish\.sql|messages\/calendars\.sql|cases\/appointments\/\S+\.sql)\.ts$/,
+    /^(kernel\/(sql|record-log)|video\/wish\.sql|messages\/(calendars|message-log)\.sql|cases\/appointments\/\S+\.sql)\.ts$/,
   ],
   [
     /^company\/advisers\/\S+\.sql\.ts$/,
@@ -44,7 +44,11 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^messages\//, /^(messages\/(?!\S+\.routes\.ts)|kernel\/)/],
   // So do meetings.
   [/^video\/\S+\.routes\.ts$/, /^(video|http|kernel)\//],
-  [/^video\/\S+\.sql\.ts$/, /^(kernel\/(sql|record-log)|video\/\S+\.sql)\.ts$/],
+  // What they change of an appointment they write into its log.
+  [
+    /^video\/\S+\.sql\.ts$/,
+    /^(kernel\/(sql|record-log)|video\/\S+\.sql|cases\/appointments\/appointment-log\.sql)\.ts$/,
+  ],
   [/^video\//, /^(video\/(?!\S+\.routes\.ts)|kernel\/)/],
   // The log is read for all of them alike; what a record is, its own folder says.
   [/^events\/\S+\.routes\.ts$/, /^(events|http|kernel)\//],

@@ -731,6 +731,8 @@ export type ListCaseEventsEntry = ListEventsEntry;
 
 export type ListAdviserHistoryEntry = ListEventsEntry;
 
+export type ListAppointmentHistoryEntry = ListEventsEntry;
+
 export type ListCaseHistoryEntry = ListEventsEntry;
 
 export type ListApiClientHistoryEntry = ListEventsEntry;
@@ -739,7 +741,11 @@ export type ListCompanyHistoryEntry = ListEventsEntry;
 
 export type ListCustomerHistoryEntry = ListEventsEntry;
 
+export type ListAddressBookEntryHistoryEntry = ListEventsEntry;
+
 export type ListInteractionHistoryEntry = ListEventsEntry;
+
+export type ListInvoiceHistoryEntry = ListEventsEntry;
 
 export type ListApiKeyHistoryEntry = ListEventsEntry;
 
@@ -1770,6 +1776,20 @@ export type Operations = {
     };
     answer: ListAdviserHistoryEntry[];
   };
+  /** History of one appointment. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listAppointmentHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      appointmentID: string;
+    };
+    answer: ListAppointmentHistoryEntry[];
+  };
   /** History of one case. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
   listCaseHistory: {
     input: {
@@ -1822,6 +1842,20 @@ export type Operations = {
     };
     answer: ListCustomerHistoryEntry[];
   };
+  /** History of one address book entry. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listAddressBookEntryHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      entryID: string;
+    };
+    answer: ListAddressBookEntryHistoryEntry[];
+  };
   /** History of one interaction. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
   listInteractionHistory: {
     input: {
@@ -1835,6 +1869,20 @@ export type Operations = {
       interactionId: string;
     };
     answer: ListInteractionHistoryEntry[];
+  };
+  /** History of one invoice. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listInvoiceHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      invoiceId: string;
+    };
+    answer: ListInvoiceHistoryEntry[];
   };
   /** History of one api key. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
   listApiKeyHistory: {
@@ -2613,6 +2661,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  listAppointmentHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/appointments/{appointmentID}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
   listCaseHistory: {
     method: 'GET',
     path: '/manage/cases/{caseId}/history',
@@ -2641,9 +2696,23 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  listAddressBookEntryHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/address-book/entry/{entryID}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
   listInteractionHistory: {
     method: 'GET',
     path: '/cases/{caseId}/interactions/{interactionId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listInvoiceHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/invoices/{invoiceId}/history',
     query: ['after', 'limit', 'types'],
     headers: {},
     bearer: true,

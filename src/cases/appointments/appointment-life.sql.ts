@@ -57,16 +57,25 @@ export const findInAnyState = statement(
 );
 
 export const restoreAppointment = change('appointments.restore', {
+  verb: 'restored',
   set: 'deleted_at = NULL',
-  meets: 'cancelled = 0',
-  where: 'deleted_at IS NOT NULL',
+  meets: 'a.cancelled = 0',
+  where: 'a.deleted_at IS NOT NULL',
   answer: whole,
 });
 
-/** $16 attended, $17 cancelled, $18 type */
-export const setOutcome = change('appointments.outcome', {
-  set: 'attended = $16, cancelled = $17, type = $18',
-  meets: 'cancelled = 1 AND $17::smallint = 0',
-  where: 'deleted_at IS NULL',
-  answer: whole,
-});
+const outcome = (name: string, verb: 'cancelled' | 'reinstated' | 'outcome_set') =>
+  change(name, {
+    verb,
+    set: 'attended = $17, cancelled = $18, type = $19',
+    meets: 'a.cancelled = 1 AND $18::smallint = 0',
+    where: 'a.deleted_at IS NULL',
+    answer: whole,
+  });
+
+/** $17 attended, $18 cancelled, $19 type. One and the same change, but for the name that the log has for it. */
+export const setOutcome = {
+  cancelled: outcome('appointments.cancel', 'cancelled'),
+  reinstated: outcome('appointments.reinstate', 'reinstated'),
+  other: outcome('appointments.outcome', 'outcome_set'),
+};
