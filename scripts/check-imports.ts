@@ -59,14 +59,15 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^worker\.ts$/, /^(config\.ts|record-logs\.ts|events\/|kernel\/|messages\/|video\/|webhooks\/)/],
   [/^databases\.ts$/, /^(config\.ts|kernel\/|postgres\/bundled-postgres\.ts)/],
   [/^web\.ts$/, /^((app|config|worker)\.ts|http\/metrics\.ts|kernel\/)/],
-  [/^web-process(es)?\.ts$/, /^((config|databases|web|web-processes)\.ts|kernel\/)/],
+  [/^web-process(es)?\.ts$/, /^((config|databases|log|web|web-processes)\.ts|kernel\/)/],
   [/^service\.ts$/, /^((config|databases|web|web-processes)\.ts|company\/|http\/|kernel\/|postgres\/)/],
   // Commands reach verbs and schemas, never routes.
   [
     /^cli\//,
     /^(cli\/|(config|databases|record-logs|service|worker)\.ts|(company|events|messages|video)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
-  [/^main\.ts$/, /^cli\//],
+  [/^log\.ts$/, /^config\.ts$/],
+  [/^main\.ts$/, /^(cli\/|log\.ts$)/],
   // It goes to where the service is not.
   [/^client\//, /^client\//],
 ];

@@ -1,14 +1,14 @@
-import pino from 'pino';
 import type { MetricObject } from 'prom-client';
 import { readConfig } from './config.ts';
 import { runningDatabase } from './databases.ts';
+import { openLog } from './log.ts';
 import { startWeb, type Web } from './web.ts';
 import type { Tells, Told } from './web-processes.ts';
 
 /** One of several processes that answer requests. It ends when it is told to, and when whoever started it is gone. */
 
 const config = readConfig(process.env);
-const logger = pino({ level: config.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+const logger = openLog(config);
 const gathering = new Map<number, (metrics: MetricObject[][]) => void>();
 let asked = 0;
 let collect: () => Promise<MetricObject[]> = async () => [];

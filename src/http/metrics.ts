@@ -108,10 +108,11 @@ export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetri
   };
   outcomes.onOutcome = (outcome, labels) => counters[outcome].inc(labels);
 
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const labels = { method: request.method, route: request.routeOptions.url ?? 'none' };
     requests.inc({ ...labels, status: reply.statusCode });
     latency.observe(labels, reply.elapsedTime / 1000);
+    done();
   });
 
   const gather = gatherMetrics?.(() => registry.getMetricsAsJSON());
