@@ -39,7 +39,7 @@ DECLARE
   writers text[];
   latest timestamptz := clock_timestamp() + patience;
 BEGIN
-  SELECT last_value INTO top FROM event_positions;
+  SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END INTO top FROM event_positions;
   LOOP
     writers := ARRAY(
       SELECT l.virtualtransaction FROM pg_locks l
@@ -68,15 +68,32 @@ END $$;
 CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE ON events FOR EACH ROW EXECUTE FUNCTION refuse_change_of_events();
 CREATE TRIGGER events_stay_all BEFORE TRUNCATE ON events EXECUTE FUNCTION refuse_change_of_events();
 
--- As its owner: the service's own role can have old events forgotten, and no others.
-CREATE FUNCTION forget_events(most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-  WITH gone AS (
+-- As its owner: the service's own role can have old events forgotten, and no others. An entry stays as long as an
+-- earlier one of its record does, which tells by it what the record became.
+CREATE FUNCTION forget_events(most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$
+  WITH kept_from AS (
+    SELECT now() - make_interval(days => days) AS at FROM event_retention
+  ), gone AS (
     DELETE FROM events e
-     USING (SELECT company_id, position FROM events
-             WHERE at < now() - (SELECT make_interval(days => days) FROM event_retention) LIMIT most) old
+     USING (SELECT o.company_id, o.position FROM events o, kept_from k
+             WHERE o.at < k.at AND NOT EXISTS (
+               SELECT 1 FROM events p
+                WHERE p.company_id = o.company_id AND p.case_id = o.case_id AND p.record_id = o.record_id
+                  AND p.position < o.position AND p.at >= k.at)
+             LIMIT most) old
      WHERE e.company_id = old.company_id AND e.position = old.position
     RETURNING 1
   )
   SELECT count(*) FROM gone
 $$;
 REVOKE EXECUTE ON FUNCTION forget_events FROM PUBLIC;
+
+-- Temporary tables come first in a search path that does not name them: anybody could bring a retention of their own.
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['refuse_change_of_events', 'forget_events', 'settled_events'] LOOP
+    EXECUTE format('ALTER FUNCTION %I SET search_path = %I, pg_temp', name, current_schema());
+  END LOOP;
+END $$;

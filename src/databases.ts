@@ -10,16 +10,14 @@ export type Databases = { connection: Connection; setup: Setup };
 export function ownDatabase(config: Config): Databases | undefined {
   const { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, EVENT_RETENTION_DAYS: retentionDays } = config;
   if (url === undefined) return undefined;
-  const role = ownerUrl === undefined ? undefined : decodeURIComponent(new URL(url).username);
-  return {
-    connection: { connectionString: url },
-    setup: { owner: { connectionString: ownerUrl ?? url }, role, retentionDays },
-  };
+  const connection = { connectionString: url };
+  if (ownerUrl === undefined) return { connection, setup: { owner: connection, retentionDays } };
+  return { connection, setup: { owner: { connectionString: ownerUrl }, service: connection, retentionDays } };
 }
 
 export const bundledDatabase = ({ EVENT_RETENTION_DAYS }: Config, owner: ServerConnection): Databases => ({
   connection: asService(owner),
-  setup: { owner, role: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
+  setup: { owner, makeRole: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
 });
 
 /** The database of a service that may come and go: nothing is started for it. */

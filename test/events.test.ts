@@ -343,7 +343,7 @@ test('what is older than EVENT_RETENTION_DAYS is forgotten, and nothing else', a
     world.clock.set(now.subtract({ hours: days * 24 }).toString());
     await call(firm, String(days));
   }
-  const setup = { owner: world.connection, role: SERVICE_ROLE };
+  const setup = { owner: world.connection, makeRole: SERVICE_ROLE };
   const migrations = await readMigrations();
   await setUpDatabase({ ...setup, retentionDays: 60 }, migrations);
   const before = await calls(firm);

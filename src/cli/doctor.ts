@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { type Config, ConfigError } from '../config.ts';
-import { Database } from '../kernel/database.ts';
+import { type Connection, Database } from '../kernel/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/migrations.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { requireSafeServer } from '../kernel/server-requirements.ts';
@@ -21,9 +21,14 @@ const server = statement(
   'doctor.server',
   `SELECT current_setting('server_version') AS version, extract(epoch FROM clock_timestamp())::float8 AS now`,
 );
+/** Whoever owns the table, its schema or its database, or may put a trigger onto it, can do as they like with it. */
 const log = statement(
   'doctor.events',
-  `SELECT has_table_privilege('events', 'UPDATE, DELETE, TRUNCATE') AS changeable, (SELECT days FROM event_retention) AS days`,
+  `SELECT has_table_privilege(t.oid, 'UPDATE, DELETE, TRUNCATE, TRIGGER') OR pg_has_role(t.relowner, 'MEMBER')
+            OR pg_has_role(n.nspowner, 'MEMBER') OR pg_has_role(d.datdba, 'MEMBER') AS changeable,
+          (SELECT days FROM event_retention) AS days
+     FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace
+     JOIN pg_database d ON d.datname = current_database() WHERE t.oid = 'events'::regclass`,
 );
 const zones = statement('doctor.zones', 'SELECT DISTINCT time_zone FROM companies ORDER BY 1');
 
@@ -93,15 +98,25 @@ async function database(config: Config): Promise<Finding[]> {
 }
 
 async function onServer({ connection, setup }: Reached, config: Config): Promise<Finding[]> {
+  const missing = await pendingMigrations(setup.owner, await readMigrations());
+  const found = await within(setup.owner, serverAndClock);
+  if (missing.length > 0) {
+    return [...found, finding('migrations', 'fault', `${missing.join(', ')} missing. Run "case-records migrate".`)];
+  }
+  const migrated = finding('migrations', 'ok', 'none is missing');
+  return within(connection, async (db) => [
+    ...found,
+    migrated,
+    await eventLog(db, config),
+    await knownZones(db),
+    await videoAccounts(db, config),
+  ]);
+}
+
+async function within<T>(connection: Connection, look: (db: Database) => Promise<T>): Promise<T> {
   const db = new Database({ connection, poolSize: 1 });
   try {
-    const found = [...(await serverAndClock(db))];
-    const missing = await pendingMigrations(setup.owner, await readMigrations());
-    if (missing.length > 0) {
-      return [...found, finding('migrations', 'fault', `${missing.join(', ')} missing. Run "case-records migrate".`)];
-    }
-    const migrated = finding('migrations', 'ok', 'none is missing');
-    return [...found, migrated, await eventLog(db, config), await knownZones(db), await videoAccounts(db, config)];
+    return await look(db);
   } finally {
     await db.close();
   }
@@ -128,7 +143,11 @@ async function eventLog(db: Database, { EVENT_RETENTION_DAYS: wanted }: Config):
     return finding('events', 'warning', `kept ${kept}, not as EVENT_RETENTION_DAYS says. Run "case-records migrate".`);
   }
   return row?.changeable
-    ? finding('events', 'warning', "the service's role owns the log. Set DATABASE_OWNER_URL: see docs/operations.md.")
+    ? finding(
+        'events',
+        'warning',
+        "the service's role can change the log. Set DATABASE_OWNER_URL: see docs/operations.md.",
+      )
     : finding('events', 'ok', 'the role of the service can add to the log and not change it');
 }
 

@@ -1,7 +1,14 @@
 import { noCase, type RecordLog } from '../kernel/record-log.ts';
 import { iso, json, longStatement, type Statement, statement } from '../kernel/sql.ts';
 
-export const settledEvents = statement('events.settled', 'SELECT settled_events()::text AS position');
+/** $1 for how long to wait. It may take that long, and others do not wait behind it. */
+export const settledEvents = longStatement(
+  'events.settled',
+  `SELECT settled_events($1)::text AS settled, (SELECT last_value FROM event_positions)::text AS last`,
+);
+
+// However rare the types that are asked for, a statement looks at no more.
+export const MOST_LOOKED = 10_000;
 
 /** $1 company, $2 after, $3 up to (src/events/settled.ts), $4 limit, $5 types or null; then what else there is. */
 export type EventStatements = {
@@ -19,12 +26,16 @@ export function eventStatements(logs: readonly RecordLog[]): EventStatements {
   const list = (name: string, which: string) =>
     longStatement(
       `events.${name}`,
-      `SELECT e.position::text, ${shown.json}::text AS json
-         FROM (SELECT * FROM events e
-                WHERE e.company_id = $1 AND e.position > $2 AND e.position <= $3
-                  AND ($5::text[] IS NULL OR e.type = ANY ($5)) AND ${which}
-                ORDER BY e.position LIMIT $4) e
-         ${shown.joins}
+      `WITH looked AS MATERIALIZED (
+         SELECT e.position, e.type FROM events e
+          WHERE e.company_id = $1 AND e.position > $2 AND e.position <= $3 AND ${which}
+          ORDER BY e.position LIMIT CASE WHEN $5::text[] IS NULL THEN $4::int ELSE ${MOST_LOOKED} END
+       ), chosen AS (
+         SELECT l.position FROM looked l WHERE $5 IS NULL OR l.type = ANY ($5) ORDER BY l.position LIMIT $4
+       )
+       SELECT s.looked, s.last::text, e.position::text, ${shown.json}::text AS json
+         FROM (SELECT count(*)::int AS looked, max(l.position) AS last FROM looked l) s
+         LEFT JOIN (chosen c JOIN events e ON e.company_id = $1 AND e.position = c.position ${shown.joins}) ON true
         ORDER BY e.position`,
     );
   return {

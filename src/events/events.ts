@@ -7,7 +7,7 @@ import { eventId, positionOf } from './event-id.ts';
 import { meantTypes, typesOf } from './event-types.ts';
 import { type EventQuery, MOST_EVENTS, USUAL_EVENTS } from './events.schema.ts';
 import * as sql from './events.sql.ts';
-import { settledPosition } from './settled.ts';
+import { readSettled } from './settled.ts';
 
 /** Some events as JSON, and the id after which the others follow. */
 export type Events = { json: string; next: string };
@@ -29,13 +29,13 @@ export function eventReader(logs: readonly RecordLog[]): EventReader {
 
   return {
     async ofCompany(context, query) {
-      const asked = readAsked(context, query, types);
+      const { asked, settled } = await readFrom(context, query, types);
       query.check();
-      return readEvents(context, asked, await settledPosition(context.db), statements.ofCompany, []);
+      return readEvents(context, asked, settled, statements.ofCompany, []);
     },
     async ofCase(context, caseId, query) {
-      const asked = readAsked(context, query, types);
-      const events = await readEvents(context, asked, await settledPosition(context.db), statements.ofCase, [caseId]);
+      const { asked, settled } = await readFrom(context, query, types);
+      const events = await readEvents(context, asked, settled, statements.ofCase, [caseId]);
       if (events.count === 0 && !(await context.db.first(sql.findCase, [context.company.id, caseId]))) {
         throw notFound('case');
       }
@@ -45,7 +45,7 @@ export function eventReader(logs: readonly RecordLog[]): EventReader {
     async ofRecord(context, log, { id, caseId = noCase }, query) {
       const asked = readAsked(context, query, types);
       // A change of a record waits for the one before, so its entries are there in their order, without any bound.
-      const after = asked.after === 'latest' ? await settledPosition(context.db) : asked.after;
+      const after = asked.after === 'latest' ? (await readSettled(context.db)).settled : asked.after;
       const which = [id, caseId, log.record];
       const events = await readEvents(context, { ...asked, after }, END, statements.ofRecord, which);
       const found = events.count > 0 || (await context.db.first(existsIn(log), [context.company.id, id, caseId]));
@@ -85,6 +85,16 @@ function readAsked({ company }: Context, query: Form<EventQuery>, known: readonl
   return { after: after ?? 0n, limit: limit ?? USUAL_EVENTS, types: types ?? null };
 }
 
+/** What is asked for, and how far it can be given. An id from beyond the end is of a log that has been lost. */
+async function readFrom(context: Context, query: Form<EventQuery>, known: readonly string[]) {
+  const asked = readAsked(context, query, known);
+  const { settled, last } = await readSettled(context.db);
+  if (asked.after !== 'latest' && asked.after > last) {
+    query.fault('after', 'unknown', 'lies beyond the end of the log, which was restored from a backup: begin anew');
+  }
+  return { asked, settled };
+}
+
 async function readEvents(
   { db, company }: Context,
   { after, limit, types }: Asked,
@@ -94,19 +104,23 @@ async function readEvents(
 ): Promise<Events & { count: number }> {
   const from = after === 'latest' ? settled : after;
   const values = [company.id, from.toString(), settled.toString(), limit, types, ...which];
-  const rows = await db.rows<{ position: string; json: string }>(list, values);
+  const rows = await db.rows<EventRow>(list, values);
+  const found = rows.filter((row): row is Found => row.position !== null);
+  const { looked = 0, last = null } = rows[0] ?? {};
+  // As far as has been looked; where nothing is left, as far as everything has been seen.
+  const full = found.length === limit ? found.at(-1)?.position : looked === sql.MOST_LOOKED ? last : undefined;
+  const end = settled === END ? BigInt(last ?? from) : settled;
+  const next = full ? BigInt(full) : end > from ? end : from;
   return {
-    json: `[${rows.map(({ position, json }) => withId(company.eventKey, position, json)).join(', ')}]`,
-    next: eventId(company.eventKey, nextAfter(rows, from, settled, limit)),
-    count: rows.length,
+    json: `[${found.map(({ position, json }) => withId(company.eventKey, position, json)).join(', ')}]`,
+    next: eventId(company.eventKey, next),
+    count: found.length,
   };
 }
 
-/** Where nothing is left, what follows is looked for from where everything has been seen. */
-function nextAfter(rows: { position: string }[], from: bigint, settled: bigint, limit: number): bigint {
-  const last = BigInt(rows.at(-1)?.position ?? from);
-  return rows.length === limit || settled === END || last > settled ? last : settled;
-}
+type Looked = { looked: number; last: string | null };
+type Found = Looked & { position: string; json: string };
+type EventRow = Found | (Looked & { position: null; json: null });
 
 export const withId = (key: Buffer, position: string, json: string): string =>
   `{"id": "${eventId(key, BigInt(position))}", ${json.slice(1)}`;

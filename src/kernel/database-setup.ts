@@ -6,8 +6,10 @@ import { type Migration, migrate, pendingMigrations } from './migrations.ts';
 export type Setup = {
   /** Whoever owns the tables. */
   owner: Connection;
-  /** The role that the service works under, where that is another. */
-  role?: string | undefined;
+  /** What the service works under, where that is another role. */
+  service?: Connection | undefined;
+  /** The role of the service, to be made where it is missing. */
+  makeRole?: string | undefined;
   retentionDays?: number | undefined;
 };
 
@@ -15,17 +17,20 @@ export type Setup = {
  * Brings the schema up to date, says what the service's role may do, and how long events are kept. Where somebody else
  * owns the tables and has done all that, nothing is tried. Gives the migrations that were applied.
  */
-export async function setUpDatabase({ owner, role, retentionDays }: Setup, migrations: Migration[]): Promise<string[]> {
+export async function setUpDatabase(setup: Setup, migrations: Migration[]): Promise<string[]> {
+  const { owner, retentionDays } = setup;
   const missing = (await pendingMigrations(owner, migrations)).length > 0;
   const applied = missing ? await migrate(owner, migrations).catch(unlessForbidden) : [];
   const client = await openClient(owner, 'setup');
   try {
     const { rows } = await client.query(OWNS);
     if (!rows[0]?.owns) return applied;
+    const role = setup.makeRole ?? (setup.service && (await roleOf(setup.service)));
     await client.query('BEGIN');
     // Granting is no more than an update of the catalogue: two at once would fail on it.
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-    if (role !== undefined) await grant(client, client.escapeIdentifier(role));
+    if (setup.makeRole !== undefined) await makeRole(client, setup.makeRole);
+    if (role !== undefined) await grant(client, role);
     await keepEvents(client, retentionDays);
     await client.query('COMMIT');
     return applied;
@@ -37,17 +42,69 @@ export async function setUpDatabase({ owner, role, retentionDays }: Setup, migra
 const LOCK = 7_226_002;
 const OWNS = `SELECT pg_has_role(relowner, 'USAGE') AS owns FROM pg_class WHERE oid = to_regclass('events')`;
 
-/** Records can be written, the log only added to; what decides over the log, only read. */
+async function roleOf(service: Connection): Promise<string> {
+  const client = await openClient(service, 'setup');
+  try {
+    return (await client.query('SELECT current_user AS role')).rows[0].role;
+  } finally {
+    await client.end();
+  }
+}
+
+async function makeRole(client: pg.Client, role: string): Promise<void> {
+  const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
+  if (rowCount === 0) await client.query(`CREATE ROLE ${client.escapeIdentifier(role)} LOGIN`);
+}
+
+/** What the service may do with each table, and with no other: other tables in the schema are no business of ours. */
+export const GRANTS: Record<string, readonly string[]> = {
+  'SELECT, INSERT': ['events'],
+  SELECT: ['default_tags', 'event_retention', 'migrations'],
+  'SELECT, INSERT, UPDATE, DELETE': [
+    'addresses',
+    'advisers',
+    'appointments',
+    'cases',
+    'clients',
+    'companies',
+    'custom_tags',
+    'customers',
+    'idempotency_keys',
+    'interactions',
+    'invoice_items',
+    'invoices',
+    'meetings',
+    'messages',
+    'payments',
+    'people',
+    'relationships',
+    'tokens',
+    'video_accounts',
+    'webhook_deliveries',
+    'webhook_endpoints',
+    'webhook_notices',
+  ],
+};
+
+/** Exactly these rights, whatever the role had before. Nothing where it owns the tables or belongs to who does. */
 async function grant(client: pg.Client, role: string): Promise<void> {
-  const { rows } = await client.query('SELECT quote_ident(current_schema()) AS schema');
-  const { schema } = rows[0];
-  await client.query(`
-    GRANT USAGE ON SCHEMA ${schema} TO ${role};
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role};
-    REVOKE UPDATE, DELETE ON events FROM ${role};
-    REVOKE INSERT, UPDATE, DELETE ON event_retention, migrations, default_tags FROM ${role};
-    GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role};
-    GRANT EXECUTE ON FUNCTION forget_events TO ${role}`);
+  const { rows } = await client.query(
+    `SELECT quote_ident(current_schema()) AS schema, pg_has_role($1, relowner, 'MEMBER') AS owns
+       FROM pg_class WHERE oid = to_regclass('events')`,
+    [role],
+  );
+  const { schema, owns } = rows[0];
+  if (owns) return;
+  const name = client.escapeIdentifier(role);
+  await client.query(`GRANT USAGE ON SCHEMA ${schema} TO ${name}`);
+  for (const [rights, tables] of Object.entries(GRANTS)) {
+    await client.query(`REVOKE ALL ON ${tables.join(', ')} FROM ${name}`);
+    await client.query(`GRANT ${rights} ON ${tables.join(', ')} TO ${name}`);
+  }
+  await client.query(`REVOKE ALL ON SEQUENCE event_positions FROM ${name}`);
+  await client.query(`GRANT USAGE, SELECT ON SEQUENCE event_positions TO ${name}`);
+  await client.query('REVOKE EXECUTE ON FUNCTION forget_events FROM PUBLIC');
+  await client.query(`GRANT EXECUTE ON FUNCTION forget_events TO ${name}`);
 }
 
 async function keepEvents(client: pg.Client, days: number | undefined): Promise<void> {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isBroken, isUnavailable, isUnprepared } from './database-faults.ts';
 import { CodedError } from './errors.ts';
 import { Pipelines, type Query } from './pipelines.ts';
 import type { Statement } from './sql.ts';
@@ -15,6 +16,7 @@ const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
 // A server that does not even say that: whatever waits on that connection is told so, and it goes.
 const SILENCE_MS = 20_000;
+const IDLE_MS = 10_000;
 const LONG_CONNECTIONS = 4;
 
 /** Runs statements: the database itself, or one transaction on it. */
@@ -64,7 +66,8 @@ class Transaction extends Executor {
       await this.#client.query(`RELEASE ${savepoint}`);
       return result;
     } catch (error) {
-      await this.#client.query(`ROLLBACK TO ${savepoint}`);
+      // On a broken connection this fails as well, and says less.
+      await this.#client.query(`ROLLBACK TO ${savepoint}`).catch(() => {});
       throw error;
     } finally {
       this.#depth--;
@@ -104,6 +107,8 @@ export class Database extends Executor {
       connectionTimeoutMillis: CONNECT_MS,
       statement_timeout: STATEMENT_MS,
       query_timeout: SILENCE_MS,
+      // A process that stands still in the middle keeps others waiting for its locks, and followers for its events.
+      idle_in_transaction_session_timeout: IDLE_MS,
       application_name: 'case-records',
     };
     const pipelines = (size: number) =>
@@ -112,6 +117,8 @@ export class Database extends Executor {
       const made = new pg.Pool({ ...settings, max });
       // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
       made.on('error', onError);
+      // The same while it is in use, where whoever uses it learns of it by its statement.
+      made.on('connect', (client) => client.on('error', () => {}));
       return made;
     };
     this.#short = pipelines(poolSize);
@@ -194,7 +201,8 @@ export class Database extends Executor {
   protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
     const run = () => (query.long ? this.#long : this.#short).query<Row>(query);
     // Nobody may have noticed yet that an idle connection broke. What only reads can be asked again on another.
-    const again = (error: unknown) => (isBroken(error) && READS.test(query.text) ? run() : Promise.reject(error));
+    const again = (error: unknown) =>
+      isUnprepared(error) || (isBroken(error) && READS.test(query.text)) ? run() : Promise.reject(error);
     return this.timed(query.name, () => run().catch(again).catch(unlessUnavailable));
   }
 }
@@ -203,31 +211,4 @@ function unlessUnavailable(error: unknown): never {
   throw isUnavailable(error) ? new CodedError('unavailable', 'The database cannot be reached.', [], error) : error;
 }
 
-/** Which constraint refused a statement, if one did. */
-export const brokenConstraint = (error: unknown): string | undefined =>
-  error instanceof pg.DatabaseError ? error.constraint : undefined;
-
 const READS = /^\s*SELECT\b/;
-
-/** The connection was there, and ended. */
-function isBroken(error: unknown): boolean {
-  const { code = '', message = '' } = error as { code?: string; message?: string };
-  return /^(57P01|ECONNRESET|EPIPE)$/.test(code) || /^Connection terminated/i.test(message);
-}
-
-/**
- * What passes by itself, so that trying again makes sense: no connection, or one that broke (08); a server that starts
- * or stops (57P); a database that takes no connections (55000, which no statement here raises); too few resources,
- * memory or connections at the moment (53000, 53200, 53300). Not a full disk (53100), which somebody has to clear, nor
- * a limit that the same statement will meet again (53400): callers who retry would only hide that from the alarms.
- */
-const PASSES = /^(08|57P|55000|53[023]00)/;
-
-function isUnavailable(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return PASSES.test(error.code ?? '');
-  const { code = '', message = '' } = error as { code?: string; message?: string };
-  return (
-    /^E[A-Z]+$/.test(code) ||
-    /timeout exceeded when trying to connect|Connection terminated|Query read timeout/i.test(message)
-  );
-}

@@ -1,16 +1,25 @@
 import type pg from 'pg';
+import { isBroken } from './database-faults.ts';
 import { CodedError } from './errors.ts';
 import type { Statement } from './sql.ts';
 
 export type Query = Statement & { values: unknown[]; rowMode?: 'array' };
 
-type Lane = { client: pg.Client; underWay: number; opening: Promise<unknown> | undefined };
+type Lane = {
+  client: pg.Client;
+  underWay: number;
+  opening: Promise<unknown> | undefined;
+  /** When it last answered, or was asked something with nothing under way. */
+  answeredAt: number;
+};
 type Waiting = { go: (lane: Lane) => void; timer: NodeJS.Timeout };
 
 export type PipelinesOptions = { size: number; connect: () => pg.Client; onError: (error: Error) => void };
 
 // One that takes long holds up those behind it on its connection, so few are sent ahead.
 const MOST_AHEAD = 16;
+// Nothing more is sent behind one that takes longer than this.
+const STUCK_MS = 250;
 const PATIENCE_MS = 5_000;
 
 /**
@@ -29,14 +38,19 @@ export class Pipelines {
 
   async query<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
     const lane = this.#free() ?? (await this.#turn());
-    lane.underWay++;
+    if (lane.underWay++ === 0) lane.answeredAt = performance.now();
     try {
       if (lane.opening) await lane.opening;
       return await new Promise((resolve, reject) => {
         lane.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result)));
       });
+    } catch (error) {
+      // Before anybody tries again: the connection itself may tell of its end later.
+      if (isBroken(error)) this.#lanes.delete(lane);
+      throw error;
     } finally {
       lane.underWay--;
+      lane.answeredAt = performance.now();
       this.#serveNext(lane);
     }
   }
@@ -54,15 +68,19 @@ export class Pipelines {
 
   #free(): Lane | undefined {
     if (this.#closed) throw new Error('The connections to the database are closed.');
+    const now = performance.now();
     let best: Lane | undefined;
-    for (const lane of this.#lanes) if (!best || lane.underWay < best.underWay) best = lane;
+    for (const lane of this.#lanes) {
+      const stuck = lane.underWay > 0 && now - lane.answeredAt > STUCK_MS;
+      if (!stuck && (!best || lane.underWay < best.underWay)) best = lane;
+    }
     if ((!best || best.underWay > 0) && this.#lanes.size < this.#options.size) return this.#open();
     return best && best.underWay < MOST_AHEAD ? best : undefined;
   }
 
   #open(): Lane {
     const client = this.#options.connect();
-    const lane: Lane = { client, underWay: 0, opening: undefined };
+    const lane: Lane = { client, underWay: 0, opening: undefined, answeredAt: performance.now() };
     const drop = () => this.#lanes.delete(lane);
     lane.opening = client.connect().then(
       () => {

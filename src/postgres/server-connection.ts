@@ -37,8 +37,6 @@ export async function ensureDatabase(host: string): Promise<void> {
   await withClient(connectionTo(host, 'postgres'), async (client) => {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
-    const { rowCount: roles } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ROLE]);
-    if (roles === 0) await client.query(`CREATE ROLE ${SERVICE_ROLE} LOGIN`);
   });
 }
 

@@ -22,7 +22,7 @@ export async function globalSetup(): Promise<void> {
   await client.query('CREATE DATABASE template');
   await client.end();
   const owner = { ...connection, database: 'template' };
-  await setUpDatabase({ owner, role: SERVICE_ROLE }, await readMigrations());
+  await setUpDatabase({ owner, makeRole: SERVICE_ROLE }, await readMigrations());
   process.env.TEST_POSTGRES = JSON.stringify(connection);
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context.ts';
-import { brokenConstraint } from '../../kernel/database.ts';
+import { brokenConstraint } from '../../kernel/database-faults.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';

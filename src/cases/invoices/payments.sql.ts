@@ -12,6 +12,12 @@ export const listPayments = statement(
     GROUP BY v.id`,
 );
 
+/** $1 company, $2 case, $3 invoice. Nobody else changes it until the transaction ends. */
+export const holdInvoice = statement(
+  'payments.hold_invoice',
+  'SELECT 1 FROM invoices WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR NO KEY UPDATE',
+);
+
 /**
  * $1 company, $2 case, $3 invoice, $4 id, $5 amount, $6 paid at, $7 reference, $8 now, $9 origin. Written onto the
  * version that was seen: nothing where it is cancelled, less is outstanding, or another change came between.

@@ -1,5 +1,5 @@
 import { requireEmail } from '../../kernel/contact.ts';
-import { brokenConstraint } from '../../kernel/database.ts';
+import { brokenConstraint } from '../../kernel/database-faults.ts';
 import { invalidRequest, notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';

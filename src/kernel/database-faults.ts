@@ -1,0 +1,36 @@
+import pg from 'pg';
+
+/** What a failed statement says about the connection and the server. */
+
+const BROKEN = /^(57P0|08)/;
+const BROKEN_TEXT = /^Connection terminated|not queryable|Query read timeout/i;
+const NO_SYSTEM = /^E[A-Z]+$/;
+
+const codeOf = (error: unknown): string => (error as { code?: string }).code ?? '';
+const textOf = (error: unknown): string => (error as Error).message ?? '';
+
+/** The connection has ended, or is of no use any more. */
+export const isBroken = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError
+    ? BROKEN.test(codeOf(error))
+    : NO_SYSTEM.test(codeOf(error)) || BROKEN_TEXT.test(textOf(error));
+
+/** A statement that another one was to prepare, which failed: nothing was done. */
+export const isUnprepared = (error: unknown): boolean => codeOf(error) === '26000';
+
+/**
+ * What passes by itself, so that trying again makes sense: no connection, or one that broke (08); a server that starts
+ * or stops (57P); a database that takes no connections (55000, which no statement here raises); too few resources,
+ * memory or connections at the moment (53000, 53200, 53300). Not a full disk (53100), which somebody has to clear, nor
+ * a limit that the same statement will meet again (53400): callers who retry would only hide that from the alarms.
+ */
+const PASSES = /^(08|57P|55000|53[023]00)/;
+
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError
+    ? PASSES.test(codeOf(error))
+    : isBroken(error) || /timeout exceeded when trying to connect/i.test(textOf(error));
+
+/** Which constraint refused a statement, if one did. */
+export const brokenConstraint = (error: unknown): string | undefined =>
+  error instanceof pg.DatabaseError ? error.constraint : undefined;
