@@ -48,14 +48,18 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^events\/\S+\.routes\.ts$/, /^(events|http|kernel)\//],
   [/^events\/\S+\.sql\.ts$/, /^kernel\/(sql|record-log)\.ts$/],
   [/^events\//, /^(events\/(?!\S+\.routes\.ts)|kernel\/)/],
+  // What goes to webhooks is what the log shows.
+  [/^webhooks\/\S+\.routes\.ts$/, /^(webhooks|http|kernel)\//],
+  [/^webhooks\/\S+\.sql\.ts$/, /^(kernel\/(sql|record-log)|webhooks\/\S+\.sql)\.ts$/],
+  [/^webhooks\//, /^((webhooks|events)\/(?!\S+\.routes\.ts)|kernel\/)/],
   [/^record-logs\.ts$/, /^((cases|company|messages|video|webhooks)\/\S+\.sql|kernel\/record-log)\.ts$/],
   [/^app\.ts$/, /^(record-logs\.ts|(cases|company|events|http|kernel|messages|video|webhooks)\/)/],
-  [/^worker\.ts$/, /^(config\.ts|kernel\/|messages\/|video\/)/],
+  [/^worker\.ts$/, /^((config|record-logs)\.ts|(kernel|messages|video|webhooks)\/)/],
   [/^service\.ts$/, /^(app\.ts|config\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
   // Commands reach verbs and schemas, never routes.
   [
     /^cli\//,
-    /^(cli\/|(config|service|worker)\.ts|(company|messages|video)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
+    /^(cli\/|(config|record-logs|service|worker)\.ts|(company|events|messages|video|webhooks)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^main\.ts$/, /^cli\//],
   // It goes to where the service is not.

@@ -47,6 +47,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       migrations,
       outcomes,
       secrets,
+      privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       requestsPerMinute: config.REQUESTS_PER_MINUTE,
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,

@@ -15,6 +15,12 @@ const dueMeetings = statement(
   `SELECT count(*)::int AS count FROM meetings WHERE state = 'pending' AND due_at <= $1`,
 );
 
+const dueWebhooks = statement(
+  'webhook_deliveries.due',
+  `SELECT (SELECT count(*)::int FROM webhook_deliveries WHERE state = 'waiting' AND due_at <= $1) AS waiting,
+          (SELECT count(*)::int FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL) AS failing`,
+);
+
 type DueRow = { channel: string; count: number };
 
 // From what a prepared statement takes to what a caller gives up on.
@@ -82,6 +88,24 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcom
       else this.reset();
     },
   });
+  const failing = new Gauge({
+    name: 'webhook_endpoints_failing',
+    help: 'Webhook endpoints that nothing is sent to until somebody resumes them.',
+    registers,
+  });
+  new Gauge({
+    name: 'webhook_deliveries_waiting',
+    help: 'Events on their way to webhook endpoints, those between two attempts included.',
+    registers,
+    async collect() {
+      const row = await db
+        .first<{ waiting: number; failing: number }>(dueWebhooks, [toSql(clock())])
+        .catch(() => undefined);
+      if (!row) return;
+      this.set(row.waiting);
+      failing.set(row.failing);
+    },
+  });
   const ended = (outcome: string, help: string) =>
     new Counter({ name: `messages_${outcome}_total`, help, labelNames: ['channel', 'kind'] as const, registers });
   const counters = {
@@ -89,6 +113,13 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcom
     failed: ended('failed', 'Messages that this process has given up.'),
   };
   outcomes.onOutcome = (outcome, labels) => counters[outcome].inc(labels);
+  const webhooks = new Counter({
+    name: 'webhooks_ended_total',
+    help: 'Deliveries of webhooks that this process has made or given up.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  outcomes.onWebhook = (outcome) => webhooks.inc({ outcome });
 
   app.addHook('onResponse', async (request, reply) => {
     const labels = { method: request.method, route: request.routeOptions.url ?? 'none' };

@@ -1,0 +1,44 @@
+import { settledEvents } from '../events/events.sql.ts';
+import type { Database } from '../kernel/database.ts';
+import { noticeDueWork } from '../kernel/due-notice.ts';
+import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
+import { dueStatements } from '../kernel/due-work.sql.ts';
+import { type Clock, toSql } from '../kernel/time.ts';
+import * as sql from './fan-out.sql.ts';
+
+const BATCH = 500;
+// For what is still being written, which nobody gives notice of twice.
+const LOOK_AGAIN = { milliseconds: 100 };
+
+/**
+ * Endpoints as due work: what has happened since the position of one becomes deliveries, and the position moves, in one
+ * transaction. Whoever dies before its end has done nothing, and whoever comes after it goes on from there.
+ */
+export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): Queue {
+  async function handle({ company_id: company, id }: Key, claim: Claim): Promise<void> {
+    let batch: Batch | undefined;
+    do {
+      batch = await readOn(company, id as string, claim);
+      if (batch && batch.made > 0) noticeDueWork(db);
+    } while (batch?.read === BATCH && !claim.signal.aborted);
+    await db.rows(sql.releaseEndpoint, [company, id, claim.id, toSql(clock().add(LOOK_AGAIN))]);
+  }
+
+  /** Undefined where the claim has been lost, or the endpoint is no longer active. */
+  const readOn = (company: string, id: string, claim: Claim): Promise<Batch | undefined> =>
+    db.transaction(async (held) => {
+      if (!(await held.first(sql.holdEndpoint, [company, id, claim.id]))) return undefined;
+      const settled = await held.first<{ position: string }>(settledEvents, [company]);
+      return held.first<Batch>(sql.fanOut, [company, id, settled?.position ?? '0', BATCH, toSql(clock())]);
+    });
+
+  const statements = dueStatements({ table: 'webhook_endpoints', key: sql.KEY, open: sql.OPEN });
+  return {
+    name: 'webhook_endpoints',
+    key: sql.KEY,
+    statements: { ...statements, claim: sql.claim, nextDue: sql.nextDue },
+    handle,
+  };
+}
+
+type Batch = { read: number; made: number };
