@@ -21,7 +21,7 @@ export const insertNotice = statement(
              WHERE n.company_id = $1 AND n.endpoint_id = $2 AND n.due_at > $5::timestamptz - interval '1 day')`,
 );
 
-/** $1–$3 key, $4 claim, $5 now. Nothing where the claim has been lost. */
+/** $1–$3 key, $4 claim. Nothing where the claim has been lost. */
 export const beginNotice = statement(
   'webhook_notices.begin',
   `WITH n AS (

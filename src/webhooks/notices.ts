@@ -30,7 +30,7 @@ const LONGEST_REASON = 500;
 export function noticeQueue({ db, clock, logger, tell, random = Math.random }: NoticeOptions): Queue {
   async function handle(key: Key, claim: Claim): Promise<void> {
     const values = [...sql.KEY.map((column) => key[column]), claim.id];
-    const row = await db.first<Row>(sql.beginNotice, [...values, toSql(clock())]);
+    const row = await db.first<Row>(sql.beginNotice, values);
     if (!row) return;
     const settle = (state: string, reason: string | null, again?: Instant) => {
       const rest = [toSql(clock()), state, row.recipient, reason, again ? toSql(again) : null];

@@ -30,7 +30,7 @@ export async function post(
     socket = await connect(url, reach, ending);
     const response = await answerTo(socket, url, sent, ending);
     clearTimeout(timer);
-    const left = AbortSignal.timeout(Math.max(1, totalMs - (performance.now() - began)));
+    const left = AbortSignal.timeout(Math.max(1, Math.ceil(totalMs - (performance.now() - began))));
     const text = await beginningOf(response, AbortSignal.any([signal, left]));
     return { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'], text };
   } catch (error) {
