@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { openReceiver, type Received, verified } from './receiver.ts';
 import { KEY, secrets } from './webhook-office.ts';
 import { type Firm, openWorld } from './world.ts';
+import { randomFrom } from './year.ts';
 import { YearWorkers } from './year-workers.ts';
 
 /**
@@ -69,7 +70,7 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
     if (fate < 0.09) return { status: 429, headers: { 'retry-after': '60' } };
     if (fate < 0.1) return { drop: true };
     endpoint.taken.push(received);
-    if (fate > 0.015 + 0.975) {
+    if (fate > 0.99) {
       lostAnswers++;
       return { drop: true };
     }
@@ -100,10 +101,11 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
       written += writes;
       await Promise.all([work(), ...Array.from({ length: writes }, write)]);
       await work();
-      clock.advance({ minutes: Math.floor(random() * 90) });
-      if (random() < 0.1) {
+      clock.advance({ minutes: Math.floor(random() * 480) });
+      const first = written <= WRITES_AT_ONCE;
+      if (first || random() < 0.2) {
         const down = pick([...endpoints.values()]);
-        down.downUntil = clock.read().add({ hours: 1 + Math.floor(random() * 100) }).epochMilliseconds;
+        down.downUntil = clock.read().add({ hours: first ? 100 : 1 + Math.floor(random() * 100) }).epochMilliseconds;
       }
       if (random() < 0.1) resumed += await resumeAll(endpoints.values());
     }
