@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/app.ts';
+import { runCommandLine } from '../src/cli/command-line.ts';
+import { failureOf } from '../src/cli/failure.ts';
+import { Database } from '../src/kernel/database.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
+import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { forgetOldDeliveries } from '../src/webhooks/retention.ts';
 import { countFailing, countSecrets, resealSecrets } from '../src/webhooks/secrets.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { openReceiver } from './harness/receiver.ts';
+import { temporaryDirectory, urlOf } from './harness/service.ts';
 import { KEY, secrets, webhookOffice } from './harness/webhook-office.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
@@ -306,4 +311,99 @@ test('what has ended is forgotten after 30 days, and what waits never', async ()
     left.map(({ state }: { state: string }) => state),
     ['waiting'],
   );
+});
+
+describe('from the command line', () => {
+  const env = () => ({ DATABASE_URL: urlOf(world.connection), SECRETS_KEY: KEY.toString('base64') });
+  const typed = async (settings: Record<string, string>, ...args: string[]) => {
+    try {
+      const result = await runCommandLine(args, settings);
+      assert.ok('output' in result);
+      return { code: result.output.failed ? 1 : 0, out: result.output.text };
+    } catch (error) {
+      const { lines, exitCode } = failureOf(error);
+      return { code: exitCode, out: lines.join('\n') };
+    }
+  };
+
+  test('endpoints are made, looked at, used and removed', async () => {
+    const firm = await world.firm();
+    const run = async (...args: string[]) => {
+      const { code, out } = await typed(env(), 'webhook', ...args, '--company', firm.companyId, '--json');
+      assert.equal(code, 0, out);
+      return JSON.parse(out);
+    };
+    const { id, secret } = await run('create', '--url', BODY.url, '--type', 'interaction.*,webhook_endpoint.created');
+    assert.match(secret, /^whsec_/);
+    assert.deepEqual(
+      (await run('list')).map(({ types }: { types: string[] }) => types),
+      [['interaction.*', 'webhook_endpoint.created']],
+    );
+    const ping = await run('ping', id);
+    assert.deepEqual(
+      (await run('deliveries', id, '--state', 'waiting')).map(({ id }: { id: string }) => id),
+      [ping.id],
+    );
+    assert.notEqual((await run('rotate', id, '--overlap-hours', '1')).secret, secret);
+    assert.equal((await run('update', id, '--state', 'disabled')).state, 'disabled');
+    assert.equal((await run('resume', id)).state, 'active');
+    assert.deepEqual(await run('replay', id, '--after', '2026-06-01 09:00'), { queued: 0, next: null });
+    assert.equal((await run('show', id)).url, BODY.url);
+    const { code, out } = await typed(
+      env(),
+      'webhook',
+      'redeliver',
+      id,
+      '--delivery',
+      ping.id,
+      '--company',
+      firm.companyId,
+    );
+    assert.deepEqual([code, /ping is not repeated/.test(out)], [3, true], out);
+    assert.equal((await run('remove', id)).id, id);
+    assert.equal((await typed(env(), 'webhook', 'show', id, '--company', firm.companyId)).code, 4);
+  });
+
+  test('without a key to keep the secret, the fault says what to set', async () => {
+    const firm = await world.firm();
+    const { SECRETS_KEY: _, ...without } = env();
+    const args = ['webhook', 'create', '--url', BODY.url, '--type', '*', '--company', firm.companyId];
+    const { code, out } = await typed(without, ...args);
+    assert.deepEqual([code, /SECRETS_KEY is not set/.test(out)], [3, true], out);
+  });
+
+  test('the doctor tells of failing endpoints and of secrets that no key opens', async (t) => {
+    const home = await temporaryDirectory();
+    const server = await startBundledPostgres({ dataDir: home.path, log: () => {} });
+    t.after(async () => {
+      await server.stop();
+      await home.remove();
+    });
+    const SECRETS_KEY = KEY.toString('base64');
+    const settings = { DATABASE_URL: urlOf(server.connection), SECRETS_KEY };
+    for (const command of [
+      ['migrate'],
+      ['company', 'create', '--name', 'First'],
+      ['webhook', 'create', '--url', BODY.url, '--type', '*'],
+    ]) {
+      const { code, out } = await typed(settings, ...command);
+      assert.equal(code, 0, out);
+    }
+    const found = async (key: string) => (await typed({ ...settings, SECRETS_KEY: key }, 'doctor')).out;
+    const other = Buffer.alloc(32, 9).toString('base64');
+    assert.match(await found(SECRETS_KEY), /ok +webhooks +1 secrets, all can be opened/);
+    assert.match(await found(other), /fault +webhooks +1 of 1 secrets cannot be opened/);
+    assert.match(await found(`${other},${SECRETS_KEY}`), /warning +webhooks .*reseal/);
+    const resealed = await typed(
+      { ...settings, SECRETS_KEY: `${other},${SECRETS_KEY}` },
+      'adviser',
+      'reseal',
+      '--json',
+    );
+    assert.deepEqual(JSON.parse(resealed.out), { accounts: 0, webhook_secrets: 1, resealed: 1, closed: 0 });
+    const db = new Database({ connection: server.connection, poolSize: 1 });
+    await db.pool.query(`UPDATE webhook_endpoints SET state = 'failing'`);
+    await db.close();
+    assert.match(await found(other), /warning +webhooks +1 endpoints are failing/);
+  });
 });

@@ -62,7 +62,8 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
       striking = true;
       killsLeft--;
       killed++;
-      workers.kill(pick(workers.names));
+      const { names } = workers;
+      workers.kill(names[Math.floor(chance() * names.length)] as string);
     }
     if (clock.read().epochMilliseconds < endpoint.downUntil) return { status: 503 };
     const fate = chance();
@@ -105,7 +106,8 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
       const first = written <= WRITES_AT_ONCE;
       if (first || random() < 0.2) {
         const down = pick([...endpoints.values()]);
-        down.downUntil = clock.read().add({ hours: first ? 100 : 1 + Math.floor(random() * 100) }).epochMilliseconds;
+        const hours = first ? 100 : 1 + Math.floor(random() * 100);
+        down.downUntil = Math.max(down.downUntil, clock.read().add({ hours }).epochMilliseconds);
       }
       if (random() < 0.1) resumed += await resumeAll(endpoints.values());
     }
