@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
+import pg from 'pg';
 import type { Answer } from './harness/http.ts';
 import { openReceiver, type Received, verified } from './harness/receiver.ts';
 import { secrets, webhookOffice } from './harness/webhook-office.ts';
@@ -529,4 +530,54 @@ test('an address that is changed is where the next attempt goes', async () => {
     receiver.received.map(({ path }) => path),
     ['/hooks', '/hooks/moved'],
   );
+});
+
+test('a worker that waits is woken by a write, and by a write only of a company with endpoints', async (t) => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  // The service looks a company up every two seconds.
+  world.clock.advance({ seconds: 3 });
+  const waiting = webhookOffice(world);
+  await waiting.start();
+  let running = true;
+  const stop = async () => {
+    if (running) await waiting.stop();
+    running = false;
+  };
+  t.after(stop);
+  const begun = performance.now();
+  for (let i = 1; i <= 3; i++) {
+    await call(firm);
+    while (receiver.received.length < i) await new Promise((done) => setImmediate(done));
+  }
+  assert.ok(performance.now() - begun < 10_000, 'well before anybody looks by itself');
+  await ok(firm.post(`${endpoint.path}/ping`));
+  while (receiver.received.length < 4) await new Promise((done) => setImmediate(done));
+  await stop();
+  const notices: string[] = [];
+  const listening = new pg.Client(world.connection);
+  await listening.connect();
+  t.after(() => listening.end());
+  await listening.query('SELECT pg_sleep(0.2)');
+  listening.on('notification', ({ channel }) => notices.push(channel));
+  await listening.query('LISTEN due_work');
+  await call(await world.firm());
+  await listening.query(`SELECT pg_sleep(0.2)`);
+  assert.deepEqual(notices, []);
+});
+
+test('the metrics tell of what waits, and of endpoints that are failing', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  await ok(firm.post(`${endpoint.path}/ping`));
+  await world.sql(`UPDATE webhook_endpoints SET state = 'failing' WHERE id = $1`, [endpoint.id]);
+  const figures = async () => {
+    const { text } = await world.anonymous.get('/metrics');
+    return ['webhook_deliveries_waiting', 'webhook_endpoints_failing'].map((name) =>
+      Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]),
+    );
+  };
+  assert.deepEqual(await figures(), [1, 1]);
+  await office.runOnce();
+  assert.equal((await figures())[0], 0);
 });

@@ -17,8 +17,12 @@ const dueMeetings = statement(
 
 const dueWebhooks = statement(
   'webhook_deliveries.due',
-  `SELECT (SELECT count(*)::int FROM webhook_deliveries WHERE state = 'waiting' AND due_at <= $1) AS waiting,
-          (SELECT count(*)::int FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL) AS failing`,
+  `SELECT count(*)::int AS count FROM webhook_deliveries WHERE state = 'waiting' AND due_at <= $1`,
+);
+
+const failingWebhooks = statement(
+  'webhook_endpoints.failing_now',
+  `SELECT count(*)::int AS count FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL`,
 );
 
 type DueRow = { channel: string; count: number };
@@ -88,22 +92,24 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcom
       else this.reset();
     },
   });
-  const failing = new Gauge({
-    name: 'webhook_endpoints_failing',
-    help: 'Webhook endpoints that nothing is sent to until somebody resumes them.',
-    registers,
-  });
   new Gauge({
     name: 'webhook_deliveries_waiting',
     help: 'Events on their way to webhook endpoints, those between two attempts included.',
     registers,
     async collect() {
-      const row = await db
-        .first<{ waiting: number; failing: number }>(dueWebhooks, [toSql(clock())])
-        .catch(() => undefined);
-      if (!row) return;
-      this.set(row.waiting);
-      failing.set(row.failing);
+      const row = await db.first<{ count: number }>(dueWebhooks, [toSql(clock())]).catch(() => undefined);
+      if (row) this.set(row.count);
+      else this.reset();
+    },
+  });
+  new Gauge({
+    name: 'webhook_endpoints_failing',
+    help: 'Webhook endpoints that nothing is sent to until somebody resumes them.',
+    registers,
+    async collect() {
+      const row = await db.first<{ count: number }>(failingWebhooks, []).catch(() => undefined);
+      if (row) this.set(row.count);
+      else this.reset();
     },
   });
   const ended = (outcome: string, help: string) =>

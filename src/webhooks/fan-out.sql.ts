@@ -67,13 +67,9 @@ export const fanOut = statement(
    SELECT (SELECT count(*)::int FROM read) AS read, (SELECT count(*)::int FROM made) AS made`,
 );
 
-/**
- * $1 company, $2 endpoint, $3 claim, $4 when to look again where something is still being written. Gives whether there
- * is more to read.
- */
+/** $1 company, $2 endpoint, $3 claim, $4 when to look again where there is more, or null for at once */
 export const releaseEndpoint = statement(
   'webhook_endpoints.release',
   `UPDATE webhook_endpoints e SET lease_by = NULL, lease_until = CASE WHEN ${open} THEN $4::timestamptz END
-    WHERE e.company_id = $1 AND e.id = $2 AND e.lease_by = $3
-   RETURNING e.lease_until IS NOT NULL AS more`,
+    WHERE e.company_id = $1 AND e.id = $2 AND e.lease_by = $3`,
 );

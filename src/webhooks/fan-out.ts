@@ -7,7 +7,7 @@ import { type Clock, toSql } from '../kernel/time.ts';
 import * as sql from './fan-out.sql.ts';
 
 const BATCH = 500;
-// For what is still being written, which nobody gives notice of twice.
+// Where there is more and nothing could be read, somebody is still writing below it.
 const LOOK_AGAIN = { milliseconds: 100 };
 
 /**
@@ -17,11 +17,14 @@ const LOOK_AGAIN = { milliseconds: 100 };
 export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): Queue {
   async function handle({ company_id: company, id }: Key, claim: Claim): Promise<void> {
     let batch: Batch | undefined;
+    let read = 0;
     do {
       batch = await readOn(company, id as string, claim);
+      read += batch?.read ?? 0;
       if (batch && batch.made > 0) noticeDueWork(db);
     } while (batch?.read === BATCH && !claim.signal.aborted);
-    await db.rows(sql.releaseEndpoint, [company, id, claim.id, toSql(clock().add(LOOK_AGAIN))]);
+    const again = read > 0 ? null : toSql(clock().add(LOOK_AGAIN));
+    await db.rows(sql.releaseEndpoint, [company, id, claim.id, again]);
   }
 
   /** Undefined where the claim has been lost, or the endpoint is no longer active. */

@@ -16,6 +16,8 @@ export type ProofResult = {
   events: number;
   deliveries: number;
   requests: number;
+  /** Given up after three days at an endpoint that took others meanwhile, and then replayed. */
+  givenUp: number;
   /** Taken a second time, because nobody had learned that they had been taken. */
   twice: number;
   lostAnswers: number;
@@ -123,15 +125,26 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
 
     let deliveries = 0;
     let twice = 0;
+    let givenUp = 0;
     for (const endpoint of endpoints.values()) {
       const found = await judge(endpoint);
       deliveries += found.events;
       twice += found.twice;
+      givenUp += found.failed.length;
+      for (const { id } of found.failed) {
+        const path = `/webhooks/endpoints/${endpoint.id}/deliveries/${id}/replay`;
+        assert.equal((await endpoint.firm.post(path)).status, 200);
+      }
+      while (await isOpen()) {
+        await work();
+        clock.advance({ minutes: 30 });
+      }
+      assert.equal(new Set(endpoint.taken.map(({ event }) => event.id)).size, found.events);
     }
     // A worker that was killed has had no more than four of each of the four endpoints in hand.
     assert.ok(twice <= lostAnswers + 16 * killed, `${twice} twice, ${lostAnswers} lost answers, ${killed} kills`);
     const days = Math.round(from.until(clock.read()).total('days'));
-    return { events, deliveries, requests, twice, lostAnswers, kills: killed, resumed, days };
+    return { events, deliveries, requests, givenUp, twice, lostAnswers, kills: killed, resumed, days };
   } finally {
     await workers.end();
     await receiver.close();
@@ -156,8 +169,10 @@ async function resumeAll(endpoints: Iterable<Endpoint>): Promise<number> {
   return resumed;
 }
 
-/** Everything is there, and of each record in its order, also what came twice. */
-async function judge({ firm, name, taken }: Endpoint): Promise<{ events: number; twice: number }> {
+type Judged = { events: number; twice: number; failed: { id: string; event_id: string }[] };
+
+/** Everything is there or is known to have been given up, and of each record in its order, also what came twice. */
+async function judge({ firm, name, id: endpointId, taken }: Endpoint): Promise<Judged> {
   const places = new Map<string, number>();
   for (let path = '/events?types=interaction.*&limit=500'; ; ) {
     const { body, headers } = await firm.get(path);
@@ -166,12 +181,16 @@ async function judge({ firm, name, taken }: Endpoint): Promise<{ events: number;
     path = /<([^>]+)>/.exec(String(headers.link))?.[1] ?? '';
   }
   const ids = taken.map(({ event }) => event.id as string);
-  assert.deepEqual(new Set(ids), new Set(places.keys()), `${name}: every event, and no other`);
+  const failed: Judged['failed'] = (
+    await firm.get(`/webhooks/endpoints/${endpointId}/deliveries?state=failed&per_page=200`)
+  ).body;
+  const all = [...ids, ...failed.map(({ event_id }) => event_id)];
+  assert.deepEqual(new Set(all), new Set(places.keys()), `${name}: every event, and no other`);
   const last = new Map<string, number>();
   for (const { event } of taken) {
     const place = places.get(event.id) as number;
     assert.ok(place >= (last.get(event.record.id) ?? 0), `${name}: ${event.record.id} out of order`);
     last.set(event.record.id, place);
   }
-  return { events: places.size, twice: ids.length - places.size };
+  return { events: places.size, twice: ids.length - new Set(ids).size, failed };
 }
