@@ -5,16 +5,14 @@
 ALTER TABLE companies ADD event_key bytea NOT NULL DEFAULT uuid_send(gen_random_uuid());
 
 CREATE SEQUENCE event_positions;
--- The first position is 2: every one is greater than what the sequence showed before it was given.
-SELECT setval('event_positions', 1);
 
 -- No foreign keys: the log outlives what it tells of, and its writing locks nothing.
 CREATE TABLE events (
   company_id uuid NOT NULL,
-  -- Of two changes of one record the later has the greater one. A reader stays below those that are still being written
-  -- (src/events/events.sql.ts).
-  position bigint NOT NULL,
-  case_id uuid,
+  -- Of two changes of one record the later has the greater one. See settled_events for what a reader has to mind.
+  position bigint NOT NULL DEFAULT nextval('event_positions'),
+  -- Zeros for what belongs to no case.
+  case_id uuid NOT NULL,
   record_id uuid NOT NULL,
   -- <record>.<what happened>
   type text NOT NULL,
@@ -23,26 +21,35 @@ CREATE TABLE events (
   origin json NOT NULL,
   before json,
   PRIMARY KEY (company_id, position)
-);
-CREATE INDEX events_record ON events (company_id, record_id, position);
-CREATE INDEX events_case ON events (company_id, case_id, position) WHERE case_id IS NOT NULL;
+  -- What fits onto a page is not compressed: on invoices that cost more than the rest of the entry.
+) WITH (toast_tuple_target = 8160);
+-- One for the history of a record and for that of a case, whose events it gives in another order: a third index would
+-- cost every write more than the sorting costs a reader.
+CREATE INDEX events_record ON events (company_id, case_id, record_id, position);
 -- They lie in the order of time: a few bytes per hundred pages find the old ones.
 CREATE INDEX events_age ON events USING brin (at) WITH (pages_per_range = 32);
 
--- Up to here everything is there to be read: whoever is still writing has shown by a lock that it takes a greater
--- position (src/kernel/record-log.ts). To be asked before the statement that reads, whose view is then the later one.
-CREATE FUNCTION settled_events(company uuid) RETURNS bigint LANGUAGE plpgsql AS $$
+-- Up to here everything is there to be read. A position is given before it is committed, so a later one may be seen
+-- first: whoever was writing when the last was given is waited for. They are known by the lock that every insert has,
+-- and a writer who comes later takes greater ones. Null where somebody takes longer than that. To be asked before
+-- the statement that reads, whose view is then the later one.
+CREATE FUNCTION settled_events(patience interval DEFAULT '200 milliseconds') RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   top bigint;
-  lowest bigint;
+  writers text[];
+  latest timestamptz := clock_timestamp() + patience;
 BEGIN
   SELECT last_value INTO top FROM event_positions;
-  SELECT min(top - ((top - l.objid::bigint) & 2147483647)) INTO lowest
-    FROM pg_locks l
-   WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.mode = 'ShareLock'
-     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-     AND l.classid = (uuid_hash(company)::bigint & 4294967295)::oid;
-  RETURN least(top, lowest);
+  LOOP
+    writers := ARRAY(
+      SELECT l.virtualtransaction FROM pg_locks l
+       WHERE l.locktype = 'relation' AND l.relation = 'events'::regclass AND l.mode = 'RowExclusiveLock'
+         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+         AND l.pid <> pg_backend_pid() AND (writers IS NULL OR l.virtualtransaction = ANY (writers)));
+    IF cardinality(writers) = 0 THEN RETURN top; END IF;
+    IF clock_timestamp() > latest THEN RETURN NULL; END IF;
+    PERFORM pg_sleep(0.001);
+  END LOOP;
 END $$;
 
 -- How long they are kept; no row: for ever. Who may write this may have events forgotten, so the service may not.

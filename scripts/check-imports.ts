@@ -13,12 +13,14 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^messages\/calendars\.sql\.ts$/, /^$/],
   [
     /^cases\/appointments\/\S+\.sql\.ts$/,
-    /^(kernel\/(sql|record-log)|video\/wish\.sql|messages\/calendars\.sql|cases\/appointments\/\S+\.sql)\.ts$/,
+    /^(kernel\/(sql|record-log)|video\/wish\.sql|messages\/(calendars|message-log)\.sql|cases\/appointments\/\S+\.sql)\.ts$/,
   ],
   [
     /^company\/advisers\/\S+\.sql\.ts$/,
     /^(kernel\/(sql|record-log)|video\/wish\.sql|company\/(advisers\/\S+|\w+)\.sql)\.ts$/,
   ],
+  // What an adviser is in the log, the account included.
+  [/^video\/accounts\.sql\.ts$/, /^(kernel\/sql|video\/wish\.sql|company\/advisers\/adviser-log\.sql)\.ts$/],
   // A resource: routes, then verbs, then statements and pure rules. Resources do not import one another.
   [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],
   [
@@ -42,7 +44,11 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^messages\//, /^(messages\/(?!\S+\.routes\.ts)|kernel\/)/],
   // So do meetings.
   [/^video\/\S+\.routes\.ts$/, /^(video|http|kernel)\//],
-  [/^video\/\S+\.sql\.ts$/, /^(kernel\/(sql|record-log)|video\/\S+\.sql)\.ts$/],
+  // What they change of an appointment they write into its log.
+  [
+    /^video\/\S+\.sql\.ts$/,
+    /^(kernel\/(sql|record-log)|video\/\S+\.sql|cases\/appointments\/appointment-log\.sql)\.ts$/,
+  ],
   [/^video\//, /^(video\/(?!\S+\.routes\.ts)|kernel\/)/],
   // The log is read for all of them alike; what a record is, its own folder says.
   [/^events\/\S+\.routes\.ts$/, /^(events|http|kernel)\//],
@@ -54,12 +60,13 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^webhooks\//, /^((webhooks|events)\/(?!\S+\.routes\.ts)|kernel\/)/],
   [/^record-logs\.ts$/, /^((cases|company|messages|video|webhooks)\/\S+\.sql|kernel\/record-log)\.ts$/],
   [/^app\.ts$/, /^(record-logs\.ts|(cases|company|events|http|kernel|messages|video|webhooks)\/)/],
-  [/^worker\.ts$/, /^((config|record-logs)\.ts|(kernel|messages|video|webhooks)\/)/],
-  [/^service\.ts$/, /^(app\.ts|config\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
+  [/^worker\.ts$/, /^(config\.ts|record-logs\.ts|events\/|kernel\/|messages\/|video\/|webhooks\/)/],
+  [/^databases\.ts$/, /^(config\.ts|kernel\/|postgres\/bundled-postgres\.ts)/],
+  [/^service\.ts$/, /^(app\.ts|config\.ts|databases\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
   // Commands reach verbs and schemas, never routes.
   [
     /^cli\//,
-    /^(cli\/|(config|record-logs|service|worker)\.ts|(company|events|messages|video|webhooks)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
+    /^(cli\/|(config|databases|record-logs|service|worker)\.ts|(company|events|messages|video|webhooks)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^main\.ts$/, /^cli\//],
   // It goes to where the service is not.

@@ -20,7 +20,16 @@ export const SETTINGS = {
     resolve(text),
   ),
   DATABASE_URL: setting(undefined, 'An existing PostgreSQL 15 or later, instead of the bundled one', postgresUrl),
-  DATABASE_POOL_SIZE: setting('8', 'Most connections to the database', (text) => wholeNumber(text, 1, 500)),
+  DATABASE_OWNER_URL: setting(
+    undefined,
+    'The same database under the role that owns its tables, for migrations; `DATABASE_URL` then names one that owns nothing and cannot change the event log',
+    postgresUrl,
+  ),
+  DATABASE_POOL_SIZE: setting(
+    '8',
+    'Most connections for single statements; as many more for transactions, half as many for lists, 4 for long ones',
+    (text) => wholeNumber(text, 1, 500),
+  ),
   WORKER_CONCURRENCY: setting(
     '32',
     'Mails, and as many SMS and webhooks, this process sends at once; 0 leaves them to other workers',
@@ -59,6 +68,9 @@ export const SETTINGS = {
     undefined,
     'Encrypts the secrets of video accounts and webhooks: 32 bytes in base64. Several by commas: the first encrypts, all decrypt',
     secretKeys,
+  ),
+  EVENT_RETENTION_DAYS: setting(undefined, 'How long the event log is kept, at least 30; by default for ever', (text) =>
+    wholeNumber(text, 30, 100_000),
   ),
   WEBHOOK_PRIVATE_ADDRESSES: setting(
     'false',
@@ -109,6 +121,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const config = Object.freeze(Object.fromEntries(entries)) as Config;
   for (const name of NEEDED[config.SMS_PROVIDER] ?? []) {
     if (!env[name]) faults.push(`${name} is needed with SMS_PROVIDER=${config.SMS_PROVIDER}`);
+  }
+  if (config.DATABASE_OWNER_URL !== undefined && config.DATABASE_URL === undefined) {
+    faults.push('DATABASE_OWNER_URL is of no use without DATABASE_URL');
   }
   if ((config.JITSI_APP_ID === undefined) !== (config.JITSI_APP_SECRET === undefined)) {
     faults.push('JITSI_APP_ID and JITSI_APP_SECRET are needed together');

@@ -3,8 +3,10 @@ import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import { createFirstDemo, type Demo, refreshDemo } from './company/demo.ts';
 import type { Config } from './config.ts';
+import { bundledDatabase, ownDatabase } from './databases.ts';
 import { type Connection, Database } from './kernel/database.ts';
-import { migrate, readMigrations } from './kernel/migrations.ts';
+import { type Setup, setUpDatabase } from './kernel/database-setup.ts';
+import { readMigrations } from './kernel/migrations.ts';
 import { Outcomes } from './kernel/outcomes.ts';
 import { SecretBox } from './kernel/secret-box.ts';
 import { requireSafeServer } from './kernel/server-requirements.ts';
@@ -29,10 +31,10 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     for (const step of undo.splice(0).reverse()) await step();
   };
   try {
-    const { connection, failed } = await openDatabase(config, logger, undo);
+    const { connection, setup, failed } = await openDatabase(config, logger, undo);
     const migrations = await readMigrations();
-    await requireSafeServer(connection);
-    for (const name of await migrate(connection, migrations)) logger.info({ migration: name }, 'migrated');
+    await requireSafeServer(setup.owner);
+    for (const name of await setUpDatabase(setup, migrations)) logger.info({ migration: name }, 'migrated');
 
     // The error itself carries the whole client, with the keys of its session.
     const onError = (error: Error) => logger.warn({ reason: error.message }, 'a database connection broke');
@@ -72,16 +74,15 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   }
 }
 
-type Opened = { connection: Connection; failed: Promise<Error> };
+type Opened = { connection: Connection; setup: Setup; failed: Promise<Error> };
 
 async function openDatabase(config: Config, logger: Logger, undo: (() => Promise<void>)[]): Promise<Opened> {
-  if (config.DATABASE_URL !== undefined) {
-    return { connection: { connectionString: config.DATABASE_URL }, failed: new Promise(() => {}) };
-  }
+  const own = ownDatabase(config);
+  if (own) return { ...own, failed: new Promise(() => {}) };
   const log = (line: string) => logger.info({ database: line }, 'database');
   const postgres = await startBundledPostgres({ dataDir: config.DATA_DIR, log });
   undo.push(() => postgres.stop());
-  return { connection: postgres.connection, failed: postgres.exited };
+  return { ...bundledDatabase(config, postgres.connection), failed: postgres.exited };
 }
 
 /** An address that listens everywhere is no address to call. */

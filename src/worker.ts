@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { keepForgetting } from './events/forgetting.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { databaseClock } from './kernel/database-clock.ts';
 import { DueWorker } from './kernel/due-work.ts';
@@ -19,7 +20,7 @@ import { meetingQueue } from './video/meeting-queue.ts';
 import type { MeetingProvider, ProviderName } from './video/provider.ts';
 import { zoom } from './video/zoom.ts';
 import { webhookQueues } from './webhooks/queues.ts';
-import { forgetOldDeliveries } from './webhooks/retention.ts';
+import { keepForgettingDeliveries } from './webhooks/retention.ts';
 
 export type WorkerOptions = {
   config: Config;
@@ -30,8 +31,7 @@ export type WorkerOptions = {
 };
 
 // Beside the requests' own: a worker that is busy never keeps a request waiting for a connection.
-const CONNECTIONS = 8;
-const FORGET_MS = 600_000;
+const CONNECTIONS = 4;
 
 /** Works what is due until it is told to stop; gives the way to tell it. */
 export async function runWorker(options: WorkerOptions): Promise<() => Promise<void>> {
@@ -69,12 +69,12 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     slotsPerCompany: Math.ceil(slots / 4),
   });
   await worker.start();
-  const forgetting = setInterval(() => {
-    forgetOldDeliveries({ db, clock }).catch((error) => logger.warn({ err: error }, 'nothing could be forgotten'));
-  }, FORGET_MS);
+  const leaveEvents = keepForgetting(db, logger);
+  const leaveDeliveries = keepForgettingDeliveries({ db, clock, logger });
   return async () => {
-    clearInterval(forgetting);
     await worker.stop();
+    await leaveEvents();
+    await leaveDeliveries();
     leaveClock();
     for (const sender of Object.values(senders)) sender.close();
     await db.close();

@@ -195,6 +195,33 @@ describe('on a database of its own', async () => {
     assert.equal((await json('key', 'show', made.id, ...at)).name, 'script');
   });
 
+  test('what happened is listed, with whoever did it, from where the last list ended', async () => {
+    const id = await company();
+    const at = ['--company', id];
+    await json('tag', 'create', ...at, '--tag', 'vip-client');
+    const all = await json('events', ...at);
+    assert.deepEqual(
+      all.map(({ type, actor }: { type: string; actor: unknown }) => [type, actor]),
+      [
+        ['company.created', { type: 'operator' }],
+        ['tag.created', { type: 'operator' }],
+      ],
+    );
+    assert.equal(all[1].after.tag, 'vip-client');
+    assert.deepEqual(await json('events', ...at, '--types', 'tag.*'), all.slice(1));
+    assert.deepEqual(await json('events', ...at, '--after', all[0].id), all.slice(1));
+    const first = await type('events', ...at, '--limit', '1');
+    assert.match(
+      first.out,
+      new RegExp(`^ID +AT +TYPE +RECORD +ACTOR +CHANGED\n${all[0].id} .* company.created +${id} +operator$`),
+    );
+    assert.equal(first.err, `what follows: --after ${all[0].id}`);
+    const { code, err } = await type('events', ...at, '--types', 'tag.painted', '--after', 'evt_', '--limit', '501');
+    assert.equal(code, 3);
+    assert.match(err, /--after .*\n--limit must not be more than 500\n--types "tag.painted" is not a type of event/s);
+    assert.deepEqual(await json('events', '--company', await company(), '--types', 'tag.*'), []);
+  });
+
   test('a key with the scope operator reaches all companies', async () => {
     const at = ['--company', await company()];
     const { out } = await type('key', 'create', ...at, '--name', 'operator', '--scope', 'operator', '--only', 'key');

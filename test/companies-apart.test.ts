@@ -338,6 +338,8 @@ const REFERENCES: Record<string, string[]> = {
   meetings: ['company_id', 'case_id', 'appointment_id'],
   video_accounts: ['company_id', 'adviser_id'],
   idempotency_keys: ['company_id'],
+  // The log outlives what it tells of, and its writing locks nothing.
+  events: [],
 };
 
 type Row = Record<string, unknown>;
@@ -465,7 +467,7 @@ test('every key of a table that belongs to a company begins with the company, th
   assert.ok(owned.length >= 20);
   for (const { table, columns, incase } of owned) {
     assert.equal(columns[0], 'company_id', `${table} (${columns})`);
-    const ofCompany = ['adviser_id', 'account_id'].some((column) => columns.includes(column));
+    const ofCompany = ['adviser_id', 'account_id', 'position'].some((column) => columns.includes(column));
     if (incase && !ofCompany) assert.equal(columns[1], 'case_id', `${table} (${columns})`);
   }
 });

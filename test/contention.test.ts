@@ -72,6 +72,18 @@ const WRITES: Record<string, (firm: Firm) => Promise<Prepared>> = {
     const path = await made(firm, 'address-book/entry', PERSON);
     return () => firm.patch(path, PERSON);
   },
+  'address_book.delete': async (firm) => {
+    const path = await made(firm, 'address-book/entry', PERSON);
+    return () => firm.delete(path);
+  },
+  'address_book.remove_tag': async (firm) => {
+    const path = await made(firm, 'address-book/entry', { ...PERSON, tags: ['executor'] });
+    return () => firm.delete(`${path}/tags/executor`);
+  },
+  'address_book.remove_custom_tag': async (firm) => {
+    const path = await made(firm, 'address-book/entry', { ...PERSON, custom_tags: ['vip-client'] });
+    return () => firm.delete(`${path}/custom-tags/vip-client`);
+  },
   'address_book.restore': async (firm) => {
     const path = await deleted(firm, 'address-book/entry', PERSON);
     return () => firm.post(`${path}/restore`);
@@ -94,14 +106,28 @@ const WRITES: Record<string, (firm: Firm) => Promise<Prepared>> = {
     const path = await made(firm, 'invoices', INVOICE);
     return () => firm.post(`${path}/payments`, { amount: 1 });
   },
+  'payments.reverse': async (firm) => {
+    const path = await made(firm, 'invoices', INVOICE);
+    const { id } = await ok(firm.post(`${path}/payments`, { amount: 1 }));
+    return () => firm.post(`${path}/payments/${id}/reverse`);
+  },
   'appointments.insert': async (firm) => () => firm.post(`${firm.path}/appointments`, booking(firm)),
   'appointments.update': async (firm) => {
     const path = await made(firm, 'appointments', booking(firm));
     return () => firm.patch(path, { notes: 'x' });
   },
-  'appointments.outcome': async (firm) => {
+  'appointments.cancel': async (firm) => {
     const path = await made(firm, 'appointments', booking(firm));
     return () => firm.patch(`${path}/outcome`, { cancelled: true });
+  },
+  'appointments.reinstate': async (firm) => {
+    const path = await made(firm, 'appointments', booking(firm));
+    await ok(firm.patch(`${path}/outcome`, { cancelled: true }));
+    return () => firm.patch(`${path}/outcome`, { cancelled: false });
+  },
+  'appointments.outcome': async (firm) => {
+    const path = await made(firm, 'appointments', booking(firm));
+    return () => firm.patch(`${path}/outcome`, { type: 'review' });
   },
   'appointments.delete': async (firm) => {
     const path = await made(firm, 'appointments', booking(firm));

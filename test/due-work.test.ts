@@ -9,6 +9,7 @@ import { dueStatements } from '../src/kernel/due-work.sql.ts';
 import { DueWorker } from '../src/kernel/due-work.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { together } from '../src/kernel/together.ts';
+import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { mailServer } from './harness/mail-server.ts';
 import { postOffice, Recorder } from './harness/post.ts';
 import { openWorld } from './harness/world.ts';
@@ -21,7 +22,8 @@ await world.sql(`
     company_id uuid NOT NULL, id uuid NOT NULL, done boolean NOT NULL DEFAULT false, due_at timestamptz NOT NULL,
     lease_until timestamptz, lease_by uuid,
     claim_at timestamptz GENERATED ALWAYS AS (greatest(due_at, lease_until)) STORED, PRIMARY KEY (company_id, id));
-  CREATE INDEX ON errands (company_id, claim_at) WHERE NOT done`);
+  CREATE INDEX ON errands (company_id, claim_at) WHERE NOT done;
+  GRANT ALL ON errands TO ${SERVICE_ROLE}`);
 const key = ['company_id', 'id'];
 const statements = dueStatements({ table: 'errands', key, open: 'NOT done' });
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CodedError } from '../src/kernel/errors.ts';
+import { WORKER_ORIGIN } from '../src/kernel/record-log.ts';
 import { nextAttempt } from '../src/kernel/retry.ts';
 import type { Statement } from '../src/kernel/sql.ts';
 import { beginMessage, beginMessages, KEY } from '../src/messages/message-queue.sql.ts';
@@ -275,7 +276,7 @@ test('a worker that wakes up after its lease was taken over begins nothing', asy
   const now = world.clock.read().toString();
   const begin = async (statement: Statement, claim: string) => {
     const arrays = [...KEY.map((column) => [key?.[column]]), [claim]];
-    return (await world.db.rows(statement, [...arrays, now, now])).length;
+    return (await world.db.rows(statement, [...arrays, now, now, WORKER_ORIGIN])).length;
   };
   for (const statement of [beginMessages, beginMessage]) assert.equal(await begin(statement, own), 0);
   const [message] = await world.sql('SELECT state, attempts, lease_by FROM messages WHERE appointment_id = $1', [id]);

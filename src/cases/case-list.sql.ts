@@ -1,4 +1,4 @@
-import { type Statement, statement } from '../kernel/sql.ts';
+import { longStatement, type Statement, statement } from '../kernel/sql.ts';
 
 /** A longer list is not built as one text, neither in the database nor here. */
 const MOST_AT_ONCE = 1_000;
@@ -44,9 +44,9 @@ export function caseLists(name: string, list: CaseList): CaseLists {
                  THEN (SELECT coalesce(json_agg(${element} ORDER BY ${order}), '[]')::text ${rows(condition)}) END
      ${inCase}`;
   return {
-    all: statement(`${name}.list`, whole(usual, few)),
-    matching: statement(`${name}.list_matching`, whole(matching)),
-    page: statement(
+    all: longStatement(`${name}.list`, whole(usual, few)),
+    matching: longStatement(`${name}.list_matching`, whole(matching)),
+    page: longStatement(
       `${name}.list_page`,
       `SELECT (SELECT count(*)::int ${rows(matching)}) AS total,
               (SELECT coalesce(json_agg(l.element ORDER BY l.n), '[]')::text

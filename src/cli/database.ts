@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { bundledDatabase, type Databases, ownDatabase } from '../databases.ts';
 import { type Connection, Database } from '../kernel/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/migrations.ts';
 import { DataDirectoryInUse, findBundledPostgres, startBundledPostgres } from '../postgres/bundled-postgres.ts';
@@ -9,7 +10,7 @@ import { DataDirectoryInUse, findBundledPostgres, startBundledPostgres } from '.
 const START_MS = 30_000;
 const LOOK_AGAIN_MS = 100;
 
-export type Reached = { connection: Connection; leave(): Promise<void> };
+export type Reached = Databases & { leave(): Promise<void> };
 
 /**
  * The database that the settings name: the operator's own, that of a running service, or the bundled one, started for
@@ -17,18 +18,19 @@ export type Reached = { connection: Connection; leave(): Promise<void> };
  */
 export async function reachDatabase(config: Config, { create }: { create: boolean }): Promise<Reached> {
   const leave = async () => {};
-  if (config.DATABASE_URL !== undefined) return { connection: { connectionString: config.DATABASE_URL }, leave };
+  const own = ownDatabase(config);
+  if (own) return { ...own, leave };
   const patience = performance.now() + START_MS;
   for (;;) {
     const running = await findBundledPostgres(config.DATA_DIR);
-    if (running) return { connection: running, leave };
+    if (running) return { ...bundledDatabase(config, running), leave };
     if (!create && !(await exists(join(config.DATA_DIR, 'postgres')))) {
       throw new Error(
         `There is no database in ${config.DATA_DIR} yet. Run "case-records migrate", or set DATABASE_URL.`,
       );
     }
     try {
-      return await startForCommand(config.DATA_DIR);
+      return await startForCommand(config);
     } catch (error) {
       // A service that is just starting, or stopping, has it: its database answers soon, or is free.
       if (!(error instanceof DataDirectoryInUse) || performance.now() > patience) throw error;
@@ -37,14 +39,14 @@ export async function reachDatabase(config: Config, { create }: { create: boolea
   }
 }
 
-async function startForCommand(dataDir: string): Promise<Reached> {
-  const starting = startBundledPostgres({ dataDir, log: () => {}, role: 'command' });
+async function startForCommand(config: Config): Promise<Reached> {
+  const starting = startBundledPostgres({ dataDir: config.DATA_DIR, log: () => {}, role: 'command' });
   const stop = () => starting.then((postgres) => postgres.stop());
   started.add(stop);
   try {
     const { connection } = await starting;
     return {
-      connection,
+      ...bundledDatabase(config, connection),
       leave: async () => {
         await stop();
         started.delete(stop);
@@ -65,11 +67,12 @@ export async function stopStarted(): Promise<void> {
 
 /** The database of a service that may come and go: nothing is started for it. */
 export async function runningDatabase(config: Config): Promise<Connection> {
-  if (config.DATABASE_URL !== undefined) return { connectionString: config.DATABASE_URL };
+  const own = ownDatabase(config);
+  if (own) return own.connection;
   const running = await findBundledPostgres(config.DATA_DIR);
   if (!running)
     throw new Error(`No service runs on ${config.DATA_DIR}. Run "case-records serve", or set DATABASE_URL.`);
-  return running;
+  return bundledDatabase(config, running).connection;
 }
 
 export async function requireMigrated(connection: Connection): Promise<void> {
@@ -79,9 +82,9 @@ export async function requireMigrated(connection: Connection): Promise<void> {
 
 /** Works on a database whose schema is the one of this version. */
 export async function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
-  const { connection, leave } = await reachDatabase(config, { create: false });
+  const { connection, setup, leave } = await reachDatabase(config, { create: false });
   try {
-    await requireMigrated(connection);
+    await requireMigrated(setup.owner);
     const db = new Database({ connection, poolSize: 1 });
     try {
       return await work(db);

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { type Config, ConfigError } from '../config.ts';
-import { type Connection, Database } from '../kernel/database.ts';
+import { Database } from '../kernel/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/migrations.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { requireSafeServer } from '../kernel/server-requirements.ts';
@@ -22,12 +22,17 @@ const server = statement(
   'doctor.server',
   `SELECT current_setting('server_version') AS version, extract(epoch FROM clock_timestamp())::float8 AS now`,
 );
+const log = statement(
+  'doctor.events',
+  `SELECT has_table_privilege('events', 'UPDATE, DELETE, TRUNCATE') AS changeable, (SELECT days FROM event_retention) AS days`,
+);
 const zones = statement('doctor.zones', 'SELECT DISTINCT time_zone FROM companies ORDER BY 1');
 
 export const commands: Command[] = [
   {
     name: 'doctor',
-    summary: 'Check settings, mail, disk, database, migrations, clock, video accounts and webhooks, and say what to do',
+    summary:
+      'Check settings, mail, disk, database, migrations, event log, clock, video accounts and webhooks, and say what to do',
     description: 'Changes nothing. Exit code 1 when something keeps the service from working.',
     examples: ['doctor', 'doctor --json'],
     run: async (call) => {
@@ -79,8 +84,8 @@ async function database(config: Config): Promise<Finding[]> {
     return [finding('database', 'fault', (error as Error).message)];
   }
   try {
-    await requireSafeServer(reached.connection);
-    return await onServer(reached.connection, config);
+    await requireSafeServer(reached.setup.owner);
+    return await onServer(reached, config);
   } catch (error) {
     return [finding('database', 'fault', (error as Error).message)];
   } finally {
@@ -88,16 +93,17 @@ async function database(config: Config): Promise<Finding[]> {
   }
 }
 
-async function onServer(connection: Connection, config: Config): Promise<Finding[]> {
+async function onServer({ connection, setup }: Reached, config: Config): Promise<Finding[]> {
   const db = new Database({ connection, poolSize: 1 });
   try {
     const found = [...(await serverAndClock(db))];
-    const missing = await pendingMigrations(connection, await readMigrations());
+    const missing = await pendingMigrations(setup.owner, await readMigrations());
     if (missing.length > 0) {
       return [...found, finding('migrations', 'fault', `${missing.join(', ')} missing. Run "case-records migrate".`)];
     }
     const migrated = finding('migrations', 'ok', 'none is missing');
-    return [...found, migrated, await knownZones(db), await videoAccounts(db, config), await webhooks(db, config)];
+    const company = [await knownZones(db), await videoAccounts(db, config), await webhooks(db, config)];
+    return [...found, migrated, await eventLog(db, config), ...company];
   } finally {
     await db.close();
   }
@@ -114,6 +120,18 @@ async function serverAndClock(db: Database): Promise<Finding[]> {
     finding('database', 'ok', `PostgreSQL ${row?.version}`),
     finding('clock', state, `${apart.toFixed(1)} s apart from the database's.${advice}`),
   ];
+}
+
+async function eventLog(db: Database, { EVENT_RETENTION_DAYS: wanted }: Config): Promise<Finding> {
+  const row = await db.first<{ changeable: boolean; days: number | null }>(log, []);
+  const days = row?.days ?? undefined;
+  if (days !== wanted) {
+    const kept = days === undefined ? 'for ever' : `${days} days`;
+    return finding('events', 'warning', `kept ${kept}, not as EVENT_RETENTION_DAYS says. Run "case-records migrate".`);
+  }
+  return row?.changeable
+    ? finding('events', 'warning', "the service's role owns the log. Set DATABASE_OWNER_URL: see docs/operations.md.")
+    : finding('events', 'ok', 'the role of the service can add to the log and not change it');
 }
 
 /** A zone that was known to another version of Node would make every time of the company unreadable. */

@@ -23,7 +23,7 @@ export type Task<S extends TObject> = Call & { form: Form<Static<S>> };
 
 const NOTHING: TObject = Type.Object({});
 
-const COMPANY_FLAG: Flags = {
+export const COMPANY_FLAG: Flags = {
   company: {
     type: 'string',
     value: 'company',
@@ -84,7 +84,7 @@ const taskOf = <S extends TObject>({ body }: { body?: S }, call: Call): Task<S> 
 const atOffice = ({ config }: Call, work: (office: Office) => Promise<Answer>): Promise<Answer> =>
   withDatabase(config, (db) => work({ db, clock: systemClock }));
 
-const atDesk = (call: Call, work: (desk: Desk) => Promise<Answer>): Promise<Answer> =>
+export const atDesk = (call: Call, work: (desk: Desk) => Promise<Answer>): Promise<Answer> =>
   atOffice(call, async (office) => work({ ...office, company: await companyOf(office, call) }));
 
 async function answerList(

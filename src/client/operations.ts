@@ -729,9 +729,27 @@ export type ListEventsEntry = {
 
 export type ListCaseEventsEntry = ListEventsEntry;
 
-export type ListInteractionHistoryEntry = ListEventsEntry;
+export type ListAdviserHistoryEntry = ListEventsEntry;
+
+export type ListAppointmentHistoryEntry = ListEventsEntry;
+
+export type ListCaseHistoryEntry = ListEventsEntry;
+
+export type ListApiClientHistoryEntry = ListEventsEntry;
+
+export type ListCompanyHistoryEntry = ListEventsEntry;
+
+export type ListCustomerHistoryEntry = ListEventsEntry;
 
 export type ListWebhookEndpointHistoryEntry = ListEventsEntry;
+
+export type ListAddressBookEntryHistoryEntry = ListEventsEntry;
+
+export type ListInteractionHistoryEntry = ListEventsEntry;
+
+export type ListInvoiceHistoryEntry = ListEventsEntry;
+
+export type ListApiKeyHistoryEntry = ListEventsEntry;
 
 export type GetCompanyAnswer = {
   id: string;
@@ -1904,6 +1922,112 @@ export type Operations = {
     };
     answer: ListCaseEventsEntry[];
   };
+  /** History of one adviser. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listAdviserHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      adviserId: string;
+    };
+    answer: ListAdviserHistoryEntry[];
+  };
+  /** History of one appointment. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listAppointmentHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      appointmentID: string;
+    };
+    answer: ListAppointmentHistoryEntry[];
+  };
+  /** History of one case. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listCaseHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+    };
+    answer: ListCaseHistoryEntry[];
+  };
+  /** History of one api client. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listApiClientHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      clientId: string;
+    };
+    answer: ListApiClientHistoryEntry[];
+  };
+  /** History of one company. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listCompanyHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+    };
+    answer: ListCompanyHistoryEntry[];
+  };
+  /** History of one customer. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listCustomerHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      customerId: string;
+    };
+    answer: ListCustomerHistoryEntry[];
+  };
+  /** History of one webhook endpoint. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listWebhookEndpointHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      endpointId: string;
+    };
+    answer: ListWebhookEndpointHistoryEntry[];
+  };
+  /** History of one address book entry. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listAddressBookEntryHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      caseId: string;
+      entryID: string;
+    };
+    answer: ListAddressBookEntryHistoryEntry[];
+  };
   /** History of one interaction. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
   listInteractionHistory: {
     input: {
@@ -1918,8 +2042,8 @@ export type Operations = {
     };
     answer: ListInteractionHistoryEntry[];
   };
-  /** History of one webhook endpoint. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
-  listWebhookEndpointHistory: {
+  /** History of one invoice. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listInvoiceHistory: {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
@@ -1927,9 +2051,23 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
-      endpointId: string;
+      caseId: string;
+      invoiceId: string;
     };
-    answer: ListWebhookEndpointHistoryEntry[];
+    answer: ListInvoiceHistoryEntry[];
+  };
+  /** History of one api key. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listApiKeyHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      keyId: string;
+    };
+    answer: ListApiKeyHistoryEntry[];
   };
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
@@ -2826,9 +2964,44 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
-  listInteractionHistory: {
+  listAdviserHistory: {
     method: 'GET',
-    path: '/cases/{caseId}/interactions/{interactionId}/history',
+    path: '/manage/advisers/{adviserId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listAppointmentHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/appointments/{appointmentID}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listCaseHistory: {
+    method: 'GET',
+    path: '/manage/cases/{caseId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listApiClientHistory: {
+    method: 'GET',
+    path: '/manage/clients/{clientId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listCompanyHistory: {
+    method: 'GET',
+    path: '/manage/company/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listCustomerHistory: {
+    method: 'GET',
+    path: '/manage/cases/{caseId}/customers/{customerId}/history',
     query: ['after', 'limit', 'types'],
     headers: {},
     bearer: true,
@@ -2836,6 +3009,34 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   listWebhookEndpointHistory: {
     method: 'GET',
     path: '/webhooks/endpoints/{endpointId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listAddressBookEntryHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/address-book/entry/{entryID}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listInteractionHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/interactions/{interactionId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listInvoiceHistory: {
+    method: 'GET',
+    path: '/cases/{caseId}/invoices/{invoiceId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listApiKeyHistory: {
+    method: 'GET',
+    path: '/manage/keys/{keyId}/history',
     query: ['after', 'limit', 'types'],
     headers: {},
     bearer: true,

@@ -1,4 +1,4 @@
-import { type Statement, statement } from '../kernel/sql.ts';
+import { longStatement, type Statement } from '../kernel/sql.ts';
 
 type List = {
   /** How many parameters say whose list it is. They come first, then limit, offset and what is searched for. */
@@ -29,8 +29,8 @@ export function lists(name: string, { scope, from, as, element, order, matches, 
                FROM (SELECT * FROM listed ${as} ORDER BY ${order} LIMIT ${$(1)} OFFSET ${$(2)}) ${as}) AS json
      ${within ? `FROM ${within}` : ''}`;
   return {
-    all: statement(`${name}.list`, page(`NOT MATERIALIZED (SELECT ${as}.* FROM ${from})`)),
-    matching: statement(
+    all: longStatement(`${name}.list`, page(`NOT MATERIALIZED (SELECT ${as}.* FROM ${from})`)),
+    matching: longStatement(
       `${name}.search`,
       page(`MATERIALIZED (SELECT ${as}.* FROM ${from} AND (${matches($(3), $(4))}))`),
     ),

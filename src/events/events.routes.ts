@@ -5,7 +5,7 @@ import type { RecordLog } from '../kernel/record-log.ts';
 import { EventList, EventQuery } from './events.schema.ts';
 import { type Events, eventReader } from './events.ts';
 
-const tag = 'Events';
+const tag = 'Additions: events';
 const ORDER =
   'In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date.';
 
@@ -60,10 +60,7 @@ export function eventRoutes(app: FastifyInstance, services: Services, logs: read
       response: EventList,
       handle: (context, params, _form, request) => {
         const id = /\{(\w+)\}$/.exec(path)?.[1];
-        const key = {
-          id: id === undefined ? context.company.id : (params[id] as string),
-          caseId: params.caseId ?? null,
-        };
+        const key = { id: id === undefined ? context.company.id : (params[id] as string), caseId: params.caseId };
         return answer(request, reader.ofRecord(context, log, key, queryOf(request)));
       },
     });

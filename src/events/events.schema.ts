@@ -48,6 +48,8 @@ export const Event = Type.Object(
   { additionalProperties: false },
 );
 
+export type Event = Static<typeof Event>;
+
 export const EventList = Type.Array(Event);
 
 export const EventQuery = Type.Object({

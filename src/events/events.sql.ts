@@ -1,15 +1,14 @@
-import type { RecordLog } from '../kernel/record-log.ts';
-import { iso, json, type Statement, statement } from '../kernel/sql.ts';
+import { noCase, type RecordLog } from '../kernel/record-log.ts';
+import { iso, json, longStatement, type Statement, statement } from '../kernel/sql.ts';
 
-/** $1 company. To be asked before any of the statements below, whose $3 it gives. */
-export const settledEvents = statement('events.settled', 'SELECT settled_events($1)::text AS position');
+export const settledEvents = statement('events.settled', 'SELECT settled_events()::text AS position');
 
-/** $1 company, $2 after, $3 up to, $4 limit, $5 types or null; then what else there is. */
+/** $1 company, $2 after, $3 up to (src/events/settled.ts), $4 limit, $5 types or null; then what else there is. */
 export type EventStatements = {
   ofCompany: Statement;
   /** $6 case */
   ofCase: Statement;
-  /** $6 record, $7 its case or null */
+  /** $6 id, $7 its case or `noCase`, $8 what kind of record: who may read the one may not read every other */
   ofRecord: Statement;
   /** $1 company, $2 position */
   one: Statement;
@@ -18,7 +17,7 @@ export type EventStatements = {
 export function eventStatements(logs: readonly RecordLog[]): EventStatements {
   const shown = shownFrom(logs);
   const list = (name: string, which: string) =>
-    statement(
+    longStatement(
       `events.${name}`,
       `SELECT e.position::text, ${shown.json}::text AS json
          FROM (SELECT * FROM events e
@@ -31,7 +30,7 @@ export function eventStatements(logs: readonly RecordLog[]): EventStatements {
   return {
     ofCompany: list('of_company', 'true'),
     ofCase: list('of_case', 'e.case_id = $6'),
-    ofRecord: list('of_record', 'e.record_id = $6 AND e.case_id IS NOT DISTINCT FROM $7'),
+    ofRecord: list('of_record', `e.record_id = $6 AND e.case_id = $7 AND split_part(e.type, '.', 1) = $8`),
     one: statement(
       'events.one',
       `SELECT ${shown.json}::text AS json FROM events e ${shown.joins} WHERE e.company_id = $1 AND e.position = $2`,
@@ -45,7 +44,7 @@ function shownFrom(logs: readonly RecordLog[]) {
   const joins = `
     LEFT JOIN LATERAL (
       SELECT n.before, n.position FROM events n
-       WHERE n.company_id = e.company_id AND n.record_id = e.record_id AND n.position > e.position
+       WHERE n.company_id = e.company_id AND n.case_id = e.case_id AND n.record_id = e.record_id AND n.position > e.position
        ORDER BY n.position LIMIT 1) n ON true
     CROSS JOIN LATERAL (
       SELECT CASE WHEN n.position IS NOT NULL THEN n.before
@@ -60,7 +59,7 @@ function shownFrom(logs: readonly RecordLog[]) {
       at: iso('e.at'),
       actor: `e.origin -> 'actor'`,
       request_id: `e.origin ->> 'request_id'`,
-      case_id: 'e.case_id',
+      case_id: `nullif(e.case_id, '${noCase}')`,
       record: json({ type: `split_part(e.type, '.', 1)`, id: 'e.record_id' }),
       changed,
       before: 'e.before',

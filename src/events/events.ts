@@ -1,12 +1,13 @@
 import type { Context } from '../kernel/context.ts';
 import { InvalidValue, notFound } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
-import type { RecordLog } from '../kernel/record-log.ts';
+import { noCase, type RecordLog } from '../kernel/record-log.ts';
 import { type Statement, statement } from '../kernel/sql.ts';
 import { eventId, positionOf } from './event-id.ts';
 import { meantTypes, typesOf } from './event-types.ts';
 import { type EventQuery, MOST_EVENTS, USUAL_EVENTS } from './events.schema.ts';
 import * as sql from './events.sql.ts';
+import { settledPosition } from './settled.ts';
 
 /** Some events as JSON, and the id after which the others follow. */
 export type Events = { json: string; next: string };
@@ -17,31 +18,36 @@ export type EventReader = {
   ofRecord(context: Context, log: RecordLog, key: RecordKey, query: Form<EventQuery>): Promise<Events>;
 };
 
-type RecordKey = { id: string; caseId: string | null };
+type RecordKey = { id: string; caseId: string | undefined };
+
+const END = 2n ** 63n - 1n;
 
 export function eventReader(logs: readonly RecordLog[]): EventReader {
   const statements = sql.eventStatements(logs);
   const types = typesOf(logs);
-  const exists = new Map(logs.map((log) => [log.record, statement(`events.find_${log.record}`, log.exists)]));
-  const read = (context: Context, query: Form<EventQuery>, list: Statement, which: unknown[]) =>
-    readEvents(context, readAsked(context, query, types), list, which);
+  const exists = new Map(logs.map((log) => [log.record, statement(`history.find_${log.record}`, log.exists)]));
 
   return {
-    ofCompany(context, query) {
+    async ofCompany(context, query) {
       const asked = readAsked(context, query, types);
       query.check();
-      return readEvents(context, asked, statements.ofCompany, []);
+      return readEvents(context, asked, await settledPosition(context.db), statements.ofCompany, []);
     },
     async ofCase(context, caseId, query) {
-      const events = await read(context, query, statements.ofCase, [caseId]);
+      const asked = readAsked(context, query, types);
+      const events = await readEvents(context, asked, await settledPosition(context.db), statements.ofCase, [caseId]);
       if (events.count === 0 && !(await context.db.first(sql.findCase, [context.company.id, caseId]))) {
         throw notFound('case');
       }
       query.check();
       return events;
     },
-    async ofRecord(context, log, { id, caseId }, query) {
-      const events = await read(context, query, statements.ofRecord, [id, caseId]);
+    async ofRecord(context, log, { id, caseId = noCase }, query) {
+      const asked = readAsked(context, query, types);
+      // A change of a record waits for the one before, so its entries are there in their order, without any bound.
+      const after = asked.after === 'latest' ? await settledPosition(context.db) : asked.after;
+      const which = [id, caseId, log.record];
+      const events = await readEvents(context, { ...asked, after }, END, statements.ofRecord, which);
       const found = events.count > 0 || (await context.db.first(existsIn(log), [context.company.id, id, caseId]));
       if (!found) throw notFound(log.record.replaceAll('_', ' '));
       query.check();
@@ -82,21 +88,24 @@ function readAsked({ company }: Context, query: Form<EventQuery>, known: readonl
 async function readEvents(
   { db, company }: Context,
   { after, limit, types }: Asked,
+  settled: bigint,
   list: Statement,
   which: unknown[],
 ): Promise<Events & { count: number }> {
-  const settled = BigInt((await db.first<{ position: string }>(sql.settledEvents, [company.id]))?.position ?? 0);
   const from = after === 'latest' ? settled : after;
   const values = [company.id, from.toString(), settled.toString(), limit, types, ...which];
   const rows = await db.rows<{ position: string; json: string }>(list, values);
-  const last = rows.length === limit ? rows.at(-1) : undefined;
-  // Where nothing is left, what follows is looked for from where everything has been seen.
-  const next = last ? BigInt(last.position) : from > settled ? from : settled;
   return {
     json: `[${rows.map(({ position, json }) => withId(company.eventKey, position, json)).join(', ')}]`,
-    next: eventId(company.eventKey, next),
+    next: eventId(company.eventKey, nextAfter(rows, from, settled, limit)),
     count: rows.length,
   };
+}
+
+/** Where nothing is left, what follows is looked for from where everything has been seen. */
+function nextAfter(rows: { position: string }[], from: bigint, settled: bigint, limit: number): bigint {
+  const last = BigInt(rows.at(-1)?.position ?? from);
+  return rows.length === limit || settled === END || last > settled ? last : settled;
 }
 
 export const withId = (key: Buffer, position: string, json: string): string =>

@@ -59,13 +59,11 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcom
   db.onStatement = (name, seconds) => statements.observe({ statement: name }, seconds);
   new Gauge({
     name: 'db_pool_connections',
-    help: 'Connections of the pool, and callers waiting for one.',
+    help: 'Connections to the database, and callers waiting for one.',
     labelNames: ['state'] as const,
     registers,
     collect() {
-      this.set({ state: 'idle' }, db.pool.idleCount);
-      this.set({ state: 'busy' }, db.pool.totalCount - db.pool.idleCount);
-      this.set({ state: 'waiting' }, db.pool.waitingCount);
+      for (const [state, count] of Object.entries(db.connections)) this.set({ state }, count);
     },
   });
   new Gauge({

@@ -87,7 +87,10 @@ export async function openapi(app: FastifyInstance, version: string, records: Re
           name: 'Additions: meetings',
           description: `${ADDITION} Where a video meeting stands; asking for one, withdrawing it.`,
         },
-        { name: 'Events', description: `${ADDITION} What happened, to whom, by whom, and what it was before.` },
+        {
+          name: 'Additions: events',
+          description: `${ADDITION} What happened, to whom, by whom, and what it was before.`,
+        },
         { name: 'Management', description: 'The company behind the records. Not part of the specification.' },
         { name: 'Operator', description: 'All companies of the installation. Not part of the specification.' },
         { name: 'OAuth', description: 'Access tokens for API clients. Not part of the specification.' },

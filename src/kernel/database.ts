@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { CodedError } from './errors.ts';
+import { Pipelines, type Query } from './pipelines.ts';
 import type { Statement } from './sql.ts';
 
 export type Connection = { connectionString: string } | { host: string; user: string; database: string };
@@ -12,6 +13,8 @@ export type DatabaseOptions = {
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
+// A server that does not even say that: whatever waits on that connection is told so, and it goes.
+const SILENCE_MS = 20_000;
 const LONG_CONNECTIONS = 4;
 
 /** Runs statements: the database itself, or one transaction on it. */
@@ -39,8 +42,6 @@ export abstract class Executor {
     return (await this.run<string[]>({ ...statement, values, rowMode: 'array' })).rows[0]?.[0];
   }
 }
-
-type Query = { name: string; text: string; values: unknown[]; rowMode?: 'array' };
 
 /** A statement that fails does not end it: what the verbs learn from a broken constraint they learn here too. */
 class Transaction extends Executor {
@@ -86,33 +87,54 @@ class Transaction extends Executor {
 /** PostgreSQL through named prepared statements. Opened once per process and handed to whoever needs it. */
 export class Database extends Executor {
   readonly database = this;
+  /** Single statements, and those among them that take their time. */
+  readonly #short: Pipelines;
+  readonly #long: Pipelines;
+  /** Transactions, each with a connection to itself. */
   readonly pool: pg.Pool;
   /** For what a slow reader can hold up: it never keeps a short statement waiting. */
-  readonly #longPool: pg.Pool;
+  readonly #readerPool: pg.Pool;
   /** Told of every statement, for the metrics. */
   onStatement: (name: string, seconds: number) => void = () => {};
 
-  constructor(options: DatabaseOptions) {
+  constructor({ connection, poolSize, onError = () => {} }: DatabaseOptions) {
     super();
-    const open = (max: number) => {
-      const pool = new pg.Pool({
-        ...options.connection,
-        max,
-        connectionTimeoutMillis: CONNECT_MS,
-        statement_timeout: STATEMENT_MS,
-        application_name: 'case-records',
-      });
-      // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-      pool.on('error', options.onError ?? (() => {}));
-      return pool;
+    const settings = {
+      ...connection,
+      connectionTimeoutMillis: CONNECT_MS,
+      statement_timeout: STATEMENT_MS,
+      query_timeout: SILENCE_MS,
+      application_name: 'case-records',
     };
-    this.pool = open(options.poolSize);
-    this.#longPool = open(LONG_CONNECTIONS);
+    const pipelines = (size: number) =>
+      new Pipelines({ size, onError, connect: () => new pg.Client({ ...settings, pipeline: true }) });
+    const pool = (max: number) => {
+      const made = new pg.Pool({ ...settings, max });
+      // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+      made.on('error', onError);
+      return made;
+    };
+    this.#short = pipelines(poolSize);
+    this.#long = pipelines(Math.ceil(poolSize / 2));
+    this.pool = pool(poolSize);
+    this.#readerPool = pool(LONG_CONNECTIONS);
+  }
+
+  /** How many connections there are, and how many wait for one. */
+  get connections(): { idle: number; busy: number; waiting: number } {
+    const pooled = [this.pool, this.#readerPool].map(({ idleCount: idle, totalCount, waitingCount: waiting }) => ({
+      idle,
+      busy: totalCount - idle,
+      waiting,
+    }));
+    const all = [this.#short.counts, this.#long.counts, ...pooled];
+    const sum = (state: 'idle' | 'busy' | 'waiting') => all.reduce((total, counts) => total + counts[state], 0);
+    return { idle: sum('idle'), busy: sum('busy'), waiting: sum('waiting') };
   }
 
   /** The first column, row by row: as fast as it is taken, and as everything stood at the beginning. */
   async *rowByRow({ name, text }: Statement, values: unknown[]): AsyncGenerator<string> {
-    const client = await this.#longPool.connect().catch(unlessUnavailable);
+    const client = await this.#readerPool.connect().catch(unlessUnavailable);
     try {
       await client.query('BEGIN READ ONLY');
       await client.query({ text: `DECLARE entries NO SCROLL CURSOR FOR ${text}`, values });
@@ -166,12 +188,12 @@ export class Database extends Executor {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.pool.end(), this.#longPool.end()]);
+    await Promise.all([this.#short.close(), this.#long.close(), this.pool.end(), this.#readerPool.end()]);
   }
 
   protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
-    const run = () => this.pool.query<Row>(query);
-    // The pool may not have noticed yet that an idle connection broke. What only reads can be asked again on another.
+    const run = () => (query.long ? this.#long : this.#short).query<Row>(query);
+    // Nobody may have noticed yet that an idle connection broke. What only reads can be asked again on another.
     const again = (error: unknown) => (isBroken(error) && READS.test(query.text) ? run() : Promise.reject(error));
     return this.timed(query.name, () => run().catch(again).catch(unlessUnavailable));
   }
@@ -204,5 +226,8 @@ const PASSES = /^(08|57P|55000|53[023]00)/;
 function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return PASSES.test(error.code ?? '');
   const { code = '', message = '' } = error as { code?: string; message?: string };
-  return /^E[A-Z]+$/.test(code) || /timeout exceeded when trying to connect|Connection terminated/i.test(message);
+  return (
+    /^E[A-Z]+$/.test(code) ||
+    /timeout exceeded when trying to connect|Connection terminated|Query read timeout/i.test(message)
+  );
 }

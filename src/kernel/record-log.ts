@@ -14,9 +14,11 @@ export type RecordLog<Verb extends string = string> = {
   access: Scope;
   /** The record as it is now, for the row `e` of the log; null where it is gone. */
   current: string;
-  /** Whether there is or was such a record: $1 company, $2 id, $3 case or null. */
+  /** Whether there is or was such a record: $1 company, $2 id, $3 case or `noCase`. */
   exists: string;
   image: string;
+  /** What the record was, for `before`: `row` names what holds its row, locked. */
+  was(row: string): string;
   entry(verb: Verb, entry: Entry): string;
 };
 
@@ -43,8 +45,7 @@ type Options<Verb extends string> = {
 
 export function recordLog<const Verb extends string>(options: Options<Verb>): RecordLog<Verb> {
   const { record, verbs, path, params = {}, access, table, as, image } = options;
-  const key = { company: `${as}.company_id`, case: 'NULL', id: `${as}.id`, ...options.key };
-  const inCase = key.case === 'NULL' ? '' : ` AND ${key.case} = e.case_id`;
+  const key = { company: `${as}.company_id`, case: NO_CASE, id: `${as}.id`, ...options.key };
   return {
     record,
     verbs,
@@ -52,26 +53,22 @@ export function recordLog<const Verb extends string>(options: Options<Verb>): Re
     params,
     access,
     image,
-    current: `SELECT ${image} FROM ${table} ${as} WHERE ${key.company} = e.company_id${inCase} AND ${key.id} = e.record_id`,
+    was: (row) => `(SELECT ${image} FROM ${row} ${as})`,
+    current: `SELECT ${image} FROM ${table} ${as} WHERE ${key.company} = e.company_id AND ${key.case} = e.case_id AND ${key.id} = e.record_id`,
     exists: `SELECT 1 FROM ${table} ${as}
-      WHERE ${key.company} = $1 AND ${key.id} = $2 AND ${key.case}::uuid IS NOT DISTINCT FROM $3`,
+      WHERE ${key.company} = $1 AND ${key.id} = $2 AND ${key.case} = $3`,
     entry: (verb, { from, at, origin, before = 'NULL::json' }) =>
-      `INSERT INTO events (company_id, position, case_id, record_id, type, at, origin, before)
-       SELECT ${key.company}, ${nextPosition(key.company)}, ${key.case}::uuid, ${key.id}, '${record}.${verb}',
-              ${at}::timestamptz, ${origin}::json, ${before} FROM ${from}`,
+      `INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+       SELECT ${key.company}, ${key.case}, ${key.id}, '${record}.${verb}', ${at}::timestamptz, ${origin}::json, ${before}
+         FROM ${from}`,
   };
 }
 
+export const noCase = '00000000-0000-0000-0000-000000000000';
+const NO_CASE = `'${noCase}'::uuid`;
+
 /** For what belongs to a case. */
 export const inCase = (as: string) => ({ case: `${as}.case_id` });
-
-/**
- * Before it takes a position, a writer shows until its end, by a lock that nobody waits for, below which it takes none.
- * The order is that of CASE: first the lock, then the position.
- */
-const nextPosition = (company: string) =>
-  `CASE WHEN pg_advisory_xact_lock_shared(uuid_hash(${company}), (SELECT (last_value & 2147483647)::int FROM event_positions))
-             IS NOT NULL THEN nextval('event_positions') END`;
 
 /** Who asks, and in which request, as an entry keeps it. */
 export const originOf = ({ credential, requestId }: Asking): string =>

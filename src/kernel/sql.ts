@@ -1,9 +1,12 @@
 import { WALL_MARK } from './wall-time.ts';
 
 /** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
-export type Statement = { readonly name: string; readonly text: string };
+export type Statement = { readonly name: string; readonly text: string; readonly long?: true };
 
 export const statement = (name: string, text: string): Statement => ({ name, text });
+
+/** One that takes its time, such as a list: short ones do not wait behind it. */
+export const longStatement = (name: string, text: string): Statement => ({ name, text, long: true });
 
 /** Text from outside: PostgreSQL keeps no NUL. */
 export const storable = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;

@@ -4,6 +4,7 @@ import type { Database } from '../kernel/database.ts';
 import type { Claim, Key } from '../kernel/due-queue.ts';
 import { CodedError } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
+import { WORKER_ORIGIN } from '../kernel/record-log.ts';
 import { type Statement, storable } from '../kernel/sql.ts';
 import { type Clock, type Instant, toSql } from '../kernel/time.ts';
 import { together } from '../kernel/together.ts';
@@ -80,12 +81,18 @@ export function ledger({ db, clock, logger, pausesMs = PAUSES_MS }: LedgerOption
   const beginAll = (statement: Statement, all: Taken[]) => {
     const now = clock();
     const claims = all.map(({ claim }) => claim.id);
-    return db.rows<BegunRow>(statement, [...columns(all), claims, toSql(now), toSql(now.add(ASK_AGAIN))]);
+    return db.rows<BegunRow>(statement, [
+      ...columns(all),
+      claims,
+      toSql(now),
+      toSql(now.add(ASK_AGAIN)),
+      WORKER_ORIGIN,
+    ]);
   };
   const sentAll = (statement: Statement, all: Gone[]) => {
     const to = all.map(({ receipt }) => receipt.to);
     const providerIds = all.map(({ receipt }) => storable(receipt.providerId));
-    return db.rows<{ id: string }>(statement, [...columns(all), to, providerIds, toSql(clock())]);
+    return db.rows<{ id: string }>(statement, [...columns(all), to, providerIds, toSql(clock()), WORKER_ORIGIN]);
   };
   const begin = together<Taken, BegunRow | undefined>(
     async (all) => inOrder(all, await beginAll(sql.beginMessages, all)),
@@ -96,7 +103,14 @@ export function ledger({ db, clock, logger, pausesMs = PAUSES_MS }: LedgerOption
     (one) => sentAll(sql.messageSent, [one]),
   );
   const confirmationSent = ({ key, receipt }: Gone) =>
-    db.rows(sql.confirmationSent, [...values(key), receipt.to, storable(receipt.providerId), toSql(clock()), newId()]);
+    db.rows(sql.confirmationSent, [
+      ...values(key),
+      receipt.to,
+      storable(receipt.providerId),
+      toSql(clock()),
+      newId(),
+      WORKER_ORIGIN,
+    ]);
 
   /** What has happened outside must be written down: a database that is away is waited for until the worker stops. */
   async function insist<T>(signal: AbortSignal, write: () => Promise<T>, mayGiveUp: boolean): Promise<T> {
@@ -120,7 +134,7 @@ export function ledger({ db, clock, logger, pausesMs = PAUSES_MS }: LedgerOption
       await insist(claim.signal, () => (invited ? confirmationSent : sent)({ key, receipt }), false);
     },
     async notSent({ key, claim }, { reason, again, unsure }) {
-      const outcome = [storable(reason), again ? toSql(again) : null, Number(unsure)];
+      const outcome = [storable(reason), again ? toSql(again) : null, Number(unsure), WORKER_ORIGIN];
       // Asked for anew each time: the lease may have run out, and been taken again, while the database was away.
       const parameters = () => [...values(key), claim.id, toSql(clock()), ...outcome];
       const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters());

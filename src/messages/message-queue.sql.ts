@@ -1,5 +1,6 @@
 import { iso, statement } from '../kernel/sql.ts';
 import { calendars, ofAppointment } from './calendars.sql.ts';
+import { messageLog } from './message-log.sql.ts';
 import { deadline, isKey, KEY } from './messages.sql.ts';
 
 /** A message on its way: begin, sent, not sent. */
@@ -74,7 +75,7 @@ const isGiven = (alias: string) => KEY.map((column) => `${alias}.${column} = t.$
 type Locking = '' | 'SKIP LOCKED';
 
 /**
- * $1–$4 keys, $5 claims, $6 now, $7 when one that is behind another asks again. Reads everything anew and writes down the intent to
+ * $1–$4 keys, $5 claims, $6 now, $7 when one that is behind another asks again, $8 origin. Reads everything anew and writes down the intent to
  * send, or that there is nothing to send. The appointments are locked against changes meanwhile: one that is being
  * deleted is seen as deleted, or sees the message as on its way. Nothing where a claim has been lost.
  */
@@ -106,6 +107,13 @@ const begin = (name: string, locking: Locking) =>
                                 THEN 'Its time passed while it was being sent.' ELSE w.last_error END,
               updated_at = $6
          FROM judged t WHERE ${isGiven('w')}
+     ), e AS (
+       ${messageLog.entry('failed', {
+         from: `judged t JOIN m ON ${isGiven('m')} WHERE t.verdict = 'failed'`,
+         at: '$6',
+         origin: '$8',
+         before: messageLog.image,
+       })}
      )
      SELECT m.id, t.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts, ${iso('m.due_at')} AS due,
             ${iso(deadline)} AS deadline, ${iso('a.start_at')} AS start, ${iso('a.end_at')} AS end,
@@ -121,52 +129,77 @@ export const beginMessages = begin('messages.begin_many', 'SKIP LOCKED');
 export const beginMessage = begin('messages.begin', '');
 
 /**
- * $1–$4 keys, $5 to whom, $6 the providers' ids, $7 now: gives those that it has written. Whoever holds the lease by
+ * $1–$4 keys, $5 to whom, $6 the providers' ids, $7 now, $8 origin: gives those that it has written. Whoever holds the lease by
  * now, and whatever they have made of it: it has gone out.
  */
 const sent = (name: string, locking: Locking) =>
   statement(
     name,
     `WITH t AS (
-       SELECT t.* FROM ${given(['sent_to', 'text'], ['provider_id', 'text'])} JOIN messages m ON ${isGiven('m')}
+       SELECT t.*, ${messageLog.image} AS before FROM ${given(['sent_to', 'text'], ['provider_id', 'text'])} JOIN messages m ON ${isGiven('m')}
         WHERE m.state <> 'sent' FOR NO KEY UPDATE OF m ${locking}
+     ), m AS (
+       UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = t.sent_to, provider_id = t.provider_id,
+                             updated_at = $7, lease_by = NULL, lease_until = NULL
+         FROM t WHERE ${isGiven('m')} RETURNING m.*
+     ), e AS (
+       ${messageLog.entry('sent', { from: `m JOIN t ON ${isGiven('m')}`, at: '$7', origin: '$8', before: 't.before' })}
      )
-     UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = t.sent_to, provider_id = t.provider_id,
-                           updated_at = $7, lease_by = NULL, lease_until = NULL
-       FROM t WHERE ${isGiven('m')} RETURNING m.id`,
+     SELECT m.id FROM m`,
   );
 
 export const messagesSent = sent('messages.sent_many', 'SKIP LOCKED');
 export const messageSent = sent('messages.sent', '');
 
 /**
- * A confirmation by email: $1–$4 key, $5 to whom, $6 the provider's id, $7 now, $8 the id of a cancellation. Where the appointment was deleted or cancelled
+ * A confirmation by email: $1–$4 key, $5 to whom, $6 the provider's id, $7 now, $8 the id of a cancellation, $9 origin. Where the appointment was deleted or cancelled
  * meanwhile it is called off; one that is just being deleted is waited for, because that may have seen nothing sent.
  */
 export const confirmationSent = statement(
   'messages.confirmation_sent',
   `WITH a AS (
      SELECT * FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR SHARE
-   ), done AS (
+   ), held AS MATERIALIZED (
+     SELECT ${messageLog.image} AS before FROM a JOIN messages m ON ${ofAppointment('m')}
+      WHERE m.id = $4 AND m.state <> 'sent' FOR NO KEY UPDATE OF m
+   ), m AS (
      UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = $5, provider_id = $6, updated_at = $7,
                            lease_by = NULL, lease_until = NULL
-       FROM a WHERE ${ofAppointment('m')} AND m.id = $4 AND m.state <> 'sent' RETURNING m.id
+       FROM held WHERE ${isKey} RETURNING m.*
+   ), e AS (
+     ${messageLog.entry('sent', { from: 'm, held', at: '$7', origin: '$9', before: 'held.before' })}
    )
    INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at, updated_at,
                          recipient)
    SELECT a.company_id, a.case_id, a.id, $8, 'email', 'cancellation', a.start_at, 'scheduled', $7, $7, $7, $5
-     FROM done, a WHERE (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > $7
+     FROM m, a WHERE (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > $7
    ON CONFLICT (company_id, case_id, appointment_id, channel, recipient) WHERE kind = 'cancellation' AND state = 'scheduled'
    DO NOTHING`,
 );
 
-/** $1–$4 key, $5 claim, $6 now, $7 the reason, $8 when to try again, or null when never, $9 how many doubts are new */
+/**
+ * $1–$4 key, $5 claim, $6 now, $7 the reason, $8 when to try again, or null when never, $9 how many doubts are new,
+ * $10 origin
+ */
 export const messageNotSent = statement(
   'messages.not_sent',
-  `UPDATE messages m
-      SET state = CASE WHEN m.withdrawn OR ${replaced('m')} THEN 'cancelled'
-                       WHEN $8::timestamptz IS NULL THEN 'failed' ELSE 'scheduled' END,
-          lease_by = NULL, lease_until = $8, last_error = $7, doubts = m.doubts + $9::int, updated_at = $6
-    WHERE ${isKey} AND lease_by = $5 AND ${NOT_ENDED}
-   RETURNING state`,
+  `WITH held AS MATERIALIZED (
+     SELECT ${messageLog.image} AS before FROM messages m
+      WHERE ${isKey} AND m.lease_by = $5 AND m.${NOT_ENDED} FOR NO KEY UPDATE
+   ), m AS (
+     UPDATE messages m
+        SET state = CASE WHEN m.withdrawn OR ${replaced('m')} THEN 'cancelled'
+                         WHEN $8::timestamptz IS NULL THEN 'failed' ELSE 'scheduled' END,
+            lease_by = NULL, lease_until = $8, last_error = $7, doubts = m.doubts + $9::int, updated_at = $6
+       FROM held WHERE ${isKey}
+     RETURNING m.*
+   ), e AS (
+     ${messageLog.entry('failed', {
+       from: `m, held WHERE m.state = 'failed'`,
+       at: '$6',
+       origin: '$10',
+       before: 'held.before',
+     })}
+   )
+   SELECT state FROM m`,
 );

@@ -1,5 +1,6 @@
-import { iso, json, statement } from '../kernel/sql.ts';
+import { iso, json, longStatement, statement } from '../kernel/sql.ts';
 import { ofAppointment } from './calendars.sql.ts';
+import { messageLog } from './message-log.sql.ts';
 
 export const KEY = ['company_id', 'case_id', 'appointment_id', 'id'] as const;
 
@@ -29,7 +30,7 @@ export const listOfAppointment = statement(
 );
 
 /** $1 company, $2 states or null, $3 limit, $4 offset: the newest due first */
-export const listOfCompany = statement(
+export const listOfCompany = longStatement(
   'messages.of_company',
   `SELECT coalesce((SELECT json_agg(${shown} ORDER BY m.due_at DESC, m.id DESC) FROM (
             SELECT * FROM messages WHERE company_id = $1 AND ($2::text[] IS NULL OR state = ANY($2))
@@ -45,10 +46,10 @@ export const findMessage = statement(
     WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL AND m.id = $4`,
 );
 
-/** $1–$4 the key of the message, $5 the id of its repetition, $6 now. Nothing where one is waiting already. */
+/** $1–$4 the key of the message, $5 the id of its repetition, $6 now, $7 origin. Nothing where one is waiting already. */
 export const insertResend = statement(
   'messages.resend',
-  `WITH n AS (
+  `WITH m AS (
      INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, day_before,
                            created_at, updated_at, resend_of)
      SELECT a.company_id, a.case_id, a.id, $5, m.channel, m.kind, a.start_at, 'scheduled', $6, m.day_before, $6, $6, m.id
@@ -57,6 +58,8 @@ export const insertResend = statement(
         AND m.id = $4 AND m.state IN ('sent', 'failed') AND m.kind <> 'cancellation'
      ON CONFLICT DO NOTHING
      RETURNING *
+   ), e AS (
+     ${messageLog.entry('resent', { from: 'm', at: '$6', origin: '$7' })}
    )
-   SELECT ${shown}::text FROM n m`,
+   SELECT ${shown}::text FROM m`,
 );

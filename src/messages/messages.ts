@@ -3,6 +3,7 @@ import { noticeDueWork } from '../kernel/due-notice.ts';
 import { notFound, notPossible } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Page, PageOfJson } from '../kernel/page.ts';
+import { originOf } from '../kernel/record-log.ts';
 import { type Instant, toSql } from '../kernel/time.ts';
 import * as sql from './messages.sql.ts';
 
@@ -28,21 +29,22 @@ export async function messagesOfCompany(
 
 /** Once more, by hand: a message of its own, of the same kind, due now, about the appointment as it stands. */
 export async function resendMessage(
-  { db, company, clock }: Context,
+  context: Context,
   caseId: string,
   appointmentId: string,
   messageId: string,
 ): Promise<string> {
+  const { db, company, clock } = context;
   const key = [company.id, caseId, appointmentId, messageId];
   const now = clock();
   const found = await db.first<FoundRow>(sql.findMessage, key);
   if (!found) {
     // An appointment that is unknown is told apart from a message that is.
-    await messagesOfAppointment({ db, company, clock }, caseId, appointmentId);
+    await messagesOfAppointment(context, caseId, appointmentId);
     throw notFound('message');
   }
   requireSense(found, now);
-  const resent = await db.json(sql.insertResend, [...key, newId(), toSql(now)]);
+  const resent = await db.json(sql.insertResend, [...key, newId(), toSql(now), originOf(context)]);
   if (resent === undefined) throw notPossible('state', 'one of the same kind is waiting to go out already');
   noticeDueWork(db);
   return resent;

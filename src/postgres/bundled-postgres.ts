@@ -12,9 +12,10 @@ import { serverLogPath } from './server-log.ts';
 import { openSocketDirectory } from './socket-directory.ts';
 
 export { BundledPostgresError, DataDirectoryInUse } from './bundled-postgres-error.ts';
-export type { ServerConnection } from './server-connection.ts';
+export { asService, SERVICE_ROLE, type ServerConnection } from './server-connection.ts';
 
 export type BundledPostgres = {
+  /** As the owner of everything. */
   connection: ServerConnection;
   pid: number;
   /** A service that was killed had left the server running. */

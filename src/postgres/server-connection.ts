@@ -3,6 +3,8 @@ import { errorCode } from './bundled-postgres-error.ts';
 import { SOCKET_PORT } from './socket-directory.ts';
 
 const DATABASE = 'case_records';
+/** Owns nothing: what it may do, the owner of the tables says. */
+export const SERVICE_ROLE = 'case_records_service';
 const ANSWER_TIMEOUT = 5_000;
 
 /** For a client of `pg`. Port and ssl are there because PGPORT and PGSSLMODE would otherwise count. */
@@ -11,6 +13,9 @@ export type ServerConnection = { host: string; port: number; user: string; datab
 export function connectionTo(host: string, database = DATABASE): ServerConnection {
   return { host, port: SOCKET_PORT, user: 'postgres', database, ssl: false };
 }
+
+/** The same database for the service itself. */
+export const asService = (owner: ServerConnection): ServerConnection => ({ ...owner, user: SERVICE_ROLE });
 
 const CANNOT_CONNECT_NOW = '57P03';
 
@@ -32,6 +37,8 @@ export async function ensureDatabase(host: string): Promise<void> {
   await withClient(connectionTo(host, 'postgres'), async (client) => {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+    const { rowCount: roles } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ROLE]);
+    if (roles === 0) await client.query(`CREATE ROLE ${SERVICE_ROLE} LOGIN`);
   });
 }
 

@@ -1,9 +1,13 @@
+import { adviserLog, isOld, lockAdviser } from '../company/advisers/adviser-log.sql.ts';
 import { iso, json, statement } from '../kernel/sql.ts';
 import { followAdvisers } from './wish.sql.ts';
 
 const known = 'd.company_id = $1 AND d.id = $2';
 
 const here = `${known} AND d.removed_at IS NULL`;
+
+const locked = 'a.company_id = $1 AND a.id = $2';
+const before = adviserLog.was('old');
 
 const shown = json({
   adviser_id: 'd.id',
@@ -29,14 +33,12 @@ export const adviserExists = statement('video_accounts.adviser', `SELECT 1 FROM 
 const follow = followAdvisers('$9', `g.state IN ('pending', 'failed')`);
 
 /**
- * $1 company, $2 adviser, $3 provider, $4 an id for the account, $5 account, $6 client, $7 host, $8 sealed secret, $9 now.
- * The same account of the same host stays the same, with other credentials; meetings move to another one.
+ * $1 company, $2 adviser, $3 provider, $4 an id for the account, $5 account, $6 client, $7 host, $8 sealed secret, $9 now,
+ * $10 origin. The same account of the same host stays the same, with other credentials; meetings move to another one.
  */
 export const connectAccount = statement(
   'video_accounts.connect',
-  `WITH old AS (
-     SELECT d.* FROM advisers d WHERE ${here} FOR NO KEY UPDATE
-   ), kept AS (
+  `WITH ${lockAdviser(`${locked} AND a.removed_at IS NULL`)}, kept AS (
      UPDATE video_accounts v SET client_id = $6, sealed_secret = $8, updated_at = $9 FROM old
       WHERE $3 = 'zoom' AND v.company_id = old.company_id AND v.id = old.video_account_id
         AND v.account_id = $5 AND v.host = $7
@@ -48,24 +50,27 @@ export const connectAccount = statement(
    ), v AS (
      SELECT * FROM kept UNION ALL SELECT * FROM made
    ), d AS (
-     UPDATE advisers d SET video_provider = $3, video_account_id = (SELECT id FROM v), updated_at = $9
-       FROM old WHERE d.company_id = old.company_id AND d.id = old.id
-     RETURNING d.*
+     UPDATE advisers a SET video_provider = $3, video_account_id = (SELECT id FROM v), updated_at = $9
+       FROM old WHERE ${isOld}
+     RETURNING a.*
    ), g AS (
      ${follow}
+   ), e AS (
+     ${adviserLog.entry('video_account_connected', { from: 'd a', at: '$9', origin: '$10', before })}
    )
    SELECT ${shown}::text FROM d LEFT JOIN v ON true`,
 );
 
-/** $1 company, $2 adviser, removed or not, $3 now. Nothing where none is connected. */
+/** $1 company, $2 adviser, removed or not, $3 now, $4 origin. Nothing where none is connected. */
 export const disconnectAccount = statement(
   'video_accounts.disconnect',
-  `WITH d AS (
-     UPDATE advisers d SET video_provider = NULL, video_account_id = NULL, updated_at = $3
-      WHERE ${known} AND d.video_provider IS NOT NULL
-     RETURNING d.*
+  `WITH ${lockAdviser(`${locked} AND a.video_provider IS NOT NULL`)}, d AS (
+     UPDATE advisers a SET video_provider = NULL, video_account_id = NULL, updated_at = $3 FROM old WHERE ${isOld}
+     RETURNING a.*
    ), g AS (
      ${followAdvisers('$3')}
+   ), e AS (
+     ${adviserLog.entry('video_account_disconnected', { from: 'd a', at: '$3', origin: '$4', before })}
    )
    SELECT ${json({ adviser_id: 'd.id', disconnected_at: iso('d.updated_at') })}::text FROM d`,
 );

@@ -3,8 +3,10 @@ import { noticeDueWork } from '../kernel/due-notice.ts';
 import { notFound } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
 import { newId } from '../kernel/ids.ts';
+import { originOf } from '../kernel/record-log.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import { toSql } from '../kernel/time.ts';
+import { untilWritten } from '../kernel/until-written.ts';
 import type { VideoAccountBody } from './accounts.schema.ts';
 import * as sql from './accounts.sql.ts';
 
@@ -35,21 +37,27 @@ export async function connectAccount(
   const owner = [company.id, adviserId.toLowerCase()];
   const sealed = client_secret && secrets ? secrets.seal(client_secret, owner) : null;
   const credentials = provider === 'zoom' ? [account_id, client_id, user, sealed] : [null, null, null, null];
-  const values = [company.id, adviserId, provider, newId(), ...credentials, toSql(clock())];
-  const record = await db.json(sql.connectAccount, values);
+  const values = [company.id, adviserId, provider, newId(), ...credentials, toSql(clock()), originOf(context)];
+  const record = await untilWritten(
+    () => db.json(sql.connectAccount, values),
+    () => requireAdviser(context, adviserId),
+  );
   await followed(context);
-  if (record === undefined) throw notFound('adviser');
   return record;
 }
 
 export async function disconnectAccount(context: Context, adviserId: string): Promise<string> {
   const { db, company, clock } = context;
-  const record = await db.json(sql.disconnectAccount, [company.id, adviserId, toSql(clock())]);
-  // Also where nothing was connected: an earlier request may have ended half way.
+  const record = await untilWritten(
+    () => db.json(sql.disconnectAccount, [company.id, adviserId, toSql(clock()), originOf(context)]),
+    async () => {
+      // Also where nothing was connected: an earlier request may have ended half way.
+      await followed(context);
+      await showAccount(context, adviserId);
+    },
+  );
   await followed(context);
-  if (record !== undefined) return record;
-  await requireAdviser(context, adviserId);
-  throw notFound('video account');
+  return record;
 }
 
 type SealedRow = { company_id: string; id: string; adviser_id: string; sealed_secret: string };

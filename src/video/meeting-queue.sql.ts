@@ -1,3 +1,4 @@
+import { appointmentLog } from '../cases/appointments/appointment-log.sql.ts';
 import { iso, statement } from '../kernel/sql.ts';
 import { ofAppointment } from './wish.sql.ts';
 
@@ -63,7 +64,7 @@ export const beginStep = statement(
 
 /**
  * $1–$3 key, $4 claim, $5 now, $6 the wish that the step was for, $7 state, $8 external id, $9 link, $10 doubt, $11 fault,
- * $12 when to go on, or null for at once. Where the wish has changed meanwhile, another step follows. After a failure
+ * $12 when to go on, or null for at once, $13 origin. Where the wish has changed meanwhile, another step follows. After a failure
  * the confirmation waits on: somebody may mend it in time. Nothing where the claim has been lost.
  */
 export const settleStep = statement(
@@ -82,6 +83,14 @@ export const settleStep = statement(
         SET video_id = g.external_id, join_url = g.join_url,
             meeting_pending = CASE g.state WHEN 'failed' THEN p.meeting_pending ELSE g.state = 'pending' AND g.wished END
        FROM g WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3
+     RETURNING p.video_id, p.join_url
+   ), e AS (
+     ${appointmentLog.entry('meeting_changed', {
+       from: 'a, p WHERE (a.video_id, a.join_url) IS DISTINCT FROM (p.video_id, p.join_url)',
+       at: '$5',
+       origin: '$13',
+       before: appointmentLog.image,
+     })}
    )
    SELECT g.state FROM g`,
 );

@@ -3,6 +3,7 @@ import type { Database } from '../kernel/database.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
 import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
 import { dueStatements } from '../kernel/due-work.sql.ts';
+import { WORKER_ORIGIN } from '../kernel/record-log.ts';
 import { nextAttempt } from '../kernel/retry.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import { storable } from '../kernel/sql.ts';
@@ -108,6 +109,7 @@ export function meetingQueue(options: MeetingQueueOptions): Queue {
         doubtful,
         storable(error),
         again ? toSql(again) : null,
+        WORKER_ORIGIN,
       ]);
       if (written && ['ready', 'none'].includes(written.state)) {
         await transaction.rows(sql.releaseConfirmations, values(key));

@@ -1,4 +1,5 @@
-import { json, statement } from '../kernel/sql.ts';
+import { appointmentLog, held, isHeld } from '../cases/appointments/appointment-log.sql.ts';
+import { json, longStatement, statement } from '../kernel/sql.ts';
 import { ofAppointment, stepDue } from './wish.sql.ts';
 
 const shown = json({
@@ -23,7 +24,7 @@ export const showMeeting = statement(
 const ofCompany = 'meetings g WHERE g.company_id = $1 AND ($2::text IS NULL OR g.state = $2)';
 
 /** $1 company, $2 state or null, $3 limit, $4 offset: what happened last comes first */
-export const listMeetings = statement(
+export const listMeetings = longStatement(
   'meetings.list',
   `SELECT coalesce((SELECT json_agg(${shown} ORDER BY g.updated_at DESC, g.appointment_id DESC)
             FROM (SELECT * FROM ${ofCompany} ORDER BY g.updated_at DESC, g.appointment_id DESC LIMIT $3 OFFSET $4) g
@@ -38,33 +39,37 @@ export const findAppointment = statement(
      FROM appointments a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id WHERE ${isAppointment}`,
 );
 
-/** As above. One that was given up is tried again. */
+/** As above, $5 origin. One that was given up is tried again. */
 export const wishMeeting = statement(
   'meetings.wish',
-  `WITH a AS (
+  `WITH ${held(`a.deleted_at IS NULL AND a.cancelled = 0 AND a.end_at > $4
+     AND EXISTS (SELECT 1 FROM advisers d WHERE d.company_id = $1 AND d.id = a.adviser_id AND d.video_provider IS NOT NULL)`)},
+   a AS (
      UPDATE appointments a
         SET video_meeting = true, meeting_pending = true, updated_at = $4, version = a.version + 1
-      WHERE ${isAppointment} AND a.cancelled = 0 AND a.end_at > $4
-        AND EXISTS (SELECT 1 FROM advisers d WHERE d.company_id = $1 AND d.id = a.adviser_id AND d.video_provider IS NOT NULL)
+       FROM held WHERE ${isHeld}
      RETURNING a.*
    ), g AS (
      INSERT INTO meetings AS g (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
      SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true, 'pending', $4, $4, $4 FROM a
      ON CONFLICT (company_id, case_id, appointment_id) DO UPDATE SET wished = true, ${stepDue('$4')}
      RETURNING *
+   ), e AS (
+     ${appointmentLog.entry('meeting_wished', { from: 'a, held', at: '$4', origin: '$5', before: 'held.before' })}
    )
    SELECT ${shown}::text FROM a, g`,
 );
 
-/** $1 company, $2 case, $3 appointment, $4 now */
+/** $1 company, $2 case, $3 appointment, $4 now, $5 origin */
 export const withdrawMeeting = statement(
   'meetings.withdraw',
-  `WITH a AS (
-     UPDATE appointments a SET video_meeting = false, updated_at = $4, version = a.version + 1
-      WHERE ${isAppointment} AND a.video_meeting
+  `WITH ${held('a.deleted_at IS NULL AND a.video_meeting')}, a AS (
+     UPDATE appointments a SET video_meeting = false, updated_at = $4, version = a.version + 1 FROM held WHERE ${isHeld}
      RETURNING a.*
    ), g AS (
      UPDATE meetings g SET wished = false, ${stepDue('$4')} FROM a WHERE ${ofAppointment('g')} RETURNING g.*
+   ), e AS (
+     ${appointmentLog.entry('meeting_withdrawn', { from: 'a, held', at: '$4', origin: '$5', before: 'held.before' })}
    )
    SELECT ${shown}::text FROM a, g`,
 );

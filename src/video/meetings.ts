@@ -2,6 +2,7 @@ import type { Context } from '../kernel/context.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
 import { notFound, notPossible } from '../kernel/errors.ts';
 import type { Page, PageOfJson } from '../kernel/page.ts';
+import { originOf } from '../kernel/record-log.ts';
 import { toSql } from '../kernel/time.ts';
 import { untilWritten } from '../kernel/until-written.ts';
 import * as sql from './meetings.sql.ts';
@@ -24,14 +25,11 @@ export async function listMeetings(
 type AppointmentRow = { cancelled: boolean; over: boolean; connected: boolean };
 
 /** Asked for after the booking, or once more after a failure. */
-export async function wishMeeting(
-  { db, company, clock }: Context,
-  caseId: string,
-  appointmentId: string,
-): Promise<string> {
+export async function wishMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
+  const { db, company, clock } = context;
   const values = [company.id, caseId, appointmentId, toSql(clock())];
   const record = await untilWritten(
-    () => db.json(sql.wishMeeting, values),
+    () => db.json(sql.wishMeeting, [...values, originOf(context)]),
     async () => {
       const row = await db.first<AppointmentRow>(sql.findAppointment, values);
       if (!row) throw notFound('appointment');
@@ -46,7 +44,8 @@ export async function wishMeeting(
 
 export async function withdrawMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
   const { db, company, clock } = context;
-  const record = await db.json(sql.withdrawMeeting, [company.id, caseId, appointmentId, toSql(clock())]);
+  const values = [company.id, caseId, appointmentId, toSql(clock()), originOf(context)];
+  const record = await db.json(sql.withdrawMeeting, values);
   if (record !== undefined) {
     noticeDueWork(db);
     return record;

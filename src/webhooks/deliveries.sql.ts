@@ -1,4 +1,4 @@
-import { iso, json, statement } from '../kernel/sql.ts';
+import { iso, json, longStatement, statement } from '../kernel/sql.ts';
 
 /** Whether `type` is meant by one of `names`: itself, all of its record, or everything. */
 export const isMeant = (type: string, names: string): string =>
@@ -25,14 +25,14 @@ const asked = `${ofEndpoint} AND ($3::text IS NULL OR d.state = $3) AND ($4::tex
   AND ($5::timestamptz IS NULL OR d.created_at >= $5) AND ($6::timestamptz IS NULL OR d.created_at < $6)`;
 
 /** $1 company, $2 endpoint, $3 state, $4 type, $5 from, $6 to, each null for all, $7 limit, $8 offset: the newest first */
-export const listDeliveries = statement(
+export const listDeliveries = longStatement(
   'webhook_deliveries.list',
   `SELECT ${columns} FROM webhook_deliveries d WHERE ${asked}
     ORDER BY d.created_at DESC, d.position DESC, d.id DESC LIMIT $7 OFFSET $8`,
 );
 
 /** As above, without $7 and $8 */
-export const countDeliveries = statement(
+export const countDeliveries = longStatement(
   'webhook_deliveries.count',
   `SELECT count(*)::int AS total FROM webhook_deliveries d WHERE ${asked}`,
 );
@@ -115,7 +115,7 @@ export const orderDeliveries = statement(
  * $1 before when, $2 how many of an endpoint at most: gives how many were forgotten. What was given up when the endpoint
  * began to fail stays until somebody resumes it.
  */
-export const forgetDeliveries = statement(
+export const forgetDeliveries = longStatement(
   'webhook_deliveries.forget',
   `WITH gone AS (
      DELETE FROM webhook_deliveries d

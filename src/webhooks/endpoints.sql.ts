@@ -50,12 +50,15 @@ export const showEndpoint = statement(
   `SELECT ${record}::text FROM webhook_endpoints w WHERE ${kept}`,
 );
 
-/** $1 company, $2 id, $3 url, $4 description, $5 types, $6 sealed secret, $7 now, $8 origin. It begins with what comes. */
+/**
+ * $1 company, $2 id, $3 url, $4 description, $5 types, $6 sealed secret, $7 now, $8 origin, $9 up to where the log is
+ * settled, or null where somebody takes long to commit: who does is not waited for. It begins with what comes after.
+ */
 export const insertEndpoint = statement(
   'webhook_endpoints.insert',
   `WITH w AS (
      INSERT INTO webhook_endpoints (company_id, id, url, description, types, state, sealed_secret, position, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, 'active', $6, settled_events($1), $7, $7)
+     VALUES ($1, $2, $3, $4, $5, 'active', $6, coalesce($9::bigint, (SELECT last_value FROM event_positions)), $7, $7)
      RETURNING *
    ), e AS (
      ${endpointLog.entry('created', { from: 'w', at: '$7', origin: '$8' })}

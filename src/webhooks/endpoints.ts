@@ -1,4 +1,5 @@
 import { meantTypes } from '../events/event-types.ts';
+import { settledEvents } from '../events/events.sql.ts';
 import type { Context } from '../kernel/context.ts';
 import type { Executor } from '../kernel/database.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
@@ -53,8 +54,9 @@ export async function createEndpoint(
   const sealed = sealFor(context, form, id, secret, settings);
   form.check();
   const { description = null, types } = form.body;
+  const settled = await db.first<{ position: string | null }>(settledEvents, []);
   const values = [company.id, id, url, description, types, sealed, toSql(clock()), originOf(context)];
-  const record = await db.json(sql.insertEndpoint, values);
+  const record = await db.json(sql.insertEndpoint, [...values, settled?.position]);
   if (record === undefined) throw new Error('An endpoint was refused without a reason.');
   return withSecret(record, secret);
 }

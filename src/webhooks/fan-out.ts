@@ -1,4 +1,4 @@
-import { settledEvents } from '../events/events.sql.ts';
+import { settledPosition } from '../events/settled.ts';
 import type { Database } from '../kernel/database.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
 import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
@@ -28,12 +28,14 @@ export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): Queu
   }
 
   /** Undefined where the claim has been lost, or the endpoint is no longer active. */
-  const readOn = (company: string, id: string, claim: Claim): Promise<Batch | undefined> =>
-    db.transaction(async (held) => {
+  async function readOn(company: string, id: string, claim: Claim): Promise<Batch | undefined> {
+    // Before the endpoint is held: one of those who are waited for may be changing it.
+    const settled = await settledPosition(db);
+    return db.transaction(async (held) => {
       if (!(await held.first(sql.holdEndpoint, [company, id, claim.id]))) return undefined;
-      const settled = await held.first<{ position: string }>(settledEvents, [company]);
-      return held.first<Batch>(sql.fanOut, [company, id, settled?.position ?? '0', BATCH, toSql(clock())]);
+      return held.first<Batch>(sql.fanOut, [company, id, settled.toString(), BATCH, toSql(clock())]);
     });
+  }
 
   const statements = dueStatements({ table: 'webhook_endpoints', key: sql.KEY, open: sql.OPEN });
   return {

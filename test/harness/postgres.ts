@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { migrate, readMigrations } from '../../src/kernel/migrations.ts';
-import { type BundledPostgres, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { setUpDatabase } from '../../src/kernel/database-setup.ts';
+import { readMigrations } from '../../src/kernel/migrations.ts';
+import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 
 /** One server for the whole run, with a migrated template that each test file clones. */
 
@@ -20,7 +21,8 @@ export async function globalSetup(): Promise<void> {
   await client.connect();
   await client.query('CREATE DATABASE template');
   await client.end();
-  await migrate({ ...connection, database: 'template' }, await readMigrations());
+  const owner = { ...connection, database: 'template' };
+  await setUpDatabase({ owner, role: SERVICE_ROLE }, await readMigrations());
   process.env.TEST_POSTGRES = JSON.stringify(connection);
 }
 

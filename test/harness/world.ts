@@ -19,6 +19,7 @@ import { addCustomTag } from '../../src/company/tags/tags.ts';
 import { Database } from '../../src/kernel/database.ts';
 import { readForm } from '../../src/kernel/form.ts';
 import { COMPANY_SCOPES } from '../../src/kernel/scopes.ts';
+import { SERVICE_ROLE } from '../../src/postgres/bundled-postgres.ts';
 import { describedClient } from './client.ts';
 import { type Caller, caller } from './http.ts';
 
@@ -69,6 +70,7 @@ export type World = {
   clock: TestClock;
   baseUrl: string;
   db: Database;
+  /** As the owner of the database. */
   connection: { host: string; user: string; database: string };
   firm(options?: { timeZone?: string }): Promise<Firm>;
   /** A caller without credentials. */
@@ -86,12 +88,16 @@ export async function openWorld(options: Partial<AppOptions> = {}): Promise<Worl
   await administer(server, `CREATE DATABASE ${database} TEMPLATE template`);
   const connection = { ...server, database };
   const clock = new TestClock();
-  const db = new Database({ connection, poolSize: 8 });
+  // The app has the rights that it has in production; what a test looks into or arranges, it does as the owner.
+  const db = new Database({ connection: { ...connection, user: SERVICE_ROLE }, poolSize: 8 });
+  const owner = new pg.Pool({ ...connection, max: 4 });
+  owner.on('error', () => {});
   const app = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }), ...options });
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {
     await app.close();
     await db.close();
+    await owner.end();
     await administer(server, `DROP DATABASE ${database}`);
   };
   after(close);
@@ -103,7 +109,7 @@ export async function openWorld(options: Partial<AppOptions> = {}): Promise<Worl
     connection,
     close,
     anonymous: caller(baseUrl),
-    sql: async (text, values = []) => (await db.pool.query(text, values)).rows,
+    sql: async (text, values = []) => (await owner.query(text, values)).rows,
     firm: async ({ timeZone = 'Europe/London' } = {}) => {
       const settings = { name: 'Smith & Partners', time_zone: timeZone };
       const companyId = idOf(await createCompany(office, readForm(CreateCompanyBody, settings)));

@@ -1,5 +1,6 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
+import { entryLog, isSeen, seen } from './entry-log.sql.ts';
 import {
   addressItem,
   columns,
@@ -87,7 +88,7 @@ const created = json({
 
 /**
  * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the person's fields as JSON,
- * $9 the address's as JSON, $10 now, $11 the address's id
+ * $9 the address's as JSON, $10 now, $11 the address's id, $12 origin
  */
 export const insertEntry = statement(
   'address_book.insert',
@@ -106,6 +107,8 @@ export const insertEntry = statement(
    ), r AS (
      INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
      SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships}
+   ), e AS (
+     ${entryLog.entry('created', { from: 'p', at: '$10', origin: '$12' })}
    )
    SELECT ${created}::text FROM p`,
 );
@@ -144,21 +147,17 @@ const withAdded = (column: string, sent: string) =>
                          WHERE tag <> ALL (p.${column}) ORDER BY position)`;
 
 /**
- * As above without $11. The JSON holds only what was sent, null for what is cleared; $6 is null where no relationship
+ * As above, but $11 is the origin. The JSON holds only what was sent, null for what is cleared; $6 is null where no relationship
  * was sent. Nothing where another update came between.
  */
 export const updateEntry = statement(
   'address_book.update',
-  `WITH seen AS MATERIALIZED (
-     SELECT version FROM people
-      WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL AND ${allKnown}
-   ), p AS (
+  `WITH ${seen(`p.deleted_at IS NULL AND ${allKnown}`)}, p AS (
      UPDATE people p
         SET (${fields}) = (SELECT ${fields} FROM json_populate_record(p, $8)),
             tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')},
             updated_at = $10, version = p.version + 1
-       FROM seen
-      WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3 AND p.version = seen.version
+       FROM seen WHERE ${isSeen}
      RETURNING p.*
    ), a AS (
      UPDATE addresses a
@@ -177,6 +176,8 @@ export const updateEntry = statement(
      SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships}
      ON CONFLICT (company_id, case_id, person_id, customer_id)
      DO UPDATE SET word = excluded.word, position = excluded.position
+   ), e AS (
+     ${entryLog.entry('updated', { from: 'p, seen', at: '$10', origin: '$11', before: 'seen.before' })}
    )
    SELECT ${updated}::text FROM p`,
 );

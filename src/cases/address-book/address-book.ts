@@ -4,6 +4,7 @@ import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
 import { containing } from '../../kernel/page.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { isSet } from '../../kernel/shapes.ts';
 import { parseBirthday, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
@@ -36,6 +37,7 @@ export async function createEntry(context: Context, caseId: string, form: Form<E
         JSON.stringify(addressFields(address ?? {})),
         toSql(clock()),
         newId(),
+        originOf(context),
       ]),
     () => judge(context, caseId, null, form, draft),
   );
@@ -65,6 +67,7 @@ export async function updateEntry(
         JSON.stringify(draft.person),
         address === undefined ? null : JSON.stringify(addressFields(address ?? EMPTY_ADDRESS)),
         toSql(clock()),
+        originOf(context),
       ]),
     () => judge(context, caseId, id, form, draft),
   );

@@ -1,4 +1,5 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
+import { entryLog, isSeen, seen } from './entry-log.sql.ts';
 import { entry } from './entry-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 id */
@@ -8,35 +9,53 @@ export const readEntry = statement(
     WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3 AND p.deleted_at IS NULL`,
 );
 
-/** $1 company, $2 case, $3 id. A deleted one is found too. */
+/** $1 company, $2 case, $3 id, $4 a tag or null. A deleted one is found too. */
 export const findEntry = statement(
   'address_book.find',
-  `SELECT deleted_at IS NOT NULL AS deleted FROM people WHERE company_id = $1 AND case_id = $2 AND id = $3`,
+  `SELECT deleted_at IS NOT NULL AS deleted, coalesce($4 = ANY (tags), false) AS tags,
+          coalesce($4 = ANY (custom_tags), false) AS custom_tags
+     FROM people WHERE company_id = $1 AND case_id = $2 AND id = $3`,
 );
 
-/** $1 company, $2 case, $3 id, $4 now. The address is listed through its person and goes with it. */
+/**
+ * $1 company, $2 case, $3 id, $4 now, $5 origin. The address is listed through its person and goes with it. Nothing
+ * where another change came between.
+ */
 export const deleteEntry = statement(
   'address_book.delete',
-  `UPDATE people AS p SET deleted_at = $4, updated_at = $4, version = version + 1
-    WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
-   RETURNING ${json({ id: 'p.id', deleted_at: iso('p.deleted_at') })}::text`,
+  `WITH ${seen('p.deleted_at IS NULL')}, p AS (
+     UPDATE people p SET deleted_at = $4, updated_at = $4, version = p.version + 1 FROM seen WHERE ${isSeen}
+     RETURNING p.*
+   ), e AS (
+     ${entryLog.entry('deleted', { from: 'p, seen', at: '$4', origin: '$5', before: 'seen.before' })}
+   )
+   SELECT ${json({ id: 'p.id', deleted_at: iso('p.deleted_at') })}::text FROM p`,
 );
 
-/** $1 company, $2 case, $3 id, $4 now. Nothing where it is not deleted. */
+/** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where it is not deleted. */
 export const restoreEntry = statement(
   'address_book.restore',
-  `UPDATE people AS p SET deleted_at = NULL, updated_at = $4, version = version + 1
-    WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NOT NULL
-   RETURNING ${entry}::text`,
+  `WITH ${seen('p.deleted_at IS NOT NULL')}, p AS (
+     UPDATE people p SET deleted_at = NULL, updated_at = $4, version = p.version + 1 FROM seen WHERE ${isSeen}
+     RETURNING p.*
+   ), e AS (
+     ${entryLog.entry('restored', { from: 'p, seen', at: '$4', origin: '$5', before: 'seen.before' })}
+   )
+   SELECT ${entry}::text FROM p`,
 );
 
-const removeFrom = (column: string) => `
-  UPDATE people AS p SET ${column} = array_remove(${column}, $4), updated_at = $5, version = version + 1
-   WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL AND $4 = ANY (${column})
-  RETURNING ${entry}::text`;
+const removeFrom = (column: string, verb: 'tag_removed' | 'custom_tag_removed') => `
+  WITH ${seen(`p.deleted_at IS NULL AND $4 = ANY (p.${column})`)}, p AS (
+    UPDATE people p SET ${column} = array_remove(p.${column}, $4), updated_at = $5, version = p.version + 1
+      FROM seen WHERE ${isSeen}
+    RETURNING p.*
+  ), e AS (
+    ${entryLog.entry(verb, { from: 'p, seen', at: '$5', origin: '$6', before: 'seen.before' })}
+  )
+  SELECT ${entry}::text FROM p`;
 
-/** $1 company, $2 case, $3 id, $4 tag, $5 now. Nothing where the entry does not have the tag. */
+/** $1 company, $2 case, $3 id, $4 tag, $5 now, $6 origin. Nothing where the entry does not have the tag. */
 export const removeTag = {
-  tags: statement('address_book.remove_tag', removeFrom('tags')),
-  custom_tags: statement('address_book.remove_custom_tag', removeFrom('custom_tags')),
+  tags: statement('address_book.remove_tag', removeFrom('tags', 'tag_removed')),
+  custom_tags: statement('address_book.remove_custom_tag', removeFrom('custom_tags', 'custom_tag_removed')),
 };

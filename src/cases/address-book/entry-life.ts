@@ -1,5 +1,6 @@
 import type { Context } from '../../kernel/context.ts';
 import { notFound, notPossible } from '../../kernel/errors.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import * as sql from './entry-life.sql.ts';
@@ -10,18 +11,23 @@ export async function readEntry({ db, company }: Context, caseId: string, id: st
   return record;
 }
 
-export async function deleteEntry({ db, company, clock }: Context, caseId: string, id: string): Promise<string> {
-  const record = await db.json(sql.deleteEntry, [company.id, caseId, id, toSql(clock())]);
-  if (record === undefined) throw notFound('address book entry');
-  return record;
+export async function deleteEntry(context: Context, caseId: string, id: string): Promise<string> {
+  const { db, company, clock } = context;
+  return untilWritten(
+    () => db.json(sql.deleteEntry, [company.id, caseId, id, toSql(clock()), originOf(context)]),
+    async () => {
+      const found = await findEntry(context, caseId, id, null);
+      if (!found || found.deleted) throw notFound('address book entry');
+    },
+  );
 }
 
 export async function restoreEntry(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
   return untilWritten(
-    () => db.json(sql.restoreEntry, [company.id, caseId, id, toSql(clock())]),
+    () => db.json(sql.restoreEntry, [company.id, caseId, id, toSql(clock()), originOf(context)]),
     async () => {
-      const found = await findEntry(context, caseId, id);
+      const found = await findEntry(context, caseId, id, null);
       if (!found) throw notFound('address book entry');
       if (!found.deleted) throw notPossible('deleted_at', 'the address book entry is not deleted');
     },
@@ -37,12 +43,18 @@ export async function removeTag(
 ): Promise<string> {
   const { db, company, clock } = context;
   // PostgreSQL takes no text with NUL in it, so no entry has such a tag.
-  const record =
-    !tag.includes('\0') && (await db.json(sql.removeTag[column], [company.id, caseId, id, tag, toSql(clock())]));
-  if (record) return record;
-  const found = await findEntry(context, caseId, id);
-  throw notFound(found && !found.deleted ? 'tag on this entry' : 'address book entry');
+  const possible = tag.includes('\0') ? null : tag;
+  return untilWritten(
+    () => db.json(sql.removeTag[column], [company.id, caseId, id, possible, toSql(clock()), originOf(context)]),
+    async () => {
+      const found = await findEntry(context, caseId, id, possible);
+      if (!found || found.deleted) throw notFound('address book entry');
+      if (!found[column]) throw notFound('tag on this entry');
+    },
+  );
 }
 
-const findEntry = ({ db, company }: Context, caseId: string, id: string) =>
-  db.first<{ deleted: boolean }>(sql.findEntry, [company.id, caseId, id]);
+type FoundRow = { deleted: boolean; tags: boolean; custom_tags: boolean };
+
+const findEntry = ({ db, company }: Context, caseId: string, id: string, tag: string | null) =>
+  db.first<FoundRow>(sql.findEntry, [company.id, caseId, id, tag]);

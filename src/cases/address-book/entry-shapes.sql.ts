@@ -16,7 +16,7 @@ export const storedRelationship = relationshipOf(
   'relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id',
 );
 
-const person = {
+export const person = {
   id: 'p.id',
   entity_id: `'person'`,
   data: json({

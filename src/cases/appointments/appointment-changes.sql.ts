@@ -1,6 +1,8 @@
 import { iso, type Statement, statement } from '../../kernel/sql.ts';
 import { calendars, ofAppointment } from '../../messages/calendars.sql.ts';
+import { messageLog } from '../../messages/message-log.sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
+import { appointmentLog, held, isHeld } from './appointment-log.sql.ts';
 import { words } from './appointment-shapes.sql.ts';
 
 /** What the messages of an appointment depend on, and the version that was read. */
@@ -29,24 +31,31 @@ export const callOff = (id: string, now: string, from: string) =>
 const meetingFailed = `EXISTS (
   SELECT 1 FROM meetings g WHERE g.company_id = $1 AND g.case_id = $2 AND g.appointment_id = $3 AND g.state = 'failed')`;
 
+type Change = {
+  verb: Parameters<typeof appointmentLog.entry>[0];
+  set: string;
+  meets: string;
+  where: string;
+  answer: (zone: string) => string;
+};
+
 /**
  * A change of an appointment together with that of its messages and its meeting: $1 company, $2 case, $3 id, $4 the version that was
- * read, $5 now, $6 zone, $7… messages placed, $13… messages withdrawn, from $16 on what `set` takes. What has gone out,
- * or is on its way, stays as it is. `meets`: whether a meeting has to be made or told of it, on the row as it was.
+ * read, $5 now, $6 zone, $7… messages placed, $13… messages withdrawn, $16 origin, from $17 on what `set` takes. What has
+ * gone out, or is on its way, stays as it is. `meets`: whether a meeting has to be made or told of it, on the row as it was.
  * Nothing where another change came between.
  */
-export const change = (
-  name: string,
-  { set, meets, where, answer }: { set: string; meets: string; where: string; answer: (zone: string) => string },
-): Statement =>
+export const change = (name: string, { verb, set, meets, where, answer }: Change): Statement =>
   statement(
     name,
-    `WITH a AS (
-       UPDATE appointments
-          SET ${set}, updated_at = $5, version = version + 1,
-              meeting_pending = video_meeting AND ${meets} OR meeting_pending AND NOT ${meetingFailed}
-        WHERE company_id = $1 AND case_id = $2 AND id = $3 AND version = $4 AND ${where}
-       RETURNING *
+    `WITH ${held(`a.version = $4 AND ${where}`)}, a AS (
+       UPDATE appointments a
+          SET ${set}, updated_at = $5, version = a.version + 1,
+              meeting_pending = a.video_meeting AND ${meets} OR a.meeting_pending AND NOT ${meetingFailed}
+         FROM held WHERE ${isHeld}
+       RETURNING a.*
+     ), e AS (
+       ${appointmentLog.entry(verb, { from: 'a, held', at: '$5', origin: '$16', before: 'held.before' })}
      ), old AS (
        SELECT m.* FROM messages m JOIN a ON ${ofAppointment('m')}
      ), withdrawn AS (
@@ -64,14 +73,27 @@ export const change = (
           AND n.kind = 'reminder' AND m.kind = 'reminder' AND m.channel = n.channel
           AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
        RETURNING m.*
+     ), placed_before AS MATERIALIZED (
+       SELECT m.id, m.channel, m.state, ${messageLog.image} AS before
+         FROM a CROSS JOIN ${placed(7)}
+         JOIN messages m ON ${ofAppointment('m')} AND m.channel = n.channel AND m.start_at = a.start_at
+        WHERE n.kind = 'reminder' AND m.kind = 'reminder' AND m.resend_of IS NULL FOR NO KEY UPDATE OF m
      ), reminders AS (
-       INSERT INTO messages AS m (${MESSAGE_COLUMNS})
-       SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $5, $5 FROM a, ${placed(7)} WHERE n.kind = 'reminder'
+       INSERT INTO messages (${MESSAGE_COLUMNS})
+       SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $5, $5
+         FROM a CROSS JOIN ${placed(7)} LEFT JOIN placed_before b ON b.channel = n.channel
+        WHERE n.kind = 'reminder' AND coalesce(b.state NOT IN ('sent', 'sending', 'scheduled'), true)
        ON CONFLICT (company_id, case_id, appointment_id, channel, start_at) WHERE kind = 'reminder' AND resend_of IS NULL
        DO UPDATE SET state = excluded.state, due_at = excluded.due_at, day_before = excluded.day_before,
                      updated_at = excluded.updated_at, attempts = 0, doubts = 0, last_error = NULL, lease_by = NULL, lease_until = NULL
-        WHERE m.state NOT IN ('sent', 'sending', 'scheduled')
-       RETURNING m.*
+       RETURNING *
+     ), rescheduled AS (
+       ${messageLog.entry('rescheduled', {
+         from: `reminders m JOIN placed_before b ON b.id = m.id WHERE b.state = 'failed'`,
+         at: '$5',
+         origin: '$16',
+         before: 'b.before',
+       })}
      ), confirmations AS (
        INSERT INTO messages (${MESSAGE_COLUMNS})
        SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $5, $5 FROM a, ${placed(7)} WHERE n.kind = 'confirmation'

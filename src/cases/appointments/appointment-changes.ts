@@ -1,5 +1,6 @@
 import type { Context } from '../../kernel/context.ts';
 import { isSoon, noticeDueWork } from '../../kernel/due-notice.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { type Instant, toSql } from '../../kernel/time.ts';
 import { type Appointment, type MessagePlan, messageColumns, withdrawalColumns } from './appointment-messages.ts';
 
@@ -27,21 +28,22 @@ export const appointmentOf = (row: AppointmentRow): Appointment => ({
 
 /** What every change has in common, in the order of the statements' parameters. */
 export const changeColumns = (
-  { company }: Context,
+  context: Context,
   caseId: string,
   id: string,
   version: number,
   now: Instant,
   plan: MessagePlan,
 ): unknown[] => [
-  company.id,
+  context.company.id,
   caseId,
   id,
   version,
   toSql(now),
-  company.timeZone,
+  context.company.timeZone,
   ...messageColumns(plan),
   ...withdrawalColumns(plan),
+  originOf(context),
 ];
 
 /** Tells the workers where something of the plan is due soon, or where a meeting may have to follow. */

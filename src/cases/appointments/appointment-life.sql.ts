@@ -1,4 +1,4 @@
-import { statement } from '../../kernel/sql.ts';
+import { longStatement, statement } from '../../kernel/sql.ts';
 import { APPOINTMENT_ROW, change } from './appointment-changes.sql.ts';
 import { storedWords, whole } from './appointment-shapes.sql.ts';
 
@@ -24,7 +24,7 @@ const list = (zone: string) => `coalesce(json_agg(${whole(zone)} ORDER BY a.star
  * $1 company, $2 case, $3 zone, $4 from, $5 to, $6 deleted ones, the others or (null) both, $7 adviser's email or null.
  * Nothing where there is no such adviser.
  */
-export const listAppointments = statement(
+export const listAppointments = longStatement(
   'appointments.list',
   `SELECT (
      SELECT ${list('$3')} FROM appointments a, ${storedWords}
@@ -41,7 +41,7 @@ const diary = `appointments a
  * $1 company, $2 adviser's email, $3 to $6 as above, $7 limit, $8 offset. The messages are looked up for the page
  * alone. Nothing where there is no such adviser.
  */
-export const listDiary = statement(
+export const listDiary = longStatement(
   'appointments.diary',
   `SELECT (SELECT ${list('$3')}
              FROM (SELECT a.* FROM ${diary} ORDER BY a.start_at, a.id LIMIT $7 OFFSET $8) a, ${storedWords}) AS json,
@@ -57,16 +57,25 @@ export const findInAnyState = statement(
 );
 
 export const restoreAppointment = change('appointments.restore', {
+  verb: 'restored',
   set: 'deleted_at = NULL',
-  meets: 'cancelled = 0',
-  where: 'deleted_at IS NOT NULL',
+  meets: 'a.cancelled = 0',
+  where: 'a.deleted_at IS NOT NULL',
   answer: whole,
 });
 
-/** $16 attended, $17 cancelled, $18 type */
-export const setOutcome = change('appointments.outcome', {
-  set: 'attended = $16, cancelled = $17, type = $18',
-  meets: 'cancelled = 1 AND $17::smallint = 0',
-  where: 'deleted_at IS NULL',
-  answer: whole,
-});
+const outcome = (name: string, verb: 'cancelled' | 'reinstated' | 'outcome_set') =>
+  change(name, {
+    verb,
+    set: 'attended = $17, cancelled = $18, type = $19',
+    meets: 'a.cancelled = 1 AND $18::smallint = 0',
+    where: 'a.deleted_at IS NULL',
+    answer: whole,
+  });
+
+/** $17 attended, $18 cancelled, $19 type. One and the same change, but for the name that the log has for it. */
+export const setOutcome = {
+  cancelled: outcome('appointments.cancel', 'cancelled'),
+  reinstated: outcome('appointments.reinstate', 'reinstated'),
+  other: outcome('appointments.outcome', 'outcome_set'),
+};

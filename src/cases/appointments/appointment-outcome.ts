@@ -43,13 +43,13 @@ export async function setOutcome(
     requireOne(form, attended, cancelled);
     requireBegun(form, before.start, now);
     form.check();
-    const plan =
-      cancelled === before.cancelled
-        ? NO_MESSAGES
-        : cancelled
-          ? planCancellation(now)
-          : planReminders({ ...before, cancelled }, now, company);
-    const record = await db.json(sql.setOutcome, [
+    const what = cancelled === before.cancelled ? 'other' : cancelled ? 'cancelled' : 'reinstated';
+    const plan = {
+      other: () => NO_MESSAGES,
+      cancelled: () => planCancellation(now),
+      reinstated: () => planReminders({ ...before, cancelled }, now, company),
+    }[what]();
+    const record = await db.json(sql.setOutcome[what], [
       ...changeColumns(context, caseId, id, row.version, now, plan),
       Number(attended),
       Number(cancelled),

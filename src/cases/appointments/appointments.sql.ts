@@ -1,6 +1,7 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
 import { APPOINTMENT_ROW, callOff, change, MESSAGE_COLUMNS, placed } from './appointment-changes.sql.ts';
+import { appointmentLog, held, isHeld } from './appointment-log.sql.ts';
 import { created, updated, words } from './appointment-shapes.sql.ts';
 
 const adviserId = `(SELECT d.id, d.video_provider FROM advisers d
@@ -11,8 +12,8 @@ const isCustomer = (email: string) => `(${email}::text IS NULL OR EXISTS (
 
 /**
  * $1 company, $2 case, $3 id, $4 adviser, $5 start, $6 end, $7 and $8 recipients (email, SMS), $9 and $10 reminders
- * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 zone, $16… the messages. Nothing where the
- * adviser or the recipient is unknown.
+ * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 zone, $16… the messages, $22 origin. Nothing where
+ * the adviser or the recipient is unknown.
  */
 export const insertAppointment = statement(
   'appointments.insert',
@@ -33,6 +34,8 @@ export const insertAppointment = statement(
      SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
             CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, $14, $14, $14
        FROM a WHERE a.video_meeting
+   ), e AS (
+     ${appointmentLog.entry('created', { from: 'a', at: '$14', origin: '$22' })}
    )
    SELECT ${created('$15')}::text FROM a, ${words('SELECT * FROM m')}`,
 );
@@ -52,28 +55,29 @@ export const findAppointment = statement(
 );
 
 /**
- * $16 start, $17 end, $18 and $19 recipients (email, SMS), $20 and $21 reminders wanted, $22 notes, $23 location; the
+ * $17 start, $18 end, $19 and $20 recipients (email, SMS), $21 and $22 reminders wanted, $23 notes, $24 location; the
  * others as every change has them.
  */
 export const updateAppointment = change('appointments.update', {
-  set: `start_at = $16, end_at = $17, email_recipient = $18, sms_recipient = $19, email_reminder = $20,
-        sms_reminder = $21, notes = $22, location = $23`,
-  meets: '(start_at, end_at) IS DISTINCT FROM ($16, $17) AND cancelled = 0',
-  where: 'deleted_at IS NULL',
+  verb: 'updated',
+  set: `start_at = $17, end_at = $18, email_recipient = $19, sms_recipient = $20, email_reminder = $21,
+        sms_reminder = $22, notes = $23, location = $24`,
+  meets: '(a.start_at, a.end_at) IS DISTINCT FROM ($17, $18) AND a.cancelled = 0',
+  where: 'a.deleted_at IS NULL',
   answer: updated,
 });
 
 /**
- * $1 company, $2 case, $3 id, $4 now, $5 the id of a cancellation, for a client whose calendar has the appointment.
+ * $1 company, $2 case, $3 id, $4 now, $5 the id of a cancellation, for a client whose calendar has the appointment,
+ * $6 origin.
  * Nothing where an update came between: its messages would not be among those that are seen here, and would go out.
  */
 export const deleteAppointment = statement(
   'appointments.delete',
   `WITH seen AS MATERIALIZED (
      SELECT version FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
-   ), a AS (
-     UPDATE appointments a SET deleted_at = $4, updated_at = $4, version = a.version + 1 FROM seen
-      WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.version = seen.version
+   ), ${held('a.version = seen.version', 'CROSS JOIN seen')}, a AS (
+     UPDATE appointments a SET deleted_at = $4, updated_at = $4, version = a.version + 1 FROM held WHERE ${isHeld}
      RETURNING a.*
    ), m AS (
      UPDATE messages m SET state = 'cancelled', updated_at = $4 FROM a
@@ -83,6 +87,8 @@ export const deleteAppointment = statement(
      ${callOff('$5::uuid', '$4::timestamptz', 'a')}
    ), g AS (
      ${followAppointments('$4')}
+   ), e AS (
+     ${appointmentLog.entry('deleted', { from: 'a, held', at: '$4', origin: '$6', before: 'held.before' })}
    )
    SELECT ${json({ id: 'a.id', deleted_at: iso('a.deleted_at') })}::text FROM a`,
 );

@@ -4,6 +4,7 @@ import { noticeDueWork } from '../../kernel/due-notice.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { type AppointmentRow, appointmentOf, changeColumns, notice } from './appointment-changes.ts';
@@ -45,6 +46,7 @@ export async function createAppointment(
       toSql(now),
       company.timeZone,
       ...messageColumns(plan),
+      originOf(context),
     ]);
     if (record) notice(context, plan, now, body.video_meeting ?? false);
     return record;
@@ -101,7 +103,7 @@ export async function updateAppointment(
 export async function deleteAppointment(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
   const record = await untilWritten(
-    () => db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId()]),
+    () => db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId(), originOf(context)]),
     () => requireAppointment(context, caseId, id),
   );
   noticeDueWork(db);

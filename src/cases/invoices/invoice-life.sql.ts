@@ -1,4 +1,5 @@
 import { type Statement, statement } from '../../kernel/sql.ts';
+import { invoiceLog, isSeen, seen } from './invoice-log.sql.ts';
 import { item, items, outstanding, standing, whole } from './invoice-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 id, $4 zone, $5 whether cancelled items are shown */
@@ -8,27 +9,38 @@ export const readInvoice = statement(
     WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3`,
 );
 
+type Verb = Parameters<typeof invoiceLog.entry>[0];
+
 /**
- * $1 company, $2 case, $3 id, $4 zone, $5 now. Written onto the version that was seen, because the answer shows the
+ * $1 company, $2 case, $3 id, $4 zone, $5 now, $6 origin. Written onto the version that was seen, because the answer shows the
  * items and payments of that one: nothing where `possible` does not hold, or where another change came between.
  */
-const change = (name: string, set: string, possible: string): Statement =>
+const change = (name: string, verb: Verb, set: string, possible: string): Statement =>
   statement(
     name,
-    `WITH seen AS MATERIALIZED (
-       SELECT version FROM invoices WHERE company_id = $1 AND case_id = $2 AND id = $3 AND ${possible}
-     ), v AS (
-       UPDATE invoices v SET ${set}, updated_at = $5, version = v.version + 1 FROM seen
-        WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.version = seen.version
+    `WITH ${seen(possible)}, v AS (
+       UPDATE invoices v SET ${set}, updated_at = $5, version = v.version + 1 FROM seen WHERE ${isSeen}
        RETURNING v.*
+     ), e AS (
+       ${invoiceLog.entry(verb, { from: 'v, seen', at: '$5', origin: '$6', before: 'seen.before' })}
      )
      SELECT ${whole('$4')}::text FROM v, ${standing}, ${items('false')}`,
   );
 
-/** $6 when it was sent */
-export const sendInvoice = change('invoices.send', 'date_sent = $6', 'cancelled_at IS NULL');
-export const cancelInvoice = change('invoices.cancel', 'cancelled_at = $5', 'cancelled_at IS NULL AND paid = 0');
-export const reinstateInvoice = change('invoices.reinstate', 'cancelled_at = NULL', 'cancelled_at IS NOT NULL');
+/** $7 when it was sent */
+export const sendInvoice = change('invoices.send', 'sent', 'date_sent = $7', 'v.cancelled_at IS NULL');
+export const cancelInvoice = change(
+  'invoices.cancel',
+  'cancelled',
+  'cancelled_at = $5',
+  'v.cancelled_at IS NULL AND v.paid = 0',
+);
+export const reinstateInvoice = change(
+  'invoices.reinstate',
+  'reinstated',
+  'cancelled_at = NULL',
+  'v.cancelled_at IS NOT NULL',
+);
 
 /** $1 company, $2 case, $3 id, $4 the amount of a payment or null: what stands in the way of a change. */
 export const judgeChange = statement(
@@ -39,32 +51,31 @@ export const judgeChange = statement(
 );
 
 /**
- * $1 company, $2 case, $3 invoice, $4 item, $5 now. Written onto the version that was seen, as an update is: nothing
+ * $1 company, $2 case, $3 invoice, $4 item, $5 now, $6 origin. Written onto the version that was seen, as an update is: nothing
  * where the item is not in the state that it is to leave, where the invoice is cancelled, or where another change came
  * between.
  */
-const changeItem = (name: string, cancelledAt: string, possible: string): Statement =>
+const changeItem = (name: string, verb: Verb, cancelledAt: string, possible: string): Statement =>
   statement(
     name,
-    `WITH seen AS MATERIALIZED (
-       SELECT v.version FROM invoices v
-         JOIN invoice_items t ON t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
-        WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.cancelled_at IS NULL
-          AND t.id = $4 AND t.cancelled_at ${possible}
-     ), v AS (
-       UPDATE invoices v SET updated_at = $5, version = v.version + 1 FROM seen
-        WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.version = seen.version
+    `WITH ${seen(
+      `v.cancelled_at IS NULL AND t.id = $4 AND t.cancelled_at ${possible}`,
+      'JOIN invoice_items t ON t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id',
+    )}, v AS (
+       UPDATE invoices v SET updated_at = $5, version = v.version + 1 FROM seen WHERE ${isSeen}
        RETURNING v.*
      ), t AS (
        UPDATE invoice_items t SET cancelled_at = ${cancelledAt} FROM v
         WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND t.id = $4
        RETURNING t.*
+     ), e AS (
+       ${invoiceLog.entry(verb, { from: 'v, seen', at: '$5', origin: '$6', before: 'seen.before' })}
      )
      SELECT ${item}::text FROM v, t, ${standing}`,
   );
 
-export const cancelItem = changeItem('invoices.cancel_item', '$5', 'IS NULL');
-export const reinstateItem = changeItem('invoices.reinstate_item', 'NULL', 'IS NOT NULL');
+export const cancelItem = changeItem('invoices.cancel_item', 'item_cancelled', '$5', 'IS NULL');
+export const reinstateItem = changeItem('invoices.reinstate_item', 'item_reinstated', 'NULL', 'IS NOT NULL');
 
 /** $1 company, $2 case, $3 invoice, $4 item */
 export const findItem = statement(

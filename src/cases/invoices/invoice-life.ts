@@ -1,6 +1,7 @@
 import type { Context } from '../../kernel/context.ts';
 import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { isSet } from '../../kernel/shapes.ts';
 import type { Statement } from '../../kernel/sql.ts';
 import { parsePastTime, toSql } from '../../kernel/time.ts';
@@ -32,7 +33,7 @@ export async function sendInvoice(context: Context, caseId: string, id: string, 
   const { db, company, clock } = context;
   const now = clock();
   const sent = form.read('date_sent', form.body.date_sent, (text) => parsePastTime(text, company.timeZone, now)) ?? now;
-  const values = [company.id, caseId, id, company.timeZone, toSql(now), toSql(sent)];
+  const values = [company.id, caseId, id, company.timeZone, toSql(now), originOf(context), toSql(sent)];
   return untilWritten(
     async () => form.ok && db.json(sql.sendInvoice, values),
     async () => {
@@ -65,7 +66,7 @@ function change(
 ): Promise<string> {
   const { db, company, clock } = context;
   return untilWritten(
-    () => db.json(statement, [company.id, caseId, id, company.timeZone, toSql(clock())]),
+    () => db.json(statement, [company.id, caseId, id, company.timeZone, toSql(clock()), originOf(context)]),
     async () => {
       const reason = refusal(await judgeChange(context, caseId, id, null));
       if (reason) throw notPossible('status', reason);
@@ -96,15 +97,16 @@ export const reinstateItem = (context: Context, caseId: string, invoiceId: strin
   );
 
 function changeItem(
-  { db, company, clock }: Context,
+  context: Context,
   caseId: string,
   invoiceId: string,
   id: string,
   statement: Statement,
   refusal: (cancelled: boolean) => string | undefined,
 ): Promise<string> {
+  const { db, company, clock } = context;
   return untilWritten(
-    () => db.json(statement, [company.id, caseId, invoiceId, id, toSql(clock())]),
+    () => db.json(statement, [company.id, caseId, invoiceId, id, toSql(clock()), originOf(context)]),
     async () => {
       type Found = { cancelled: boolean; invoice_cancelled: boolean };
       const found = await db.first<Found>(sql.findItem, [company.id, caseId, invoiceId, id]);

@@ -56,21 +56,47 @@ export const items = (showCancelled: string) => `LATERAL (
    WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
      AND (${showCancelled} OR t.cancelled_at IS NULL)) i`;
 
-const fields = (zone: string) => ({
+const fields = (dateCreated: string) => ({
   ...common,
-  date_created: wall('v.date_created', zone),
+  date_created: dateCreated,
   status: 's.status',
   mail_sent: 'v.date_sent IS NOT NULL',
   payable_online: 'false',
   formatted_recurring_interval: 'null',
   items: 'i.items',
 });
+const inZone = (zone: string) => fields(wall('v.date_created', zone));
 
 /** Of the list, whose fields are specified. */
-export const element = (zone: string) => json(fields(zone));
+export const element = (zone: string) => json(inZone(zone));
 
 /** What can still be paid. */
 export const outstanding = 'CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END';
 
 /** As the additional operations show it. */
-export const whole = (zone: string) => json({ ...fields(zone), paid: 'v.paid', outstanding });
+export const whole = (zone: string) => json({ ...inZone(zone), paid: 'v.paid', outstanding });
+
+export const payment = json({
+  id: 'y.id',
+  case_invoice_id: 'y.invoice_id',
+  customer_case_id: 'y.case_id',
+  amount: 'y.amount',
+  paid_at: iso('y.paid_at'),
+  reference: 'y.reference',
+  created_at: iso('y.created_at'),
+  reversed_at: iso('y.reversed_at'),
+});
+
+/** As its log has it: all that is its own, cancelled items and reversed payments included. */
+export const image = `(SELECT ${json({
+  ...fields(iso('v.date_created')),
+  sender_id: 'v.sender_id',
+  vat: 'v.vat',
+  paid: 'v.paid',
+  outstanding,
+  payments: `(SELECT coalesce(json_agg(${payment} ORDER BY y.paid_at, y.id), '[]') FROM payments y
+    WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id)`,
+  created_at: iso('v.created_at'),
+  updated_at: iso('v.updated_at'),
+  cancelled_at: iso('v.cancelled_at'),
+})} FROM ${standing}, ${items('true')})`;

@@ -1,5 +1,6 @@
 import { statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
+import { invoiceLog, isSeen, seen } from './invoice-log.sql.ts';
 import { element, items, record, standing } from './invoice-shapes.sql.ts';
 
 /** The element's own: zone, whether cancelled items are shown. Filters: status, due from, due to. */
@@ -40,7 +41,7 @@ const ITEM_COLUMNS =
 
 /**
  * $1 company, $2 case, $3 id, $4 number, $5 sender, $6 created, $7 due, $8 vat, $9 sub_total, $10 vat_amount,
- * $11 total, $12 terms, $13 payment terms, $14 now, $15… the items. Nothing where the number is taken.
+ * $11 total, $12 terms, $13 payment terms, $14 now, $15… the items, $22 origin. Nothing where the number is taken.
  */
 export const insertInvoice = statement(
   'invoices.insert',
@@ -54,25 +55,25 @@ export const insertInvoice = statement(
    ), items AS (
      INSERT INTO invoice_items (${ITEM_COLUMNS})
      SELECT v.company_id, v.case_id, v.id, l.* FROM v, ${lines(15)}
+   ), e AS (
+     ${invoiceLog.entry('created', { from: 'v', at: '$14', origin: '$22' })}
    )
    SELECT ${record}::text FROM v, ${standing}`,
 );
 
 /**
- * As above, without the terms; $12 payment terms or null, $13 now, $14 whether the existing items go, $15… the items.
+ * As above, without the terms; $12 payment terms or null, $13 now, $14 whether the existing items go, $15… the items,
+ * $22 origin.
  * Nothing where another update came between: the items below are those of the version that was seen.
  */
 export const updateInvoice = statement(
   'invoices.update',
-  `WITH seen AS MATERIALIZED (
-     SELECT version FROM invoices WHERE company_id = $1 AND case_id = $2 AND id = $3
-   ), v AS (
+  `WITH ${seen('true')}, v AS (
      UPDATE invoices v
         SET invoice_number = $4, sender_id = $5, date_created = $6, date_due = $7, vat = $8, sub_total = $9,
             vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms), updated_at = $13,
             version = v.version + 1
-       FROM seen
-      WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.version = seen.version
+       FROM seen WHERE ${isSeen}
      RETURNING v.*
    ), last AS (
      SELECT coalesce(max(t.position), 0) AS position FROM invoice_items t
@@ -85,6 +86,8 @@ export const updateInvoice = statement(
      SELECT v.company_id, v.case_id, v.id, l.id, l.description, l.quantity, l.rate, l.amount, l.subtotal,
             l.vat_amount, last.position + l.position
        FROM v, last, ${lines(15)}
+   ), e AS (
+     ${invoiceLog.entry('updated', { from: 'v, seen', at: '$13', origin: '$22', before: 'seen.before' })}
    )
    SELECT ${record}::text FROM v, ${standing}`,
 );

@@ -3,6 +3,7 @@ import { brokenConstraint } from '../../kernel/database.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { isSet } from '../../kernel/shapes.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
@@ -32,6 +33,7 @@ export async function createInvoice(context: Context, caseId: string, form: Form
       form.body.payment_terms ?? company.paymentTerms,
       toSql(clock()),
       ...complete.items,
+      originOf(context),
     ]);
   return untilWritten(
     async () => draft && insert(draft),
@@ -61,6 +63,7 @@ export async function updateInvoice(
         toSql(clock()),
         replace,
         ...complete.items,
+        originOf(context),
       ])
       .catch((error: unknown) => {
         if (brokenConstraint(error) !== 'invoices_number') throw error;

@@ -1,15 +1,6 @@
-import { iso, json, statement } from '../../kernel/sql.ts';
-
-const payment = json({
-  id: 'y.id',
-  case_invoice_id: 'y.invoice_id',
-  customer_case_id: 'y.case_id',
-  amount: 'y.amount',
-  paid_at: iso('y.paid_at'),
-  reference: 'y.reference',
-  created_at: iso('y.created_at'),
-  reversed_at: iso('y.reversed_at'),
-});
+import { statement } from '../../kernel/sql.ts';
+import { invoiceLog, isSeen, seen } from './invoice-log.sql.ts';
+import { payment } from './invoice-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 invoice */
 export const listPayments = statement(
@@ -22,34 +13,43 @@ export const listPayments = statement(
 );
 
 /**
- * $1 company, $2 case, $3 invoice, $4 id, $5 amount, $6 paid at, $7 reference, $8 now. The sum is raised by the
- * amount and its condition is judged again after waiting for another payment, so none is lost and none goes beyond
- * the total, without a version and without trying again. Nothing where it is cancelled or less is outstanding.
+ * $1 company, $2 case, $3 invoice, $4 id, $5 amount, $6 paid at, $7 reference, $8 now, $9 origin. Written onto the
+ * version that was seen: nothing where it is cancelled, less is outstanding, or another change came between.
  */
 export const insertPayment = statement(
   'payments.insert',
-  `WITH v AS (
-     UPDATE invoices v SET paid = v.paid + $5, updated_at = $8, version = v.version + 1
-      WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.cancelled_at IS NULL AND v.paid + $5 <= v.total
+  `WITH ${seen('v.cancelled_at IS NULL AND v.paid + $5 <= v.total')}, v AS (
+     UPDATE invoices v SET paid = v.paid + $5, updated_at = $8, version = v.version + 1 FROM seen WHERE ${isSeen}
      RETURNING v.*
    ), y AS (
      INSERT INTO payments (company_id, case_id, invoice_id, id, amount, paid_at, reference, created_at)
      SELECT v.company_id, v.case_id, v.id, $4, $5, $6, $7, $8 FROM v
      RETURNING *
+   ), e AS (
+     ${invoiceLog.entry('payment_recorded', { from: 'v, seen', at: '$8', origin: '$9', before: 'seen.before' })}
    )
    SELECT ${payment}::text FROM y`,
 );
 
-/** $1 company, $2 case, $3 invoice, $4 id, $5 now. Nothing where it is reversed already. */
+/** $1 company, $2 case, $3 invoice, $4 id, $5 now, $6 origin. Nothing where it is reversed already, either. */
 export const reversePayment = statement(
   'payments.reverse',
-  `WITH y AS (
-     UPDATE payments SET reversed_at = $5
-      WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3 AND id = $4 AND reversed_at IS NULL
-     RETURNING *
-   ), v AS (
-     UPDATE invoices v SET paid = v.paid - y.amount, updated_at = $5, version = v.version + 1 FROM y
-      WHERE v.company_id = y.company_id AND v.case_id = y.case_id AND v.id = y.invoice_id
+  `WITH ${seen(
+    'y.id = $4 AND y.reversed_at IS NULL',
+    'JOIN payments y ON y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id',
+  )}, v AS (
+     UPDATE invoices v
+        SET paid = v.paid - (SELECT y.amount FROM payments y
+                              WHERE y.company_id = $1 AND y.case_id = $2 AND y.invoice_id = $3 AND y.id = $4),
+            updated_at = $5, version = v.version + 1
+       FROM seen WHERE ${isSeen}
+     RETURNING v.*
+   ), y AS (
+     UPDATE payments y SET reversed_at = $5 FROM v
+      WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.id = $4
+     RETURNING y.*
+   ), e AS (
+     ${invoiceLog.entry('payment_reversed', { from: 'v, seen', at: '$5', origin: '$6', before: 'seen.before' })}
    )
    SELECT ${payment}::text FROM y`,
 );
@@ -57,5 +57,6 @@ export const reversePayment = statement(
 /** $1 company, $2 case, $3 invoice, $4 id */
 export const findPayment = statement(
   'payments.find',
-  'SELECT 1 FROM payments WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3 AND id = $4',
+  `SELECT reversed_at IS NOT NULL AS reversed FROM payments
+    WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3 AND id = $4`,
 );

@@ -3,6 +3,7 @@ import { InvalidValue, notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type DecimalInput, parseExact, toText } from '../../kernel/money.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { parsePastTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { judgeChange } from './invoice-life.ts';
@@ -26,7 +27,7 @@ export async function recordPayment(
   const now = clock();
   const amount = form.read('amount', body.amount, readAmount) ?? null;
   const paidAt = form.read('paid_at', body.paid_at, (text) => parsePastTime(text, company.timeZone, now)) ?? now;
-  const columns = [toSql(paidAt), body.reference ?? null, toSql(now)];
+  const columns = [toSql(paidAt), body.reference ?? null, toSql(now), originOf(context)];
   return untilWritten(
     async () => form.ok && db.json(sql.insertPayment, [company.id, caseId, invoiceId, newId(), amount, ...columns]),
     async () => {
@@ -39,16 +40,17 @@ export async function recordPayment(
   );
 }
 
-export async function reversePayment(
-  { db, company, clock }: Context,
-  caseId: string,
-  invoiceId: string,
-  id: string,
-): Promise<string> {
-  const record = await db.json(sql.reversePayment, [company.id, caseId, invoiceId, id, toSql(clock())]);
-  if (record) return record;
-  const found = await db.first(sql.findPayment, [company.id, caseId, invoiceId, id]);
-  throw found ? notPossible('reversed_at', 'the payment is already reversed') : notFound('payment');
+export async function reversePayment(context: Context, caseId: string, invoiceId: string, id: string): Promise<string> {
+  const { db, company, clock } = context;
+  const key = [company.id, caseId, invoiceId, id];
+  return untilWritten(
+    () => db.json(sql.reversePayment, [...key, toSql(clock()), originOf(context)]),
+    async () => {
+      const found = await db.first<{ reversed: boolean }>(sql.findPayment, key);
+      if (!found) throw notFound('payment');
+      if (found.reversed) throw notPossible('reversed_at', 'the payment is already reversed');
+    },
+  );
 }
 
 function readAmount(value: DecimalInput): string {

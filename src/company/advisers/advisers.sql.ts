@@ -1,6 +1,7 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { followAdvisers } from '../../video/wish.sql.ts';
 import { contains, lists } from '../listing.sql.ts';
+import { adviserLog, isOld, lockAdviser } from './adviser-log.sql.ts';
 
 /** What a request can set; the names are the columns' and the wire's. */
 export const ADVISER_FIELDS = ['email', 'name', 'active', 'video_provider'] as const;
@@ -37,46 +38,66 @@ export const showAdviser = statement(
   `SELECT ${record}::text FROM advisers a WHERE ${here} AND a.id = $2`,
 );
 
-/** $1 company, $2 id, $3 the fields as JSON, all of them, $4 now. Nothing where the email is taken. */
+/** $1 company, $2 id, $3 the fields as JSON, all of them, $4 now, $5 origin. Nothing where the email is taken. */
 export const insertAdviser = statement(
   'advisers.insert',
-  `INSERT INTO advisers AS a (company_id, id, ${fields}, created_at, updated_at)
-   SELECT $1, $2, ${ADVISER_FIELDS.map((name) => `d.${name}`).join(', ')}, $4, $4
-     FROM json_populate_record(NULL::advisers, $3) d
-   ON CONFLICT (company_id, lower(email)) WHERE removed_at IS NULL DO NOTHING
-   RETURNING ${record}::text`,
+  `WITH a AS (
+     INSERT INTO advisers (company_id, id, ${fields}, created_at, updated_at)
+     SELECT $1, $2, ${ADVISER_FIELDS.map((name) => `d.${name}`).join(', ')}, $4, $4
+       FROM json_populate_record(NULL::advisers, $3) d
+     ON CONFLICT (company_id, lower(email)) WHERE removed_at IS NULL DO NOTHING
+     RETURNING *
+   ), e AS (
+     ${adviserLog.entry('created', { from: 'a', at: '$4', origin: '$5' })}
+   )
+   SELECT ${record}::text FROM a`,
 );
+
+const before = adviserLog.was('old');
 
 const isZoom = (provider: string) => `${provider} IS NOT DISTINCT FROM 'zoom'`;
 
 /** As above; the JSON holds only what was sent. Nothing where Zoom would come or go, either: that takes credentials. */
 export const updateAdviser = statement(
   'advisers.update',
-  `WITH d AS (
+  `WITH ${lockAdviser(`${here} AND a.id = $2`)}, d AS (
      UPDATE advisers a SET (${fields}) = (SELECT ${fields} FROM json_populate_record(a, $3)), updated_at = $4
-      WHERE ${here} AND a.id = $2
+       FROM old WHERE ${isOld}
         AND (SELECT (${isZoom('n.video_provider')}) = (${isZoom('a.video_provider')}) FROM json_populate_record(a, $3) n)
      RETURNING a.*
    ), g AS (
      ${followAdvisers('$4')}
+   ), e AS (
+     ${adviserLog.entry('updated', { from: 'd a', at: '$4', origin: '$5', before })}
    )
    SELECT ${record}::text FROM d a`,
 );
 
-/** $1 company, $2 id, $3 now. Appointments keep the adviser's id and what they have written down. */
+/** $1 company, $2 id, $3 now, $4 origin. Appointments keep the adviser's id and what they have written down. */
 export const removeAdviser = statement(
   'advisers.remove',
-  `UPDATE advisers a SET removed_at = $3, updated_at = $3
-    WHERE ${here} AND a.id = $2
-   RETURNING ${json({ id: 'a.id', removed_at: iso('a.removed_at') })}::text`,
+  `WITH ${lockAdviser(`${here} AND a.id = $2`)}, a AS (
+     UPDATE advisers a SET removed_at = $3, updated_at = $3 FROM old WHERE ${isOld}
+     RETURNING a.*
+   ), e AS (
+     ${adviserLog.entry('removed', { from: 'a', at: '$3', origin: '$4', before })}
+   )
+   SELECT ${json({ id: 'a.id', removed_at: iso('a.removed_at') })}::text FROM a`,
 );
 
-/** $1 company, $2 id, $3 now. Nothing where it is not removed; an email that another has now breaks `advisers_email`. */
+/**
+ * $1 company, $2 id, $3 now, $4 origin. Nothing where it is not removed; an email that another has now breaks
+ * `advisers_email`.
+ */
 export const restoreAdviser = statement(
   'advisers.restore',
-  `UPDATE advisers a SET removed_at = NULL, updated_at = $3
-    WHERE ${removed} AND a.id = $2
-   RETURNING ${record}::text`,
+  `WITH ${lockAdviser(`${removed} AND a.id = $2`)}, a AS (
+     UPDATE advisers a SET removed_at = NULL, updated_at = $3 FROM old WHERE ${isOld}
+     RETURNING a.*
+   ), e AS (
+     ${adviserLog.entry('restored', { from: 'a', at: '$3', origin: '$4', before })}
+   )
+   SELECT ${record}::text FROM a`,
 );
 
 /** $1 company, $2 id: what stands in the way of restoring it. */

@@ -5,6 +5,7 @@ import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { requireName } from '../../kernel/names.ts';
 import type { PageOfJson, RemovableListing } from '../../kernel/page.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { readPage } from '../listing.ts';
@@ -28,32 +29,37 @@ export async function createAdviser(desk: Desk, form: Form<AdviserBody>): Promis
   const { db, company, clock } = desk;
   const adviser = JSON.stringify({ ...DEFAULTS, ...readAdviser(form) });
   const insertable = () => form.ok && form.body.video_provider !== 'zoom';
+  const values = [company.id, newId(), adviser, toSql(clock()), originOf(desk)];
   return untilWritten(
-    async () => insertable() && db.json(sql.insertAdviser, [company.id, newId(), adviser, toSql(clock())]),
+    async () => insertable() && db.json(sql.insertAdviser, values),
     () => judge(desk, null, form),
   );
 }
 
 export async function changeAdviser(desk: Desk, id: string, form: Form<AdviserBody>): Promise<string> {
   const { db, company, clock } = desk;
-  const adviser = JSON.stringify(readAdviser(form));
+  const values = [company.id, id, JSON.stringify(readAdviser(form)), toSql(clock()), originOf(desk)];
   return untilWritten(
-    async () =>
-      form.ok && db.json(sql.updateAdviser, [company.id, id, adviser, toSql(clock())]).catch(unlessEmailTaken),
+    async () => form.ok && db.json(sql.updateAdviser, values).catch(unlessEmailTaken),
     () => judge(desk, id, form),
   );
 }
 
-export async function removeAdviser({ db, company, clock }: Desk, id: string): Promise<string> {
-  const record = await db.json(sql.removeAdviser, [company.id, id, toSql(clock())]);
-  if (record === undefined) throw notFound('adviser');
-  return record;
+export function removeAdviser(desk: Desk, id: string): Promise<string> {
+  const { db, company, clock } = desk;
+  return untilWritten(
+    () => db.json(sql.removeAdviser, [company.id, id, toSql(clock()), originOf(desk)]),
+    async () => {
+      await showAdviser(desk, id);
+    },
+  );
 }
 
 /** As it was; the email must not have gone to another meanwhile. */
-export function restoreAdviser({ db, company, clock }: Desk, id: string): Promise<string> {
+export function restoreAdviser(desk: Desk, id: string): Promise<string> {
+  const { db, company, clock } = desk;
   return untilWritten(
-    () => db.json(sql.restoreAdviser, [company.id, id, toSql(clock())]).catch(unlessEmailTaken),
+    () => db.json(sql.restoreAdviser, [company.id, id, toSql(clock()), originOf(desk)]).catch(unlessEmailTaken),
     async () => {
       const judged = await db.first<{ removed: boolean; taken: boolean }>(sql.judgeRemoved, [company.id, id]);
       if (!judged) throw notFound('adviser');

@@ -2,6 +2,7 @@ import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { toSql } from '../../kernel/time.ts';
 import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
@@ -31,6 +32,7 @@ export async function openCase(desk: Desk, form: Form<CreateCaseBody>): Promise<
     reference,
     JSON.stringify(people),
     toSql(clock()),
+    originOf(desk),
   ]);
   if (record === undefined) throw new Error('A case was refused without a reason.');
   return record;
@@ -42,7 +44,8 @@ export async function changeCase(desk: Desk, id: string, form: Form<CaseBody>): 
     await showCase(desk, id);
     form.check();
   }
-  const record = await db.json(sql.updateCase, [company.id, id, form.body.reference ?? null, toSql(clock())]);
+  const values = [company.id, id, form.body.reference ?? null, toSql(clock()), originOf(desk)];
+  const record = await db.json(sql.updateCase, values);
   if (record === undefined) throw notFound('case');
   return record;
 }

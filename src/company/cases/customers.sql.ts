@@ -1,3 +1,4 @@
+import { inCase, recordLog } from '../../kernel/record-log.ts';
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { lists } from '../listing.sql.ts';
 
@@ -6,7 +7,7 @@ export const CUSTOMER_FIELDS = ['title', 'first_names', 'last_name', 'email', 'p
 
 const fields = CUSTOMER_FIELDS.join(', ');
 
-export const customerRecord = json({
+const shown = {
   id: 'u.id',
   case_id: 'u.case_id',
   title: 'u.title',
@@ -16,6 +17,20 @@ export const customerRecord = json({
   phone: 'u.phone',
   created_at: iso('u.created_at'),
   updated_at: iso('u.updated_at'),
+};
+
+export const customerRecord = json(shown);
+
+export const customerLog = recordLog({
+  record: 'customer',
+  verbs: ['created', 'updated', 'removed', 'restored'],
+  path: '/manage/cases/{caseId}/customers/{customerId}',
+  params: { caseId: 'case', customerId: 'customer' },
+  access: 'manage',
+  table: 'customers',
+  as: 'u',
+  key: inCase('u'),
+  image: json({ ...shown, removed_at: iso('u.removed_at') }),
 });
 
 /** In the order in which they came. */
@@ -68,36 +83,62 @@ export const insertInto = (scope: string, customers: string, now: string): strin
    SELECT c.company_id, c.id, d.id, ${CUSTOMER_FIELDS.map((name) => `d.${name}`).join(', ')}, ${now}, ${now}
      FROM ${scope} c, json_populate_recordset(NULL::customers, ${customers}) d`;
 
-/** $1 company, $2 case, $3 the customer as JSON, $4 now */
+/** $1 company, $2 case, $3 the customer as JSON, $4 now, $5 origin */
 export const insertCustomer = statement(
   'customers.insert',
-  `WITH scope AS (SELECT company_id, id FROM cases WHERE company_id = $1 AND id = $2)
-   ${insertInto('scope', '$3', '$4')}
-   RETURNING ${customerRecord}::text`,
+  `WITH scope AS (
+     SELECT company_id, id FROM cases WHERE company_id = $1 AND id = $2
+   ), u AS (
+     ${insertInto('scope', '$3', '$4')} RETURNING *
+   ), e AS (
+     ${customerLog.entry('created', { from: 'u', at: '$4', origin: '$5' })}
+   )
+   SELECT ${customerRecord}::text FROM u`,
 );
 
-/** $1 company, $2 case, $3 id, $4 what was sent as JSON, $5 now */
+const old = (condition: string) =>
+  `old AS (SELECT u.* FROM customers u WHERE ${condition} AND u.id = $3 FOR NO KEY UPDATE)`;
+const isOld = 'u.company_id = old.company_id AND u.case_id = old.case_id AND u.id = old.id';
+const before = customerLog.was('old');
+
+/** $1 company, $2 case, $3 id, $4 what was sent as JSON, $5 now, $6 origin */
 export const updateCustomer = statement(
   'customers.update',
-  `UPDATE customers u SET (${fields}) = (SELECT ${fields} FROM json_populate_record(u, $4)), updated_at = $5
-    WHERE ${here} AND u.id = $3
-   RETURNING ${customerRecord}::text`,
+  `WITH ${old(here)}, u AS (
+     UPDATE customers u SET (${fields}) = (SELECT ${fields} FROM json_populate_record(u, $4)), updated_at = $5
+       FROM old WHERE ${isOld}
+     RETURNING u.*
+   ), e AS (
+     ${customerLog.entry('updated', { from: 'u', at: '$5', origin: '$6', before })}
+   )
+   SELECT ${customerRecord}::text FROM u`,
 );
 
-/** $1 company, $2 case, $3 id, $4 now. Relationships keep the customer, appointments and invoices what they wrote down. */
+/**
+ * $1 company, $2 case, $3 id, $4 now, $5 origin. Relationships keep the customer, appointments and invoices what they
+ * wrote down.
+ */
 export const removeCustomer = statement(
   'customers.remove',
-  `UPDATE customers u SET removed_at = $4, updated_at = $4
-    WHERE ${here} AND u.id = $3
-   RETURNING ${json({ id: 'u.id', removed_at: iso('u.removed_at') })}::text`,
+  `WITH ${old(here)}, u AS (
+     UPDATE customers u SET removed_at = $4, updated_at = $4 FROM old WHERE ${isOld}
+     RETURNING u.*
+   ), e AS (
+     ${customerLog.entry('removed', { from: 'u', at: '$4', origin: '$5', before })}
+   )
+   SELECT ${json({ id: 'u.id', removed_at: iso('u.removed_at') })}::text FROM u`,
 );
 
-/** $1 company, $2 case, $3 id, $4 now. Nothing where it is not removed. */
+/** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where it is not removed. */
 export const restoreCustomer = statement(
   'customers.restore',
-  `UPDATE customers u SET removed_at = NULL, updated_at = $4
-    WHERE ${removed} AND u.id = $3
-   RETURNING ${customerRecord}::text`,
+  `WITH ${old(removed)}, u AS (
+     UPDATE customers u SET removed_at = NULL, updated_at = $4 FROM old WHERE ${isOld}
+     RETURNING u.*
+   ), e AS (
+     ${customerLog.entry('restored', { from: 'u', at: '$4', origin: '$5', before })}
+   )
+   SELECT ${customerRecord}::text FROM u`,
 );
 
 /** $1 company, $2 case, $3 id. A removed one is found too. */

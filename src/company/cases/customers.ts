@@ -4,6 +4,7 @@ import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { requireName } from '../../kernel/names.ts';
 import type { Listing, PageOfJson, RemovableListing } from '../../kernel/page.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { readPage } from '../listing.ts';
@@ -33,10 +34,10 @@ export async function showCustomer({ db, company }: Desk, caseId: string, id: st
 
 export async function addCustomer(desk: Desk, caseId: string, form: Form<CustomerBody>): Promise<string> {
   const { db, company, clock } = desk;
-  const customer = newCustomer(desk, form, form.body, '');
+  const customer = JSON.stringify([newCustomer(desk, form, form.body, '')]);
+  const values = [company.id, caseId, customer, toSql(clock()), originOf(desk)];
   return untilWritten(
-    async () =>
-      form.ok && db.json(sql.insertCustomer, [company.id, caseId, JSON.stringify([customer]), toSql(clock())]),
+    async () => form.ok && db.json(sql.insertCustomer, values),
     () => judge(desk, caseId, null, form),
   );
 }
@@ -49,21 +50,24 @@ export async function changeCustomer(
 ): Promise<string> {
   const { db, company, clock } = desk;
   const customer = JSON.stringify(readCustomer(desk, form, form.body, ''));
+  const values = [company.id, caseId, id, customer, toSql(clock()), originOf(desk)];
   return untilWritten(
-    async () => form.ok && db.json(sql.updateCustomer, [company.id, caseId, id, customer, toSql(clock())]),
+    async () => form.ok && db.json(sql.updateCustomer, values),
     () => judge(desk, caseId, id, form),
   );
 }
 
-export async function removeCustomer({ db, company, clock }: Desk, caseId: string, id: string): Promise<string> {
-  const record = await db.json(sql.removeCustomer, [company.id, caseId, id, toSql(clock())]);
+export async function removeCustomer(desk: Desk, caseId: string, id: string): Promise<string> {
+  const { db, company, clock } = desk;
+  const record = await db.json(sql.removeCustomer, [company.id, caseId, id, toSql(clock()), originOf(desk)]);
   if (record === undefined) throw notFound('customer');
   return record;
 }
 
-export function restoreCustomer({ db, company, clock }: Desk, caseId: string, id: string): Promise<string> {
+export function restoreCustomer(desk: Desk, caseId: string, id: string): Promise<string> {
+  const { db, company, clock } = desk;
   return untilWritten(
-    () => db.json(sql.restoreCustomer, [company.id, caseId, id, toSql(clock())]),
+    () => db.json(sql.restoreCustomer, [company.id, caseId, id, toSql(clock()), originOf(desk)]),
     async () => {
       const found = await db.first<{ removed: boolean }>(sql.findCustomer, [company.id, caseId, id]);
       if (!found) throw notFound('customer');

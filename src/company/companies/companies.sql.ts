@@ -1,3 +1,4 @@
+import { recordLog } from '../../kernel/record-log.ts';
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { contains, lists } from '../listing.sql.ts';
 
@@ -23,25 +24,48 @@ const record = json({
   updated_at: iso('c.updated_at'),
 });
 
+export const companyLog = recordLog({
+  record: 'company',
+  verbs: ['created', 'updated'],
+  path: '/manage/company',
+  access: 'manage',
+  table: 'companies',
+  as: 'c',
+  key: { company: 'c.id' },
+  image: record,
+});
+
 // An unknown zone raises an error (22023). pg_timezone_names would say the same, but reads every zone file for it.
 const zoneIsKnown = 'now() AT TIME ZONE d.time_zone IS NOT NULL';
 
-/** $1 company, $2 its settings as JSON, all of them, $3 now */
+/** $1 company, $2 its settings as JSON, all of them, $3 now, $4 origin */
 export const insertCompany = statement(
   'companies.insert',
-  `INSERT INTO companies AS c (id, ${settings}, created_at, updated_at)
-   SELECT $1, ${SETTINGS.map((name) => `d.${name}`).join(', ')}, $3, $3
-     FROM json_populate_record(NULL::companies, $2) d WHERE ${zoneIsKnown}
-   RETURNING ${record}::text`,
+  `WITH c AS (
+     INSERT INTO companies (id, ${settings}, created_at, updated_at)
+     SELECT $1, ${SETTINGS.map((name) => `d.${name}`).join(', ')}, $3, $3
+       FROM json_populate_record(NULL::companies, $2) d WHERE ${zoneIsKnown}
+     RETURNING *
+   ), e AS (
+     ${companyLog.entry('created', { from: 'c', at: '$3', origin: '$4' })}
+   )
+   SELECT ${record}::text FROM c`,
 );
 
 /** As above; the JSON holds only what was sent. */
 export const updateCompany = statement(
   'companies.update',
-  `UPDATE companies c
-      SET (${settings}) = (SELECT ${settings} FROM json_populate_record(c, $2) d WHERE ${zoneIsKnown}), updated_at = $3
-    WHERE c.id = $1
-   RETURNING ${record}::text`,
+  `WITH old AS (
+     SELECT c.* FROM companies c WHERE c.id = $1 FOR NO KEY UPDATE
+   ), c AS (
+     UPDATE companies c
+        SET (${settings}) = (SELECT ${settings} FROM json_populate_record(c, $2) d WHERE ${zoneIsKnown}), updated_at = $3
+       FROM old WHERE c.id = old.id
+     RETURNING c.*
+   ), e AS (
+     ${companyLog.entry('updated', { from: 'c', at: '$3', origin: '$4', before: companyLog.was('old') })}
+   )
+   SELECT ${record}::text FROM c`,
 );
 
 /** $1 company */

@@ -6,6 +6,7 @@ import { newId } from '../../kernel/ids.ts';
 import { type DecimalInput, parseInteger } from '../../kernel/money.ts';
 import { requireName, requireOneLine } from '../../kernel/names.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { toSql } from '../../kernel/time.ts';
 import { readPage } from '../listing.ts';
 import type { Office } from '../office.ts';
@@ -26,18 +27,15 @@ const DEFAULTS: Record<string, unknown> = {
 export async function createCompany(office: Office, form: Form<CompanyBody>): Promise<string> {
   const { db, clock } = office;
   const settings = { ...DEFAULTS, ...readSettings(form) };
-  const record =
-    form.ok &&
-    (await db.json(sql.insertCompany, [newId(), JSON.stringify(settings), toSql(clock())]).catch(unlessUnknownZone));
+  const values = [newId(), JSON.stringify(settings), toSql(clock()), originOf(office)];
+  const record = form.ok && (await db.json(sql.insertCompany, values).catch(unlessUnknownZone));
   return record || refuse(office, null, form);
 }
 
 export async function changeCompany(office: Office, id: string, form: Form<CompanyBody>): Promise<string> {
   const { db, clock } = office;
-  const settings = readSettings(form);
-  const record =
-    form.ok &&
-    (await db.json(sql.updateCompany, [id, JSON.stringify(settings), toSql(clock())]).catch(unlessUnknownZone));
+  const values = [id, JSON.stringify(readSettings(form)), toSql(clock()), originOf(office)];
+  const record = form.ok && (await db.json(sql.updateCompany, values).catch(unlessUnknownZone));
   return record || refuse(office, id, form);
 }
 

@@ -3,6 +3,7 @@ import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { requireName } from '../../kernel/names.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import type { Statement } from '../../kernel/sql.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
@@ -28,7 +29,7 @@ export async function createClient(desk: Desk, form: Form<ClientBody>): Promise<
   form.check();
   const secret = newClientSecret();
   const values = [company.id, newId(), form.body.name, scopes, digest(secret), toSql(clock())];
-  const record = await db.json(sql.insertClient, [...values, ...makerColumns(credential)]);
+  const record = await db.json(sql.insertClient, [...values, ...makerColumns(credential), originOf(desk)]);
   if (record === undefined) throw new Error('A client was refused without a reason.');
   return withSecret(record, 'client_secret', secret);
 }
@@ -38,7 +39,7 @@ export async function changeClient(desk: Desk, id: string, form: Form<ClientBody
   form.read('name', form.body.name, requireName);
   const values = [company.id, id, form.body.name ?? null, readScopes(form) ?? null];
   return untilWritten(
-    async () => form.ok && db.json(sql.updateClient, [...values, toSql(clock()), grantable(desk)]),
+    async () => form.ok && db.json(sql.updateClient, [...values, toSql(clock()), grantable(desk), originOf(desk)]),
     async () => {
       requireGrantable(form, desk, await scopesOf(desk, id));
       form.check();
@@ -50,8 +51,9 @@ export async function changeClient(desk: Desk, id: string, form: Form<ClientBody
 export async function rotateClient(desk: Desk, id: string): Promise<string> {
   const { db, company, clock } = desk;
   const secret = newClientSecret();
+  const values = [company.id, id, digest(secret), toSql(clock()), grantable(desk), originOf(desk)];
   const record = await untilWritten(
-    () => db.json(sql.rotateClient, [company.id, id, digest(secret), toSql(clock()), grantable(desk)]),
+    () => db.json(sql.rotateClient, values),
     async () => {
       const lacking = (await scopesOf(desk, id)).filter((scope) => desk.scopes && !desk.scopes.has(scope));
       if (lacking.length === 0) return;
@@ -71,10 +73,10 @@ async function scopesOf({ db, company }: Desk, id: string): Promise<string[]> {
 }
 
 export const disableClient = (desk: Desk, id: string): Promise<string> =>
-  onClient(desk, sql.disableClient, id, toSql(desk.clock()));
+  onClient(desk, sql.disableClient, id, toSql(desk.clock()), originOf(desk));
 
 export const enableClient = (desk: Desk, id: string): Promise<string> =>
-  onClient(desk, sql.enableClient, id, toSql(desk.clock()));
+  onClient(desk, sql.enableClient, id, toSql(desk.clock()), originOf(desk));
 
 async function onClient(
   { db, company }: Desk,

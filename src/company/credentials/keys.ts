@@ -3,6 +3,7 @@ import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { requireName } from '../../kernel/names.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
 import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
@@ -34,19 +35,21 @@ export async function createKey(desk: Desk, form: Form<KeyBody>): Promise<string
 }
 
 export async function storeKey(
-  { db, company, clock, credential }: Desk,
+  desk: Desk,
   { name, scopes, expiry }: { name: string; scopes: readonly string[]; expiry?: Instant | undefined },
 ): Promise<string> {
+  const { db, company, clock, credential } = desk;
   const key = newToken();
   const expires = expiry ? toSql(expiry) : null;
-  const values = [company.id, newId(), digest(key), name, scopes, expires, toSql(clock()), ...makerColumns(credential)];
-  const record = await db.json(sql.insertKey, values);
+  const values = [company.id, newId(), digest(key), name, scopes, expires, toSql(clock())];
+  const record = await db.json(sql.insertKey, [...values, ...makerColumns(credential), originOf(desk)]);
   if (record === undefined) throw new Error('A key was refused without a reason.');
   return withSecret(record, 'key', key);
 }
 
-export async function revokeKey({ db, company, clock }: Desk, id: string): Promise<string> {
-  const record = await db.json(sql.revokeKey, [company.id, id, toSql(clock())]);
+export async function revokeKey(desk: Desk, id: string): Promise<string> {
+  const { db, company, clock } = desk;
+  const record = await db.json(sql.revokeKey, [company.id, id, toSql(clock()), originOf(desk)]);
   if (record === undefined) throw notFound('key');
   return record;
 }

@@ -1,7 +1,19 @@
+import { recordLog } from '../../kernel/record-log.ts';
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { contains, lists } from '../listing.sql.ts';
 
 const record = json({ tag: 't.tag', created_at: iso('t.created_at') });
+
+/** A tag has no identifier but itself, and the log wants one. */
+export const tagLog = recordLog({
+  record: 'tag',
+  verbs: ['created', 'removed'],
+  access: 'manage',
+  table: 'custom_tags',
+  as: 't',
+  key: { id: 'md5(t.tag)::uuid' },
+  image: record,
+});
 
 export const listCustomTags = lists('custom_tags', {
   scope: 1,
@@ -22,17 +34,26 @@ export const listDefaultTags = lists('default_tags', {
   matches: contains('t.tag'),
 });
 
-/** $1 company, $2 tag, $3 now. Nothing where it is taken. */
+/** $1 company, $2 tag, $3 now, $4 origin. Nothing where it is taken. */
 export const insertCustomTag = statement(
   'custom_tags.insert',
-  `INSERT INTO custom_tags AS t (company_id, tag, created_at) VALUES ($1, $2, $3)
-   ON CONFLICT (company_id, tag) DO NOTHING
-   RETURNING ${record}::text`,
+  `WITH t AS (
+     INSERT INTO custom_tags (company_id, tag, created_at) VALUES ($1, $2, $3)
+     ON CONFLICT (company_id, tag) DO NOTHING
+     RETURNING *
+   ), e AS (
+     ${tagLog.entry('created', { from: 't', at: '$3', origin: '$4' })}
+   )
+   SELECT ${record}::text FROM t`,
 );
 
-/** $1 company, $2 tag, $3 now. Entries keep the tag. */
+/** $1 company, $2 tag, $3 now, $4 origin. Entries keep the tag. */
 export const removeCustomTag = statement(
   'custom_tags.remove',
-  `DELETE FROM custom_tags t WHERE t.company_id = $1 AND t.tag = $2
-   RETURNING ${json({ tag: 't.tag', removed_at: iso('$3::timestamptz') })}::text`,
+  `WITH t AS (
+     DELETE FROM custom_tags t WHERE t.company_id = $1 AND t.tag = $2 RETURNING *
+   ), e AS (
+     ${tagLog.entry('removed', { from: 't', at: '$3', origin: '$4', before: tagLog.image })}
+   )
+   SELECT ${json({ tag: 't.tag', removed_at: iso('$3::timestamptz') })}::text FROM t`,
 );

@@ -1,6 +1,7 @@
 import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
+import { originOf } from '../../kernel/record-log.ts';
 import { toSql } from '../../kernel/time.ts';
 import { readPage } from '../listing.ts';
 import type { Desk, Office } from '../office.ts';
@@ -17,20 +18,23 @@ export async function listCustomTags({ db, company }: Desk, listing: Listing): P
   return readPage(db, sql.listCustomTags, [company.id], listing);
 }
 
-export async function addCustomTag({ db, company, clock }: Desk, form: Form<CustomTagBody>): Promise<string> {
+export async function addCustomTag(desk: Desk, form: Form<CustomTagBody>): Promise<string> {
+  const { db, company, clock } = desk;
   const { tag } = form.body;
   form.read('tag', tag, requireTag);
   form.check();
-  const record = await db.json(sql.insertCustomTag, [company.id, tag, toSql(clock())]);
+  const record = await db.json(sql.insertCustomTag, [company.id, tag, toSql(clock()), originOf(desk)]);
   if (record) return record;
   form.fault('tag', 'taken', 'is already a custom tag of the company');
   form.check();
   throw new Error('A tag was refused without a reason.');
 }
 
-export async function removeCustomTag({ db, company, clock }: Desk, tag: string): Promise<string> {
+export async function removeCustomTag(desk: Desk, tag: string): Promise<string> {
+  const { db, company, clock } = desk;
   // What is no tag is not shown to the database: it could hold characters that have no place in text.
-  const record = TAG.test(tag) && (await db.json(sql.removeCustomTag, [company.id, tag, toSql(clock())]));
+  const values = [company.id, tag, toSql(clock()), originOf(desk)];
+  const record = TAG.test(tag) && (await db.json(sql.removeCustomTag, values));
   if (!record) throw notFound('custom tag');
   return record;
 }

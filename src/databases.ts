@@ -1,0 +1,23 @@
+import type { Config } from './config.ts';
+import type { Connection } from './kernel/database.ts';
+import type { Setup } from './kernel/database-setup.ts';
+import { asService, SERVICE_ROLE, type ServerConnection } from './postgres/bundled-postgres.ts';
+
+/** How the service reaches its database, and how it is set up. */
+export type Databases = { connection: Connection; setup: Setup };
+
+/** The operator's own; undefined where the settings name none. */
+export function ownDatabase(config: Config): Databases | undefined {
+  const { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, EVENT_RETENTION_DAYS: retentionDays } = config;
+  if (url === undefined) return undefined;
+  const role = ownerUrl === undefined ? undefined : decodeURIComponent(new URL(url).username);
+  return {
+    connection: { connectionString: url },
+    setup: { owner: { connectionString: ownerUrl ?? url }, role, retentionDays },
+  };
+}
+
+export const bundledDatabase = ({ EVENT_RETENTION_DAYS }: Config, owner: ServerConnection): Databases => ({
+  connection: asService(owner),
+  setup: { owner, role: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
+});

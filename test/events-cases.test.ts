@@ -1,0 +1,483 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { beforeEach, test } from 'node:test';
+import { assertShows, type Event, eventsOf, type Image, typesOf } from './harness/events.ts';
+import type { Answer, Headers } from './harness/http.ts';
+import { document } from './harness/openapi.ts';
+import { postOffice, Recorder } from './harness/post.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+/** Every write of a case is in the log once, with what was there before and what it became. */
+
+const world = await openWorld();
+const office = postOffice(world, { email: new Recorder(), sms: new Recorder() });
+
+beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+const PERSON = {
+  entity_id: 'person',
+  title: 'Ms',
+  first_names: 'Jane',
+  last_name: 'Doe',
+  tags: ['executor', 'witness'],
+  custom_tags: ['vip-client'],
+  address: { address_1: '1 High Street', postcode: 'AB1 2CD' },
+};
+const INVOICE = {
+  invoice_number: 'INV-1',
+  sender_id: '5f0c1c62-5d3b-4a64-9a0e-0d3a1c2b4e5f',
+  date_created: '2026-05-01 10:00:00',
+  date_due: '2026-05-31 17:30:00',
+  vat: 20,
+  total: 120,
+  sub_total: 100,
+  items: [{ description: 'A', quantity: 1, rate: 100, amount: 120 }],
+};
+const booking = ({ adviserWithVideo, customers }: Firm, more: Image = {}) => ({
+  adviser_email: adviserWithVideo,
+  start_time: '2026-06-20 10:00:00',
+  end_time: '2026-06-20 11:00:00',
+  email_recipient: customers[0].email,
+  ...more,
+});
+
+type Request = { method: string; path: string; body?: unknown };
+/** A request that is about to be sent, and the record that it changes; no path for one that is yet to be made. */
+type Prepared = Request & { record?: string };
+type Write = { does: string; prepare: (firm: Firm) => Promise<Prepared> };
+
+const made = async (firm: Firm, list: string, body: unknown) => {
+  const path = `${firm.path}/${list}`;
+  return `${path}/${(await ok(firm.post(path, body))).id}`;
+};
+
+const creates = (list: string, body: (firm: Firm) => unknown) => async (firm: Firm) => ({
+  method: 'POST',
+  path: `${firm.path}/${list}`,
+  body: body(firm),
+});
+/** On a record that `make` makes: after the requests `first`, the one that is meant. `below` is its path. */
+const changes =
+  (make: (firm: Firm) => Promise<string>, method: string, below = '', body?: unknown, ...first: Request[]) =>
+  async (firm: Firm): Promise<Prepared> => {
+    const record = await make(firm);
+    for (const one of first) await ok(firm.send(one.method, record + one.path, one.body));
+    return { method, path: record + below, body, record };
+  };
+
+const entry = (firm: Firm) => made(firm, 'address-book/entry', PERSON);
+const underscored = async (firm: Firm) => (await entry(firm)).replace('address-book', 'address_book');
+const call = (firm: Firm) => made(firm, 'interactions', { type: 'phone', notes: 'a' });
+const invoice = (firm: Firm) => made(firm, 'invoices', INVOICE);
+const appointment = (firm: Firm) => made(firm, 'appointments', booking(firm, { email_notification: true }));
+const meeting = (firm: Firm) => made(firm, 'appointments', booking(firm, { video_meeting: true }));
+
+const DELETE = { method: 'DELETE', path: '' };
+const CANCEL = { method: 'POST', path: '/cancel' };
+const CHANGED_PERSON = { ...PERSON, last_name: 'Roe', tags: ['partner'], address: { postcode: 'ZZ9 9ZZ' } };
+const CHANGED_INVOICE = { ...INVOICE, total: 240, items: [{ description: 'B', quantity: 2, rate: 100, amount: 240 }] };
+const LATER = { start_time: '2026-06-21 10:00:00', end_time: '2026-06-21 11:00:00', notes: 'moved' };
+
+const onItem =
+  (verb: string, ...first: string[]) =>
+  async (firm: Firm) => {
+    const record = await invoice(firm);
+    const item = `${record}/items/${(await ok(firm.get(record))).items[0].id}`;
+    for (const one of first) await ok(firm.post(`${item}/${one}`));
+    return { method: 'POST', path: `${item}/${verb}`, record };
+  };
+
+/** By method and path of the document; a path that means several things has a word more. */
+const WRITES: Record<string, Write> = Object.fromEntries(
+  (
+    [
+      ['POST address-book/entry', 'address_book_entry.created', creates('address-book/entry', () => PERSON)],
+      ['POST address_book/entry', 'address_book_entry.created', creates('address_book/entry', () => PERSON)],
+      ...[entry, underscored].flatMap((make): [string, string, Write['prepare']][] => {
+        const one = `${make === entry ? 'address-book' : 'address_book'}/entry/{entryID}`;
+        return [
+          [`PATCH ${one}`, 'address_book_entry.updated', changes(make, 'PATCH', '', CHANGED_PERSON)],
+          [`POST ${one}`, 'address_book_entry.updated', changes(make, 'POST', '', CHANGED_PERSON)],
+          [`DELETE ${one}`, 'address_book_entry.deleted', changes(make, 'DELETE')],
+          [`POST ${one}/restore`, 'address_book_entry.restored', changes(make, 'POST', '/restore', undefined, DELETE)],
+          [`DELETE ${one}/tags/{tag}`, 'address_book_entry.tag_removed', changes(make, 'DELETE', '/tags/executor')],
+          [
+            `DELETE ${one}/custom-tags/{tag}`,
+            'address_book_entry.custom_tag_removed',
+            changes(make, 'DELETE', '/custom-tags/vip-client'),
+          ],
+        ];
+      }),
+      ['POST interactions', 'interaction.created', creates('interactions', () => ({ type: 'phone' }))],
+      ...['PATCH', 'POST'].map((method): [string, string, Write['prepare']] => [
+        `${method} interactions/{interactionId}`,
+        'interaction.updated',
+        changes(call, method, '', { type: 'email', notes: 'b' }),
+      ]),
+      ['DELETE interactions/{interactionId}', 'interaction.deleted', changes(call, 'DELETE')],
+      [
+        'POST interactions/{interactionId}/restore',
+        'interaction.restored',
+        changes(call, 'POST', '/restore', undefined, DELETE),
+      ],
+      ['POST invoices', 'invoice.created', creates('invoices', () => INVOICE)],
+      ...['PATCH', 'POST'].map((method): [string, string, Write['prepare']] => [
+        `${method} invoices/{invoiceId}`,
+        'invoice.updated',
+        changes(invoice, method, '', CHANGED_INVOICE),
+      ]),
+      ['POST invoices/{invoiceId}/sent', 'invoice.sent', changes(invoice, 'POST', '/sent')],
+      ['POST invoices/{invoiceId}/cancel', 'invoice.cancelled', changes(invoice, 'POST', '/cancel')],
+      [
+        'POST invoices/{invoiceId}/reinstate',
+        'invoice.reinstated',
+        changes(invoice, 'POST', '/reinstate', undefined, CANCEL),
+      ],
+      ['POST invoices/{invoiceId}/items/{itemId}/cancel', 'invoice.item_cancelled', onItem('cancel')],
+      ['POST invoices/{invoiceId}/items/{itemId}/reinstate', 'invoice.item_reinstated', onItem('reinstate', 'cancel')],
+      [
+        'POST invoices/{invoiceId}/payments',
+        'invoice.payment_recorded',
+        changes(invoice, 'POST', '/payments', { amount: '120.00', reference: 'x' }),
+      ],
+      [
+        'POST invoices/{invoiceId}/payments/{paymentId}/reverse',
+        'invoice.payment_reversed',
+        async (firm: Firm) => {
+          const record = await invoice(firm);
+          const { id } = await ok(firm.post(`${record}/payments`, { amount: 120 }));
+          return { method: 'POST', path: `${record}/payments/${id}/reverse`, record };
+        },
+      ],
+      ['POST appointments', 'appointment.created', creates('appointments', booking)],
+      ['PATCH appointments/{appointmentID}', 'appointment.updated', changes(appointment, 'PATCH', '', LATER)],
+      ['POST appointments/{appointmentID}', 'appointment.updated', changes(appointment, 'POST', '', LATER)],
+      ['DELETE appointments/{appointmentID}', 'appointment.deleted', changes(appointment, 'DELETE')],
+      [
+        'POST appointments/{appointmentID}/restore',
+        'appointment.restored',
+        changes(appointment, 'POST', '/restore', undefined, DELETE),
+      ],
+      [
+        'PATCH appointments/{appointmentID}/outcome',
+        'appointment.outcome_set',
+        changes(appointment, 'PATCH', '/outcome', { type: 'review' }),
+      ],
+      [
+        'PATCH appointments/{appointmentID}/outcome: cancelled',
+        'appointment.cancelled',
+        changes(appointment, 'PATCH', '/outcome', { cancelled: true, type: 'ill' }),
+      ],
+      [
+        'PATCH appointments/{appointmentID}/outcome: not cancelled',
+        'appointment.reinstated',
+        changes(
+          appointment,
+          'PATCH',
+          '/outcome',
+          { cancelled: false },
+          { method: 'PATCH', path: '/outcome', body: { cancelled: true } },
+        ),
+      ],
+      [
+        'POST appointments/{appointmentID}/meeting',
+        'appointment.meeting_wished',
+        changes(appointment, 'POST', '/meeting'),
+      ],
+      [
+        'DELETE appointments/{appointmentID}/meeting',
+        'appointment.meeting_withdrawn',
+        changes(meeting, 'DELETE', '/meeting'),
+      ],
+      [
+        'POST appointments/{appointmentID}/messages/{messageId}/resend',
+        'message.resent',
+        async (firm: Firm) => {
+          const record = await made(firm, 'appointments', booking(firm, { email_confirmation: true }));
+          await office.runOnce();
+          const [{ id }] = await ok(firm.get(`${record}/messages`));
+          return { method: 'POST', path: `${record}/messages/${id}/resend` };
+        },
+      ],
+    ] as [string, string, Write['prepare']][]
+  ).map(([name, does, prepare]) => [name, { does, prepare }]),
+);
+
+test('every write of a case that the document has is among those that are tried here', () => {
+  const tried = new Set(Object.keys(WRITES).map((name) => name.split(':', 1)[0]));
+  for (const [path, operations] of Object.entries(document.paths)) {
+    if (!path.startsWith('/cases/{caseId}/')) continue;
+    for (const method of Object.keys(operations)) {
+      if (method === 'get') continue;
+      const name = `${method.toUpperCase()} ${path.slice('/cases/{caseId}/'.length)}`;
+      assert.ok(tried.has(name), name);
+    }
+  }
+});
+
+/** The record as GET shows it, with what else belongs to it; null where there is none to read. */
+async function shown(firm: Firm, record: string | undefined): Promise<Image | null> {
+  if (record === undefined) return null;
+  const answer = await firm.get(record.includes('/invoices/') ? `${record}?show_cancelled_items=true` : record);
+  if (answer.status === 404) return null;
+  assert.equal(answer.status, 200, answer.text);
+  if (record.includes('/invoices/')) return { ...answer.body, payments: await ok(firm.get(`${record}/payments`)) };
+  if (!/address.book/.test(record)) return answer.body;
+  const list: Image[] = await ok(firm.get(`${firm.path}/address-book`));
+  return { ...answer.body, address: list.find(({ id }) => id === answer.body.data.address) };
+}
+
+const send = (firm: Firm, { method, path, body }: Request, headers: Headers = {}) =>
+  firm.send(method, path, body, headers);
+
+const counted = async ({ companyId }: Firm) =>
+  (await world.sql<{ count: number }>('SELECT count(*)::int FROM events WHERE company_id = $1', [companyId]))[0]?.count;
+
+for (const [name, { does, prepare }] of Object.entries(WRITES)) {
+  const record = does.split('.', 1)[0] as string;
+
+  test(`${name} is ${does}: by whom, in which request, in which case, before and after`, async () => {
+    const firm = await world.firm();
+    const [key] = await world.sql('SELECT id FROM tokens WHERE company_id = $1', [firm.companyId]);
+    const prepared = await prepare(firm);
+    const before = await shown(firm, prepared.record);
+    const earlier = await counted(firm);
+    world.clock.set('2026-06-01T10:00:00Z');
+    const answer = await send(firm, prepared, { 'x-request-id': 'in-this-request' });
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(await counted(firm), (earlier ?? 0) + 1);
+    const event = (await eventsOf(firm, record)).at(-1) as Event;
+    const id = prepared.record?.split('/').at(-1) ?? answer.body.id;
+    assert.deepEqual(
+      { ...event, id: undefined, changed: undefined, before: undefined, after: undefined },
+      {
+        id: undefined,
+        type: does,
+        at: '2026-06-01T10:00:00.000000Z',
+        actor: { type: 'key', id: key?.id, name: 'test' },
+        request_id: 'in-this-request',
+        case_id: firm.caseId,
+        record: { type: record, id },
+        changed: undefined,
+        before: undefined,
+        after: undefined,
+      },
+    );
+    if (prepared.record === undefined) assert.equal(event.before, null);
+    else if (before) assertShows(event.before, before);
+    else assert.equal(typeof event.before?.deleted_at, 'string');
+    const after =
+      record === 'message'
+        ? { ...answer.body, state: null, due_at: null, attempts: null }
+        : await shown(firm, prepared.record ?? `${prepared.path}/${id}`);
+    if (after) assertShows(event.after, after);
+    else assert.equal(event.after?.deleted_at, answer.body.deleted_at);
+    if (prepared.record) assert.ok(event.changed?.includes('updated_at'), `${event.changed}`);
+    assert.equal(event.after?.id, id);
+  });
+
+  test(`${name}: sent again with its key it is in the log once; refused with If-Match it is not`, async () => {
+    const firm = await world.firm();
+    const prepared = await prepare(firm);
+    const before = await counted(firm);
+    if (prepared.record) {
+      const refused = await send(firm, prepared, { 'if-match': '"another"' });
+      assert.ok([412, 404].includes(refused.status), refused.text);
+      assert.equal(await counted(firm), before);
+    }
+    const headers = { 'idempotency-key': randomUUID() };
+    for (const replayed of [undefined, 'true']) {
+      const answer = await send(firm, prepared, headers);
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.headers['idempotency-replayed'], replayed);
+      assert.equal(await counted(firm), (before ?? 0) + 1);
+    }
+  });
+}
+
+test('what is refused is not in the log', async () => {
+  const firm = await world.firm();
+  const other = await world.firm();
+  const all = { entry: await entry(firm), invoice: await invoice(firm), visit: await appointment(firm) };
+  const gone = { call: await call(firm), entry: await entry(firm), visit: await appointment(firm) };
+  for (const path of Object.values(gone)) await ok(firm.delete(path));
+  const paid = await made(firm, 'invoices', { ...INVOICE, invoice_number: 'INV-2' });
+  const { id: payment } = await ok(firm.post(`${paid}/payments`, { amount: 120 }));
+  const before = [await counted(firm), await counted(other)];
+  const requests: [number, Firm, string, string, unknown?][] = [
+    [400, firm, 'POST', `${firm.path}/address-book/entry`, { ...PERSON, tags: ['no-such-tag'] }],
+    [400, firm, 'PATCH', all.entry, { ...PERSON, dob: '01/01/2999' }],
+    [400, firm, 'PATCH', all.entry, { ...PERSON, custom_tags: ['unknown'] }],
+    [404, firm, 'DELETE', `${all.entry}/tags/partner`],
+    [400, firm, 'POST', `${all.entry}/restore`],
+    [404, firm, 'DELETE', gone.entry],
+    [404, other, 'PATCH', all.entry, PERSON],
+    [400, firm, 'POST', `${firm.path}/interactions`, { type: 'pigeon' }],
+    [404, firm, 'PATCH', gone.call, { type: 'phone' }],
+    [400, firm, 'POST', `${firm.path}/invoices`, INVOICE],
+    [400, firm, 'PATCH', all.invoice, { ...INVOICE, invoice_number: 'INV-2' }],
+    [400, firm, 'POST', `${all.invoice}/payments`, { amount: '120.01' }],
+    [400, firm, 'POST', `${all.invoice}/reinstate`],
+    [400, firm, 'POST', `${paid}/cancel`],
+    [404, firm, 'POST', `${all.invoice}/payments/${payment}/reverse`],
+    [404, firm, 'POST', `${all.invoice}/items/${randomUUID()}/cancel`],
+    [404, other, 'POST', `${all.invoice}/sent`],
+    [400, firm, 'POST', `${firm.path}/appointments`, { ...booking(firm), adviser_email: 'nobody@firm.example' }],
+    [400, firm, 'PATCH', all.visit, { end_time: '2026-06-20 09:00:00' }],
+    [400, firm, 'PATCH', `${all.visit}/outcome`, { attended: true }],
+    [400, firm, 'POST', `${all.visit}/restore`],
+    [400, firm, 'DELETE', `${all.visit}/meeting`],
+    [404, firm, 'DELETE', gone.visit],
+    [404, other, 'DELETE', all.visit],
+    [404, firm, 'POST', `${all.visit}/messages/${randomUUID()}/resend`],
+  ];
+  for (const [status, firm, method, path, body] of requests) {
+    const answer = await firm.send(method, path, body);
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
+  }
+  assert.deepEqual([await counted(firm), await counted(other)], before);
+});
+
+/** Each at once with the others; gives the events with what the request of each had sent. */
+async function atOnce<T>(firm: Firm, path: string, sent: T[], request: (one: T) => Request) {
+  const answers = await Promise.all(sent.map((one, i) => send(firm, request(one), { 'x-request-id': `request-${i}` })));
+  const events: Event[] = await ok(firm.get(`${path}/history?limit=500`));
+  return {
+    answers,
+    events: events.map((event) => ({ ...event, sent: sent[Number(event.request_id?.replace('request-', ''))] })),
+  };
+}
+
+const TWENTY = Array.from({ length: 20 }, (_, i) => `n-${i}`);
+
+const UPDATES: [string, (firm: Firm) => Promise<string>, (note: string) => Image, (image: Image) => unknown][] = [
+  ['address book entry', entry, (note) => ({ ...PERSON, last_name: note }), ({ data }) => data.last_name],
+  [
+    'address of an entry',
+    entry,
+    (note) => ({ ...PERSON, address: { address_1: note } }),
+    ({ address }) => address.data.address_1,
+  ],
+  ['interaction', call, (notes) => ({ type: 'phone', notes }), ({ notes }) => notes],
+  ['invoice', invoice, (note) => ({ ...INVOICE, payment_terms: note }), ({ payment_terms }) => payment_terms],
+  [
+    'items of an invoice',
+    invoice,
+    (note) => ({ ...INVOICE, items: [{ description: note, quantity: 1, rate: 1, amount: 1 }] }),
+    ({ items }) => items.map(({ description }: Image) => description).join(),
+  ],
+  ['appointment', appointment, (notes) => ({ notes }), ({ notes }) => notes],
+];
+
+for (const [what, make, body, noted] of UPDATES) {
+  test(`twenty updates of one ${what} at once are a chain: each became what it sent`, async () => {
+    const firm = await world.firm();
+    const path = await make(firm);
+    const { answers, events } = await atOnce(firm, path, TWENTY, (note) => ({
+      method: 'PATCH',
+      path,
+      body: body(note),
+    }));
+    for (const { status, text } of answers) assert.equal(status, 200, text);
+    const [created, ...updates] = events;
+    assert.equal(updates.length, 20);
+    for (const { after, sent } of updates) assert.equal(noted(after as Image), sent);
+    let before = created?.after;
+    for (const event of updates) {
+      assert.deepEqual(event.before, before);
+      before = event.after;
+    }
+    assertShows(before ?? null, await shown(firm, path));
+  });
+}
+
+test('tags that are added at once are added one after the other', async () => {
+  const firm = await world.firm();
+  const path = await made(firm, 'address-book/entry', { ...PERSON, tags: [] });
+  const tags = [
+    'accountant',
+    'attorney',
+    'beneficiary',
+    'charity',
+    'child',
+    'doctor',
+    'guardian',
+    'partner',
+    'settlor',
+  ];
+  const { events } = await atOnce(firm, path, tags, (tag) => ({
+    method: 'PATCH',
+    path,
+    body: { ...PERSON, tags: [tag] },
+  }));
+  for (const { before, after, sent } of events.slice(1)) {
+    assert.deepEqual(after?.data.tags, [...(before?.data.tags ?? []), sent]);
+  }
+  assert.equal(events.length, tags.length + 1);
+});
+
+test('payments and reversals at once: each entry is the sum before and the sum after, and none is missing', async () => {
+  const firm = await world.firm();
+  const path = await made(firm, 'invoices', { ...INVOICE, total: 10 });
+  const payments = await atOnce(firm, path, TWENTY, (reference) => ({
+    method: 'POST',
+    path: `${path}/payments`,
+    body: { amount: '1.00', reference },
+  }));
+  const taken = payments.answers.filter(({ status }) => status === 200);
+  assert.equal(taken.length, 10);
+  const recorded = payments.events.slice(1);
+  assert.deepEqual(typesOf(recorded), Array(10).fill('invoice.payment_recorded'));
+  for (const [i, { before, after, sent }] of recorded.entries()) {
+    assert.deepEqual([before?.paid, after?.paid], [i, i + 1]);
+    assert.deepEqual([before?.payments.length, after?.payments.length], [i, i + 1]);
+    assert.ok(after?.payments.some(({ reference }: Image) => reference === sent));
+  }
+  const reversed = await atOnce(
+    firm,
+    path,
+    taken.map(({ body }) => body.id),
+    (id) => ({ method: 'POST', path: `${path}/payments/${id}/reverse` }),
+  );
+  for (const { status, text } of reversed.answers) assert.equal(status, 200, text);
+  const taking = reversed.events.slice(11);
+  assert.equal(taking.length, 10);
+  for (const [i, { before, after, sent }] of taking.entries()) {
+    assert.deepEqual([before?.paid, after?.paid], [10 - i, 9 - i]);
+    const isReversed = (image: Image | null) =>
+      image?.payments.find(({ id }: Image) => id === sent).reversed_at !== null;
+    assert.deepEqual([isReversed(before), isReversed(after)], [false, true]);
+  }
+});
+
+const LOGGED = 'people|addresses|relationships|interactions|invoices|invoice_items|payments|appointments|messages';
+
+/** Statements that write one of these tables and no entry, and why that is right. */
+const WITHOUT_ENTRY: Record<string, string> = {
+  'meetings.release': 'ends a pause, which no image shows',
+};
+
+test('every statement that writes a record of a case writes the log', async () => {
+  const root = new URL('../src/', import.meta.url);
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sql.ts'));
+  const statements = new Map<string, string>();
+  const collect = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { name, text } = value as { name?: unknown; text?: unknown };
+    if (typeof name === 'string' && typeof text === 'string') statements.set(name, text);
+    else for (const inner of Object.values(value)) collect(inner);
+  };
+  for (const file of files) collect({ ...(await import(new URL(file, root).href)) });
+  const writes = new RegExp(`\\b(INSERT INTO|UPDATE|DELETE FROM)\\s+(${LOGGED})\\b`);
+  const writing = [...statements].filter(([, text]) => writes.test(text));
+  assert.ok(writing.length > 30, `${writing.length} found`);
+  const silent = writing.filter(([, text]) => !text.includes('INSERT INTO events')).map(([name]) => name);
+  assert.deepEqual(silent.sort(), Object.keys(WITHOUT_ENTRY).sort());
+});

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, test } from 'node:test';
+import { WORKER_ORIGIN } from '../src/kernel/record-log.ts';
+import { messageNotSent } from '../src/messages/message-queue.sql.ts';
+import { DeliveryFault } from '../src/messages/outgoing.ts';
+import { settleStep } from '../src/video/meeting-queue.sql.ts';
+import { assertShows, type Event, eventsOf, type Image, typesOf } from './harness/events.ts';
+import type { Answer } from './harness/http.ts';
+import { meetingRooms, openZoom } from './harness/meeting-rooms.ts';
+import { type Holding, overlapping } from './harness/overlap.ts';
+import { postOffice, Recorder } from './harness/post.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+/** What is done without anybody asking is in the log too, and exact beside those who do ask. */
+
+const world = await openWorld();
+const post = new Recorder();
+const office = postOffice(world, { email: post, sms: post });
+const rooms = meetingRooms(world, await openZoom());
+
+beforeEach(async () => {
+  world.clock.set('2026-06-01T09:00:00Z');
+  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+  await world.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
+  post.during = () => {};
+});
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+/** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
+async function book(firm: Firm, more: Image = {}) {
+  const { id } = await ok(
+    firm.post(`${firm.path}/appointments`, {
+      adviser_email: firm.adviserWithVideo,
+      start_time: '2026-06-10 10:00:00',
+      end_time: '2026-06-10 11:00:00',
+      email_recipient: firm.customers[0].email,
+      sms_recipient: '07400 123456',
+      ...more,
+    }),
+  );
+  return { id: id as string, path: `${firm.path}/appointments/${id}` };
+}
+
+const REMINDER_DUE = '2026-06-09T09:00:00Z';
+const fails = (permanent: boolean) => () => {
+  throw new DeliveryFault('no luck', { permanent });
+};
+
+/** By the worker, about this case, and as GET shows the message now. */
+async function assertEnding(firm: Firm, path: string, event: Event | undefined, type: string): Promise<void> {
+  assert.ok(event);
+  const { id } = event.record;
+  assert.deepEqual(
+    [event.type, event.actor, event.request_id, event.case_id, event.record.type],
+    [type, { type: 'worker' }, null, firm.caseId, 'message'],
+  );
+  assertShows(
+    event.after,
+    (await ok(firm.get(`${path}/messages`))).find((message: Image) => message.id === id),
+  );
+}
+
+for (const [what, asked] of [
+  ['a confirmation by email', { email_confirmation: true }],
+  ['a confirmation by SMS', { sms_confirmation: true }],
+  ['a reminder by email', { email_notification: true }],
+] as const) {
+  test(`${what} that was sent is in the log once, with to whom`, async () => {
+    const firm = await world.firm();
+    const { path } = await book(firm, asked);
+    world.clock.set(what.includes('reminder') ? REMINDER_DUE : '2026-06-01T09:00:00Z');
+    await office.runOnce();
+    await office.runOnce();
+    const [event, ...others] = await eventsOf(firm, 'message');
+    assert.deepEqual(others, []);
+    await assertEnding(firm, path, event, 'message.sent');
+    assert.equal(event?.before?.state, null);
+    assert.deepEqual(event?.changed, ['attempts', 'due_at', 'sent_at', 'sent_to', 'state']);
+  });
+}
+
+test('many that are sent by one statement have an entry each', async () => {
+  const firm = await world.firm();
+  for (let i = 0; i < 6; i++) await book(firm, { email_notification: true, sms_notification: true });
+  world.clock.set(REMINDER_DUE);
+  await office.runOnce();
+  const events = await eventsOf(firm, 'message');
+  assert.deepEqual(typesOf(events), Array(12).fill('message.sent'));
+  assert.equal(new Set(events.map(({ record }) => record.id)).size, 12);
+});
+
+test('an attempt that failed is no ending; the last one is, with its reason', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_notification: true });
+  world.clock.set(REMINDER_DUE);
+  post.during = fails(false);
+  await office.runOnce();
+  assert.deepEqual(await eventsOf(firm, 'message'), []);
+  post.during = fails(true);
+  world.clock.advance({ hours: 2 });
+  await office.runOnce();
+  const [event, ...others] = await eventsOf(firm, 'message');
+  assert.deepEqual(others, []);
+  await assertEnding(firm, path, event, 'message.failed');
+  assert.deepEqual([event?.after?.last_error, event?.before?.last_error], ['no luck', null]);
+});
+
+test('one whose time passed while it was being sent has failed; that it went out after all is an entry more', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_notification: true });
+  world.clock.set(REMINDER_DUE);
+  const another = postOffice(world, { email: post, sms: post });
+  post.during = async () => {
+    world.clock.set('2026-06-10T09:00:00Z');
+    await another.runOnce();
+  };
+  await office.runOnce();
+  const [failed, sent, ...others] = await eventsOf(firm, 'message');
+  assert.deepEqual(others, []);
+  assert.equal(failed?.type, 'message.failed');
+  assert.deepEqual([failed?.before?.state, failed?.after?.state, sent?.before?.state], [null, 'failed', 'failed']);
+  await assertEnding(firm, path, sent, 'message.sent');
+});
+
+test('what is placed, withdrawn or skipped is the affair of the appointment, and no message is in the log', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { email_notification: true, sms_notification: true, email_confirmation: true });
+  await ok(firm.patch(path, { start_time: '2026-06-10 10:30:00', sms_notification: false }));
+  await ok(firm.delete(path));
+  await ok(firm.post(`${path}/restore`));
+  assert.deepEqual(await eventsOf(firm, 'message'), []);
+});
+
+const ASK_AGAIN = { email_notification: true };
+
+test('a reminder that had failed and is asked for again is rescheduled, by whoever asked', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, ASK_AGAIN);
+  world.clock.set(REMINDER_DUE);
+  post.during = fails(true);
+  await office.runOnce();
+  await ok(firm.patch(path, ASK_AGAIN));
+  await ok(firm.delete(path));
+  const [failed, rescheduled, ...others] = await eventsOf(firm, 'message');
+  assert.deepEqual(others, []);
+  assert.deepEqual([rescheduled?.type, rescheduled?.actor.type], ['message.rescheduled', 'key']);
+  assert.deepEqual(rescheduled?.before, failed?.after);
+  assert.deepEqual([failed?.after?.state, rescheduled?.after?.state], ['failed', null]);
+});
+
+test('a reminder that fails just while it is asked for again: both are in the log, in this order', async () => {
+  const firm = await world.firm();
+  const { id, path } = await book(firm, ASK_AGAIN);
+  const claim = randomUUID();
+  const [message] = await world.sql(
+    `UPDATE messages SET state = 'sending', attempts = 1, lease_by = $2 WHERE appointment_id = $1 RETURNING *`,
+    [id, claim],
+  );
+  const now = world.clock.read().toString();
+  const values = [firm.companyId, firm.caseId, id, message?.id, claim, now, 'no luck', null, 0, WORKER_ORIGIN];
+  const [answer] = await overlapping(world, [[messageNotSent.text, values]], () => [firm.patch(path, ASK_AGAIN)]);
+  assert.equal(answer?.status, 200, String(answer?.text));
+  const [failed, rescheduled, ...others] = await eventsOf(firm, 'message');
+  assert.deepEqual(others, []);
+  assert.deepEqual([failed?.type, rescheduled?.type], ['message.failed', 'message.rescheduled']);
+  assert.deepEqual([rescheduled?.before?.state, rescheduled?.before?.last_error], ['failed', 'no luck']);
+});
+
+// Meetings
+
+test('a link that was made, and one that is gone, are changes of the appointment by the worker', async () => {
+  const firm = await world.firm();
+  const { path } = await book(firm, { video_meeting: true });
+  const booked = await ok(firm.get(path));
+  await rooms.runOnce();
+  const linked = await ok(firm.get(path));
+  // Moving it is a step at the provider that leaves the link as it is.
+  await ok(firm.patch(path, { start_time: '2026-06-10 09:30:00' }));
+  await rooms.runOnce();
+  await ok(firm.delete(`${path}/meeting`));
+  await rooms.runOnce();
+  const events = await eventsOf(firm, 'appointment');
+  assert.deepEqual(
+    typesOf(events),
+    ['created', 'meeting_changed', 'updated', 'meeting_withdrawn', 'meeting_changed'].map(
+      (verb) => `appointment.${verb}`,
+    ),
+  );
+  const [, made, , , gone] = events;
+  assertShows(made?.before ?? null, booked);
+  assertShows(made?.after ?? null, linked);
+  assertShows(gone?.after ?? null, await ok(firm.get(path)));
+  for (const event of [made, gone]) {
+    assert.deepEqual(event?.changed, ['join_url', 'video_id']);
+    assert.deepEqual([event.actor, event.request_id, event.case_id], [{ type: 'worker' }, null, firm.caseId]);
+  }
+});
+
+/** Requests that wait for the worker to write down the link, which leaves the version alone. */
+const BESIDE: [string, (firm: Firm, path: string) => Promise<Answer>][] = [
+  ['updated', (firm, path) => firm.patch(path, { notes: 'x' })],
+  ['cancelled', (firm, path) => firm.patch(`${path}/outcome`, { cancelled: true })],
+  ['deleted', (firm, path) => firm.delete(path)],
+  ['meeting_wished', (firm, path) => firm.post(`${path}/meeting`)],
+  ['meeting_withdrawn', (firm, path) => firm.delete(`${path}/meeting`)],
+];
+for (const [verb, request] of BESIDE) {
+  test(`appointment.${verb} just while its link is written down: the one became what the other began with`, async () => {
+    const firm = await world.firm();
+    const { id, path } = await book(firm, { video_meeting: true });
+    const claim = randomUUID();
+    await world.sql('UPDATE meetings SET lease_by = $2 WHERE appointment_id = $1', [id, claim]);
+    const now = world.clock.read().toString();
+    const link = ['12345', 'https://meet.firm.example/x'];
+    const step = [1, 'ready', ...link, false, null, null, WORKER_ORIGIN];
+    const held: Holding[] = [[settleStep.text, [firm.companyId, firm.caseId, id, claim, now, ...step]]];
+    const [answer] = await overlapping(world, held, () => [request(firm, path)]);
+    assert.equal(answer?.status, 200, String(answer?.text));
+    const [, changed, last, ...others] = await eventsOf(firm, 'appointment');
+    assert.deepEqual(others, []);
+    assert.deepEqual([changed?.type, last?.type], ['appointment.meeting_changed', `appointment.${verb}`]);
+    assert.deepEqual([changed?.after?.video_id, changed?.after?.join_url], link);
+    assert.deepEqual(changed?.changed, ['join_url', 'video_id']);
+    assert.ok(!last?.changed?.includes('video_id'), `${last?.changed}`);
+  });
+}

@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pg from 'pg';
+import { forgetOldEvents } from '../src/events/forgetting.ts';
+import { setUpDatabase } from '../src/kernel/database-setup.ts';
+import { readMigrations } from '../src/kernel/migrations.ts';
+import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
+import type { Answer } from './harness/http.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+const world = await openWorld();
+
+type Event = { id: string; type: string; record: { id: string }; case_id: string | null } & Record<string, unknown>;
+
+const ids = (answer: Answer) => (answer.body as Event[]).map(({ id }) => id);
+const nextOf = (answer: Answer) => /^<([^>]+)>; rel="next"$/.exec(String(answer.headers.link))?.[1] ?? '';
+
+async function call(firm: Firm, notes = 'a call', path = firm.path): Promise<string> {
+  const made = await firm.post(`${path}/interactions`, { type: 'phone', notes });
+  assert.equal(made.status, 200, made.text);
+  return made.body.id;
+}
+
+async function read(firm: Pick<Firm, 'get'>, path: string): Promise<Event[]> {
+  const answer = await firm.get(path);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body;
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(setImmediate);
+}
+
+/** What the interactions of a firm did, which is all that most of these tests make. */
+const calls = (firm: Firm, more = '') => read(firm, `/events?types=interaction.*${more}`);
+
+test('an event says who, when, what, in which request and in which case', async () => {
+  const firm = await world.firm();
+  world.clock.set('2026-06-01T09:00:00Z');
+  const id = await call(firm, 'before');
+  world.clock.set('2026-06-02T10:00:00Z');
+  const headers = { 'x-request-id': 'from-the-callers-trace' };
+  await firm.patch(`${firm.path}/interactions/${id}`, { type: 'letter', notes: 'after' }, headers);
+  const [, event] = await calls(firm);
+  assert.deepEqual(event?.record, { type: 'interaction', id });
+  assert.equal(event.type, 'interaction.updated');
+  assert.equal(event.at, '2026-06-02T10:00:00.000000Z');
+  assert.equal(event.case_id, firm.caseId);
+  assert.equal(event.request_id, 'from-the-callers-trace');
+  const { type, name } = event.actor as Record<string, string>;
+  assert.deepEqual([type, name], ['key', 'test']);
+  assert.deepEqual(event.changed, ['notes', 'type', 'updated_at']);
+  const { before, after } = event as unknown as Record<'before' | 'after', Record<string, string>>;
+  assert.deepEqual([before.type, before.notes], ['phone', 'before']);
+  assert.deepEqual([after.type, after.notes], ['letter', 'after']);
+});
+
+test('what a record became stays what it was, however often it is changed later', async () => {
+  const firm = await world.firm();
+  const id = await call(firm, '0');
+  const one = `${firm.path}/interactions/${id}`;
+  for (const notes of ['1', '2']) await firm.patch(one, { type: 'phone', notes });
+  await firm.delete(one);
+  await firm.post(`${one}/restore`);
+  const history = await read(firm, `${one}/history`);
+  assert.deepEqual(
+    history.map(({ type }) => type),
+    ['created', 'updated', 'updated', 'deleted', 'restored'].map((verb) => `interaction.${verb}`),
+  );
+  const images = history.flatMap(({ before, after }) => [before, after] as Record<string, unknown>[]);
+  assert.deepEqual(
+    images.map((image) => image && [image.notes, image.deleted_at !== null]),
+    [
+      null,
+      ['0', false],
+      ['0', false],
+      ['1', false],
+      ['1', false],
+      ['2', false],
+      ['2', false],
+      ['2', true],
+      ['2', true],
+      ['2', false],
+    ],
+  );
+});
+
+test('the log is followed by its links, each event once, none left out', async () => {
+  const firm = await world.firm();
+  const made = await Promise.all(Array.from({ length: 25 }, (_, i) => call(firm, String(i))));
+  const seen: string[] = [];
+  let path = '/events?types=interaction.created&limit=10';
+  for (;;) {
+    const answer = await firm.get(path);
+    seen.push(...(answer.body as Event[]).map(({ record }) => record.id));
+    path = nextOf(answer);
+    if (answer.body.length === 0) break;
+  }
+  assert.deepEqual(seen.toSorted(), made.toSorted());
+  const later = await call(firm);
+  assert.deepEqual(
+    (await read(firm, path)).map(({ record }) => record.id),
+    [later],
+  );
+});
+
+test('after=latest gives nothing of what is there, and the link to what follows', async () => {
+  const firm = await world.firm();
+  await call(firm);
+  const answer = await firm.get('/events?after=latest');
+  assert.deepEqual(answer.body, []);
+  const id = await call(firm);
+  assert.deepEqual(
+    (await read(firm, nextOf(answer))).map(({ record }) => record.id),
+    [id],
+  );
+});
+
+test('the history of a record can be followed from now on', async () => {
+  const firm = await world.firm();
+  const one = `${firm.path}/interactions/${await call(firm)}`;
+  const latest = await firm.get(`${one}/history?after=latest`);
+  assert.deepEqual(latest.body, []);
+  await firm.patch(one, { type: 'phone', notes: 'later' });
+  const next = await firm.get(nextOf(latest));
+  assert.deepEqual(
+    (next.body as Event[]).map(({ type }) => type),
+    ['interaction.updated'],
+  );
+  assert.deepEqual(await read(firm, nextOf(next)), []);
+});
+
+test('a reader who has seen what came later still gets what was committed after it', async () => {
+  const firm = await world.firm();
+  const holder = new pg.Client(world.connection);
+  await holder.connect();
+  try {
+    const first = await call(firm);
+    const latest = await firm.get('/events?types=interaction.*');
+    // The write is done and its answer cannot be kept yet: a transaction that commits late.
+    await holder.query('BEGIN');
+    await holder.query('LOCK TABLE idempotency_keys IN EXCLUSIVE MODE');
+    const slow = firm.post(
+      `${firm.path}/interactions`,
+      { type: 'phone', notes: 'slow' },
+      { 'idempotency-key': 'slow' },
+    );
+    await until(async () => (await holder.query(`SELECT FROM pg_locks WHERE NOT granted`)).rowCount === 1);
+    const quick = await call(firm, 'quick');
+    const meanwhile = await firm.get(nextOf(latest));
+    assert.deepEqual(meanwhile.body, [], 'the quick one waits for the slow one');
+    const history = await read(firm, `${firm.path}/interactions/${quick}/history`);
+    assert.equal(history.length, 1, 'a history waits for nobody');
+    await holder.query('COMMIT');
+    assert.equal((await slow).status, 200);
+    const notes = (await read(firm, nextOf(meanwhile))).map(({ after }) => (after as { notes: string }).notes);
+    assert.deepEqual(notes, ['slow', 'quick']);
+    assert.equal((await calls(firm))[0]?.record.id, first);
+  } finally {
+    await holder.end();
+  }
+});
+
+test('while many write and one follows, nothing is missed and nothing comes twice', async () => {
+  const firm = await world.firm();
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    for (let i = 0; i < 15; i++) {
+      const key = i % 2 ? { 'idempotency-key': `${writer}-${i}` } : {};
+      const made = await firm.post(`${firm.path}/interactions`, { type: 'phone', notes: `${writer} ${i}` }, key);
+      assert.equal(made.status, 200, made.text);
+    }
+  });
+  let writing = true;
+  const written = Promise.all(writers).then(() => {
+    writing = false;
+  });
+  const seen: string[] = [];
+  let path = '/events?types=interaction.created&limit=7';
+  for (;;) {
+    const ending = !writing;
+    const answer = await firm.get(path);
+    seen.push(...ids(answer));
+    path = nextOf(answer);
+    if (ending && answer.body.length === 0) break;
+  }
+  await written;
+  assert.equal(seen.length, 120);
+  assert.equal(new Set(seen).size, 120);
+});
+
+test('simultaneous changes of one record make a chain: each begins where the one before ended', async () => {
+  const firm = await world.firm();
+  const id = await call(firm, 'start');
+  const one = `${firm.path}/interactions/${id}`;
+  await Promise.all(Array.from({ length: 20 }, (_, i) => firm.patch(one, { type: 'phone', notes: `n${i}` })));
+  const history = await read(firm, `${one}/history`);
+  assert.equal(history.length, 21);
+  for (const [i, { before }] of history.entries()) if (i > 0) assert.deepEqual(before, history[i - 1]?.after);
+  const written = history.slice(1).map(({ after }) => (after as { notes: string }).notes);
+  assert.equal(new Set(written).size, 20);
+});
+
+test('the events of a case are those of the case alone', async () => {
+  const firm = await world.firm();
+  const other = await firm.openCase();
+  const [here, there] = [await call(firm), await call(firm, 'elsewhere', `/cases/${other}`)];
+  const ofCase = async (id: string) =>
+    (await read(firm, `/cases/${id}/events?types=interaction.*`)).map(({ record }) => record.id);
+  assert.deepEqual(await ofCase(firm.caseId), [here]);
+  assert.deepEqual(await ofCase(other), [there]);
+});
+
+test('a case or a record of another company, or of another case, is unknown', async () => {
+  const [firm, stranger] = [await world.firm(), await world.firm()];
+  const other = await firm.openCase();
+  const id = await call(firm);
+  for (const [who, path] of [
+    [stranger, `${firm.path}/events`],
+    [stranger, `${firm.path}/interactions/${id}/history`],
+    [firm, `/cases/${other}/interactions/${id}/history`],
+    [firm, `${firm.path}/interactions/${other}/history`],
+  ] as const) {
+    assert.equal((await who.get(path)).status, 404, path);
+  }
+  const seen = await read(stranger, '/events?limit=500');
+  assert.ok(!JSON.stringify(seen).includes(firm.caseId));
+});
+
+test('an id tells nothing about other companies, and is none to them', async () => {
+  const [firm, stranger] = [await world.firm(), await world.firm()];
+  await call(firm);
+  await call(firm);
+  const [first = '', second = ''] = (await calls(firm)).map(({ id }) => id);
+  assert.match(first, /^evt_[A-Za-z0-9_-]{22}$/);
+  assert.notEqual(first.slice(0, 12), second.slice(0, 12));
+  const answer = await stranger.get(`/events?after=${first}`);
+  assert.equal(answer.status, 400);
+  assert.deepEqual(
+    answer.body.errors.map(({ field, code }: Record<string, string>) => [field, code]),
+    [['after', 'unknown']],
+  );
+});
+
+for (const [query, field] of [
+  ['after=evt_short', 'after'],
+  ['after=5', 'after'],
+  [`after=evt_${'A'.repeat(22)}`, 'after'],
+  ['limit=0', 'limit'],
+  ['limit=501', 'limit'],
+  ['types=invoice.eaten', 'types'],
+  ['types=', 'types'],
+] as const) {
+  test(`?${query} is refused with its field`, async () => {
+    const firm = await world.firm();
+    const answer = await firm.get(`/events?${query}`);
+    assert.equal(answer.status, 400, answer.text);
+    assert.deepEqual(
+      answer.body.errors.map((fault: { field: string }) => fault.field),
+      [field],
+    );
+  });
+}
+
+test('an unknown case comes before a fault of the query', async () => {
+  const firm = await world.firm();
+  const answer = await firm.get(`/cases/${firm.companyId}/events?limit=0`);
+  assert.equal(answer.status, 404);
+});
+
+test('the log of the company needs its own scope, the history of a record the scope of the record', async () => {
+  const firm = await world.firm();
+  const id = await call(firm);
+  const reader = await firm.withScopes('interactions:read');
+  assert.equal((await reader.get('/events')).status, 403);
+  assert.equal((await reader.get(`${firm.path}/events`)).status, 403);
+  assert.equal((await reader.get(`${firm.path}/interactions/${id}/history`)).status, 200);
+  const follower = await firm.withScopes('events:read');
+  assert.equal((await follower.get('/events')).status, 200);
+  assert.equal((await follower.get(`${firm.path}/interactions/${id}/history`)).status, 403);
+});
+
+test('a refused write leaves no event', async () => {
+  const firm = await world.firm();
+  const id = await call(firm);
+  const one = `${firm.path}/interactions/${id}`;
+  await firm.patch(one, { type: 'pigeon' });
+  await firm.post(`${firm.path}/interactions`, { notes: 'no type' });
+  await firm.post(`${one}/restore`);
+  const stale = await firm.patch(one, { type: 'phone' }, { 'if-match': '"AAAAAAAAAAAAAAAAAAAAAA"' });
+  assert.equal(stale.status, 412);
+  assert.equal((await calls(firm)).length, 1);
+});
+
+test('a repeated request with the same Idempotency-Key leaves one event', async () => {
+  const firm = await world.firm();
+  const send = () =>
+    firm.post(`${firm.path}/interactions`, { type: 'phone', notes: '' }, { 'idempotency-key': 'once' });
+  await send();
+  assert.equal((await send()).headers['idempotency-replayed'], 'true');
+  assert.equal((await calls(firm)).length, 1);
+});
+
+const CHANGES = [
+  `UPDATE events SET type = 'nothing.happened'`,
+  'DELETE FROM events',
+  'TRUNCATE events',
+  'DROP TABLE events',
+  'ALTER TABLE events DISABLE TRIGGER ALL',
+  `SELECT setval('event_positions', 1)`,
+  'INSERT INTO event_retention (days) VALUES (30)',
+  `UPDATE migrations SET name = 'another'`,
+];
+
+for (const change of CHANGES) {
+  test(`the service's own role is refused: ${change}`, async () => {
+    const firm = await world.firm();
+    await call(firm);
+    await assert.rejects(world.db.pool.query(change), { code: '42501', message: /^(permission denied|must be owner)/ });
+    assert.equal((await calls(firm)).length, 1);
+  });
+}
+
+for (const change of CHANGES.slice(0, 3)) {
+  test(`also where it owns the log, a plain change is refused: ${change}`, async () => {
+    const firm = await world.firm();
+    await call(firm);
+    await assert.rejects(world.sql(change), { code: '42501' });
+  });
+}
+
+test('by default nothing is ever forgotten', async () => {
+  const firm = await world.firm();
+  world.clock.set('2001-01-01T00:00:00Z');
+  await call(firm);
+  assert.equal(await forgetOldEvents(world.db), 0);
+  assert.equal((await calls(firm)).length, 1);
+});
+
+test('what is older than EVENT_RETENTION_DAYS is forgotten, and nothing else', async () => {
+  const firm = await world.firm();
+  const now = Temporal.Now.instant();
+  for (const days of [62, 61, 59, 0]) {
+    world.clock.set(now.subtract({ hours: days * 24 }).toString());
+    await call(firm, String(days));
+  }
+  const setup = { owner: world.connection, role: SERVICE_ROLE };
+  const migrations = await readMigrations();
+  await setUpDatabase({ ...setup, retentionDays: 60 }, migrations);
+  const before = await calls(firm);
+  await forgetOldEvents(world.db);
+  const kept = await calls(firm);
+  assert.deepEqual(
+    kept.map(({ after }) => (after as { notes: string }).notes),
+    ['59', '0'],
+  );
+  assert.deepEqual(kept, before.slice(2), 'what is kept stays as it was');
+  await assert.rejects(world.sql('DELETE FROM events'), { code: '42501' });
+  await setUpDatabase(setup, migrations);
+  assert.equal(await forgetOldEvents(world.db), 0);
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import type { Firm } from './world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into any image
+export type Image = Record<string, any>;
+
+export type Event = {
+  id: string;
+  type: string;
+  at: string;
+  actor: { type: string; id?: string; name?: string };
+  request_id: string | null;
+  case_id: string | null;
+  record: { type: string; id: string };
+  changed: string[] | null;
+  before: Image | null;
+  after: Image | null;
+};
+
+/** All that the log of the company has of this kind of record. */
+export async function eventsOf(firm: Firm, record: string): Promise<Event[]> {
+  const answer = await firm.get(`/events?limit=500&types=${record}.*`);
+  assert.equal(answer.status, 200, answer.text);
+  assert.ok(answer.body.length < 500, 'more than a page');
+  return answer.body;
+}
+
+export const typesOf = (events: Event[]) => events.map(({ type }) => type);
+
+/** What both have is the same. Wall times of London are held against the instants that the log has. */
+export function assertShows(image: Image | null, shown: Image | null): void {
+  assert.ok(image && shown);
+  const common = Object.keys(shown).filter((field) => field in image);
+  assert.ok(common.length >= 5, `only ${common} in common`);
+  for (const field of common) {
+    const expected: unknown = WALL.test(shown[field]) ? instant(shown[field]) : shown[field];
+    assert.deepEqual(image[field], expected, field);
+  }
+}
+
+const WALL = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
+const instant = (wall: string) =>
+  Temporal.PlainDateTime.from(wall)
+    .toZonedDateTime('Europe/London')
+    .toInstant()
+    .toString({ fractionalSecondDigits: 6 });
