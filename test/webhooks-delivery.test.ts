@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import pg from 'pg';
+import { fanOut } from '../src/webhooks/fan-out.sql.ts';
 import type { Answer } from './harness/http.ts';
 import { openReceiver, type Received, verified } from './harness/receiver.ts';
 import { secrets, webhookOffice } from './harness/webhook-office.ts';
@@ -580,4 +581,34 @@ test('the metrics tell of what waits, and of endpoints that are failing', async 
   assert.deepEqual(await figures(), [1, 1]);
   await office.runOnce();
   assert.equal((await figures())[0], 0);
+});
+
+test('what is queued at the very moment in which the one before it ends has its turn', async () => {
+  const firm = await world.firm();
+  const { id: endpointId } = await endpointOf(firm);
+  const id = await call(firm, '1');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  receiver.onEvent = ({ event }) => (event.after.notes === '1' ? { until: promise } : undefined);
+  const patient = webhookOffice(world, {
+    reach: { privateAddresses: true, times: { headersMs: 10_000, totalMs: 10_000 } },
+  });
+  const working = patient.runOnce();
+  while (receiver.received.length < 1) await new Promise((done) => setImmediate(done));
+  await change(firm, id, '2');
+
+  // Another worker, between its statement and its end.
+  const other = new pg.Client(world.connection);
+  await other.connect();
+  const [{ top }] = (await world.sql('SELECT max(position) AS top FROM events')) as [{ top: string }];
+  await other.query('BEGIN');
+  await other.query('SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE', [endpointId]);
+  await other.query(fanOut.text, [firm.companyId, endpointId, top, 500, world.clock.read().toString()]);
+  resolve();
+  const settledOrWaiting = `SELECT 1 FROM webhook_deliveries WHERE endpoint_id = $1 AND state = 'delivered' UNION ALL
+    SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  while ((await world.sql(settledOrWaiting, [endpointId])).length === 0);
+  await other.query('COMMIT');
+  await other.end();
+  await working;
+  assert.deepEqual(notesOf(receiver.received), ['1', '2']);
 });
