@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Operation } from './operations.ts';
 import type { Load, Server } from './servers.ts';
-import { cpuOf, cpuOfTree } from './usage.ts';
+import { cpuOfTree } from './usage.ts';
 import { restoreAppointments } from './world.ts';
 
 /** One server under load for some seconds. Times are in milliseconds, CPU time is that of one request. */
@@ -36,9 +36,9 @@ export async function measure<K extends string>(
   const run = async (name: K, duration: number): Promise<Round> => {
     const { pid, port, client, load } = targets[name];
     if (operation.once) await restoreAppointments(client);
-    const before = [cpuOf(pid), cpuOfTree(databasePid)] as const;
+    const before = [cpuOfTree(pid), cpuOfTree(databasePid)] as const;
     const driven = await load.drive({ operation: operation.id, port, connections, seconds: duration });
-    const after = [cpuOf(pid), cpuOfTree(databasePid)] as const;
+    const after = [cpuOfTree(pid), cpuOfTree(databasePid)] as const;
     const { requests, p50, p99, fault } = driven;
     if (fault) throw new Error(`${operation.name}: the ${name} answered ${fault.status} under load: ${fault.text}`);
     const perRequest = (i: 0 | 1) =>

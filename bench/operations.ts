@@ -168,3 +168,11 @@ export const OPERATIONS: readonly Operation[] = [
     },
   },
 ];
+
+/** Nothing but Node and the app: what several processes can share. */
+export const WITHOUT_DATABASE: Operation = {
+  id: 'healthz',
+  name: 'No database',
+  kind: 'read',
+  request: (world, n) => ({ method: 'GET', path: '/healthz', token: pick(world.reading, n).token }),
+};

@@ -19,12 +19,6 @@ function statOf(pid: number | string): Stat | undefined {
   }
 }
 
-/** Seconds of CPU of a process, all its threads included. */
-export function cpuOf(pid: number): number | undefined {
-  const stat = statOf(pid);
-  return stat && stat.own / TICKS_PER_SECOND;
-}
-
 /** Seconds of CPU of a process, of its children, and of those children that have ended. */
 export function cpuOfTree(pid: number): number | undefined {
   const root = statOf(pid);

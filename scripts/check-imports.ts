@@ -62,13 +62,16 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^app\.ts$/, /^(record-logs\.ts|(cases|company|events|http|kernel|messages|video|webhooks)\/)/],
   [/^worker\.ts$/, /^(config\.ts|record-logs\.ts|events\/|kernel\/|messages\/|video\/|webhooks\/)/],
   [/^databases\.ts$/, /^(config\.ts|kernel\/|postgres\/bundled-postgres\.ts)/],
-  [/^service\.ts$/, /^(app\.ts|config\.ts|databases\.ts|worker\.ts|company\/|http\/|kernel\/|postgres\/)/],
+  [/^web\.ts$/, /^((app|config|worker)\.ts|http\/metrics\.ts|kernel\/)/],
+  [/^web-process(es)?\.ts$/, /^((config|databases|log|web|web-processes)\.ts|kernel\/)/],
+  [/^service\.ts$/, /^((config|databases|web|web-processes)\.ts|company\/|http\/|kernel\/|postgres\/)/],
   // Commands reach verbs and schemas, never routes.
   [
     /^cli\//,
     /^(cli\/|(config|databases|record-logs|service|worker)\.ts|(company|events|messages|video|webhooks)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
-  [/^main\.ts$/, /^cli\//],
+  [/^log\.ts$/, /^config\.ts$/],
+  [/^main\.ts$/, /^(cli\/|log\.ts$)/],
   // It goes to where the service is not.
   [/^client\//, /^client\//],
 ];

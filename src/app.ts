@@ -24,7 +24,7 @@ import { crossOrigin } from './http/cors.ts';
 import { draining } from './http/draining.ts';
 import { Records } from './http/entity-tags.ts';
 import { health } from './http/health.ts';
-import { metrics } from './http/metrics.ts';
+import { type GatherMetrics, metrics } from './http/metrics.ts';
 import { openapi } from './http/openapi.ts';
 import { BODY_LIMIT, onClientError, onFrameworkError, problems } from './http/problems.ts';
 import { rateLimit } from './http/rate-limit.ts';
@@ -49,6 +49,8 @@ export type AppOptions = {
   migrations?: Migration[];
   /** Of the worker in the same process. */
   outcomes?: Outcomes;
+  /** Where this is one of several processes. */
+  gatherMetrics?: GatherMetrics | undefined;
   /** Most requests of a credential; without it there is no limit. */
   requestsPerMinute?: number | undefined;
   /** Whose pages may call from a browser. */
@@ -76,6 +78,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     requestsPerMinute,
     corsOrigins = [],
     tokenSeconds = HOUR,
+    gatherMetrics,
   } = options;
   const app = Fastify({
     loggerInstance: logger as never,
@@ -107,7 +110,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onClose', () => uses.flush());
   authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
   if (requestsPerMinute !== undefined) rateLimit(app, requestsPerMinute, clock);
-  metrics(app, db, clock, outcomes ?? new Outcomes());
+  metrics(app, { db, clock, outcomes: outcomes ?? new Outcomes(), gatherMetrics });
   health(app, db, migrations ?? (await readMigrations()));
   const records = new Records();
   await openapi(app, packageJson.version, records);

@@ -30,6 +30,9 @@ export const SETTINGS = {
     'Most connections for single statements; as many more for transactions, half as many for lists, 4 for long ones',
     (text) => wholeNumber(text, 1, 500),
   ),
+  WEB_CONCURRENCY: setting('1', 'Processes that answer requests; each opens its own connections', (text) =>
+    wholeNumber(text, 1, 64),
+  ),
   WORKER_CONCURRENCY: setting(
     '32',
     'Mails, and as many SMS and webhooks, this process sends at once; 0 leaves them to other workers',

@@ -1,7 +1,7 @@
 import type { Config } from './config.ts';
 import type { Connection } from './kernel/database.ts';
 import type { Setup } from './kernel/database-setup.ts';
-import { asService, SERVICE_ROLE, type ServerConnection } from './postgres/bundled-postgres.ts';
+import { asService, findBundledPostgres, SERVICE_ROLE, type ServerConnection } from './postgres/bundled-postgres.ts';
 
 /** How the service reaches its database, and how it is set up. */
 export type Databases = { connection: Connection; setup: Setup };
@@ -21,3 +21,13 @@ export const bundledDatabase = ({ EVENT_RETENTION_DAYS }: Config, owner: ServerC
   connection: asService(owner),
   setup: { owner, role: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
 });
+
+/** The database of a service that may come and go: nothing is started for it. */
+export async function runningDatabase(config: Config): Promise<Connection> {
+  const own = ownDatabase(config);
+  if (own) return own.connection;
+  const running = await findBundledPostgres(config.DATA_DIR);
+  if (!running)
+    throw new Error(`No service runs on ${config.DATA_DIR}. Run "case-records serve", or set DATABASE_URL.`);
+  return bundledDatabase(config, running).connection;
+}

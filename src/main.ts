@@ -32,8 +32,8 @@ try {
 
 /** Until a signal, the end of the parent, or a fault that it cannot live with. */
 async function stay({ config, start }: Starter): Promise<void> {
-  const { default: pino } = await import('pino');
-  const logger = pino({ level: config.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const { openLog } = await import('./log.ts');
+  const logger = openLog(config);
   const starting = start(logger);
   let ending = false;
 

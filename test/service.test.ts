@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
@@ -10,7 +9,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { caller } from './harness/http.ts';
-import { databaseProcess, isAlive, launch, startProcess, temporaryDirectory, urlOf } from './harness/service.ts';
+import {
+  databaseProcess,
+  isAlive,
+  launch,
+  startProcess,
+  temporaryDirectory,
+  urlOf,
+  writeWhileStopping,
+} from './harness/service.ts';
 
 const data = await temporaryDirectory();
 after(data.remove);
@@ -118,33 +125,8 @@ test('a second service on the same data is refused with a line that names the fi
 test('a request that is under way when the signal comes is answered before the service ends', async () => {
   const { token, case_id } = await demoFile();
   const service = await startProcess({ DATA_DIR });
-  const body = JSON.stringify({ type: 'phone', notes: 'sent slowly' });
-  const slow = request(`${service.url}/cases/${case_id}/interactions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'content-length': body.length,
-      expect: '100-continue',
-    },
-  });
-  slow.flushHeaders();
-  await once(slow, 'continue');
-  const answered = once(slow, 'response');
-  const stopped = service.stop();
-  await until(() =>
-    caller(service.url)
-      .get('/healthz')
-      .then(
-        () => false,
-        () => true,
-      ),
-  );
-  slow.end(body);
-  const [response] = await answered;
-  assert.equal(response.statusCode, 200);
-  response.resume();
-  assert.equal(await stopped, 0);
+  assert.equal(await writeWhileStopping(service, `/cases/${case_id}/interactions`, token), 200);
+  assert.equal(await service.stop(), 0);
 });
 
 test('after SIGKILL the next start takes over the database that was left running', async () => {

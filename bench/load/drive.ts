@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation, type Request } from '../operations.ts';
+import { OPERATIONS, type Operation, type Request, WITHOUT_DATABASE } from '../operations.ts';
 import type { World } from '../world.ts';
 import { Connection } from './connection.ts';
 
@@ -25,7 +25,7 @@ export class Driver {
   }
 
   async drive({ operation: id, port, connections, seconds }: Task): Promise<Driven> {
-    const operation = OPERATIONS.find((one) => one.id === id) as Operation;
+    const operation = [...OPERATIONS, WITHOUT_DATABASE].find((one) => one.id === id) as Operation;
     const opened = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)));
     const took: number[] = [];
     let fault: Driven['fault'];

@@ -65,16 +65,6 @@ export async function stopStarted(): Promise<void> {
   await Promise.allSettled([...started].map((stop) => stop()));
 }
 
-/** The database of a service that may come and go: nothing is started for it. */
-export async function runningDatabase(config: Config): Promise<Connection> {
-  const own = ownDatabase(config);
-  if (own) return own.connection;
-  const running = await findBundledPostgres(config.DATA_DIR);
-  if (!running)
-    throw new Error(`No service runs on ${config.DATA_DIR}. Run "case-records serve", or set DATABASE_URL.`);
-  return bundledDatabase(config, running).connection;
-}
-
 export async function requireMigrated(connection: Connection): Promise<void> {
   const missing = await pendingMigrations(connection, await readMigrations());
   if (missing.length > 0) throw new Error(`The database lacks ${missing.join(', ')}. Run "case-records migrate".`);

@@ -1,8 +1,9 @@
 import { ConfigError } from '../config.ts';
+import { runningDatabase } from '../databases.ts';
 import { Outcomes } from '../kernel/outcomes.ts';
 import { systemClock } from '../kernel/time.ts';
 import type { Command } from './command.ts';
-import { requireMigrated, runningDatabase } from './database.ts';
+import { requireMigrated } from './database.ts';
 
 export const commands: Command[] = [
   {

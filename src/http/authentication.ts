@@ -19,8 +19,11 @@ declare module 'fastify' {
   }
 }
 
+/** At once where it is known whom the token speaks for. */
+export type FindCaller = (token: string) => Caller | Promise<Caller | undefined>;
+
 export type AuthenticationOptions = {
-  findCaller: (token: string) => Promise<Caller | undefined>;
+  findCaller: FindCaller;
   attempts: WindowCounts;
 };
 
@@ -37,22 +40,33 @@ export function authentication(app: FastifyInstance, { findCaller, attempts }: A
     if (open) throw new Error(`The route ${open.method} ${open.url} declares no access.`);
   });
 
-  app.addHook('onRequest', async (request, reply) => {
-    const { access, specified } = request.routeOptions.config;
-    if (access === undefined || access === 'public') return; // undefined: no route was found
+  // Without a promise where the caller is known already: every request comes by here.
+  app.addHook('onRequest', (request, reply, done) => {
+    const { access } = request.routeOptions.config;
+    if (access === undefined || access === 'public') return done(); // undefined: no route was found
+    const judge = (caller: Caller | undefined) => {
+      try {
+        admit(request, reply, access, caller ?? refuseCaller(request, reply, attempts));
+      } catch (error) {
+        return done(error as Error);
+      }
+      done();
+    };
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-    const caller = token && (await findCaller(token));
-    if (!caller) {
-      refuseCaller(request, reply, attempts);
-      return;
-    }
-    request.caller = caller;
-    if (!caller.scopes.has(access)) {
-      reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${access}"`);
-      throw new CodedError('insufficient_scope', `The token does not have the scope ${access}.`);
-    }
-    if ((specified || hasBody(request)) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
+    const found = token === undefined ? undefined : findCaller(token);
+    if (found instanceof Promise) found.then(judge, done);
+    else judge(found);
   });
+}
+
+function admit(request: FastifyRequest, reply: FastifyReply, access: Scope, caller: Caller): void {
+  request.caller = caller;
+  if (!caller.scopes.has(access)) {
+    reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${access}"`);
+    throw new CodedError('insufficient_scope', `The token does not have the scope ${access}.`);
+  }
+  const { specified } = request.routeOptions.config;
+  if ((specified || hasBody(request)) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
 }
 
 function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: WindowCounts): never {

@@ -10,7 +10,8 @@ export function draining(app: FastifyInstance): void {
     // A peer that neither finishes nor leaves does not keep the service from stopping.
     setTimeout(() => app.server.closeAllConnections(), PATIENCE_MS).unref();
   });
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     if (closing) reply.header('connection', 'close');
+    done(null, payload);
   });
 }

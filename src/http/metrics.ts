@@ -1,5 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObject,
+  Registry,
+} from 'prom-client';
 import type { Database } from '../kernel/database.ts';
 import type { Outcomes } from '../kernel/outcomes.ts';
 import { statement } from '../kernel/sql.ts';
@@ -30,8 +38,18 @@ type DueRow = { channel: string; count: number };
 // From what a prepared statement takes to what a caller gives up on.
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
+/** Where several processes answer requests: is told how to ask for those of this one, gives how to ask for all. */
+export type GatherMetrics = (own: () => Promise<MetricObject[]>) => () => Promise<MetricObject[][]>;
+
+export type MetricsOptions = {
+  db: Database;
+  clock: Clock;
+  outcomes: Outcomes;
+  gatherMetrics: GatherMetrics | undefined;
+};
+
 /** Prometheus: requests, latency by route, statements, the pool, work that is due, the process. */
-export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcomes: Outcomes): void {
+export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetrics }: MetricsOptions): void {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
@@ -70,6 +88,7 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcom
     name: 'messages_due',
     help: 'Messages whose time has come and that have not gone out.',
     labelNames: ['channel'] as const,
+    aggregator: 'max',
     registers,
     async collect() {
       this.set({ channel: 'email' }, 0);
@@ -83,6 +102,7 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcom
   new Gauge({
     name: 'meetings_due',
     help: 'Meetings that a provider has yet to learn of something.',
+    aggregator: 'max',
     registers,
     async collect() {
       const row = await db.first<{ count: number }>(dueMeetings, [toSql(clock())]).catch(() => undefined);
@@ -93,6 +113,7 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcom
   new Gauge({
     name: 'webhook_deliveries_waiting',
     help: 'Events on their way to webhook endpoints, those between two attempts included.',
+    aggregator: 'max',
     registers,
     async collect() {
       const row = await db.first<{ count: number }>(dueWebhooks, [toSql(clock())]).catch(() => undefined);
@@ -103,6 +124,7 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcom
   new Gauge({
     name: 'webhook_endpoints_failing',
     help: 'Webhook endpoints that nothing is sent to until somebody resumes them.',
+    aggregator: 'max',
     registers,
     async collect() {
       const row = await db.first<{ count: number }>(failingWebhooks, []).catch(() => undefined);
@@ -125,14 +147,16 @@ export function metrics(app: FastifyInstance, db: Database, clock: Clock, outcom
   });
   outcomes.onWebhook = (outcome) => webhooks.inc({ outcome });
 
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const labels = { method: request.method, route: request.routeOptions.url ?? 'none' };
     requests.inc({ ...labels, status: reply.statusCode });
     latency.observe(labels, reply.elapsedTime / 1000);
+    done();
   });
 
+  const gather = gatherMetrics?.(() => registry.getMetricsAsJSON());
   app.get('/metrics', { config: { access: 'public' } }, async (_request, reply) => {
     reply.type(registry.contentType);
-    return registry.metrics();
+    return gather ? AggregatorRegistry.aggregate(await gather()).metrics() : registry.metrics();
   });
 }

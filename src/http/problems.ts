@@ -44,9 +44,10 @@ export function problems(app: FastifyInstance): void {
   });
 
   // Before a body is read: where there is no route, its size and type are nobody's concern.
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw NO_HOST;
-    if (request.is404) return sendNotFound(request, reply);
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) done(NO_HOST);
+    else if (request.is404) sendNotFound(request, reply);
+    else done();
   });
   app.setNotFoundHandler((request, reply) => sendNotFound(request, reply));
   app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {

@@ -13,11 +13,12 @@ export function requestId({ headers }: IncomingMessage): string {
 
 /** One line per request: the route and not the address, no headers, no bodies, so no tokens and no personal data. */
 export function requestLog(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    done();
   });
 
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     request.log.info(
       {
         method: request.method,
@@ -28,5 +29,6 @@ export function requestLog(app: FastifyInstance): void {
       },
       'request',
     );
+    done();
   });
 }

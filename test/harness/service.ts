@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 
 /** The service as its own process, the way an operator runs it. */
@@ -92,4 +94,34 @@ export async function typed(DATABASE_URL: string, ...args: string[]): Promise<st
   const result = await runCommandLine(args, { DATABASE_URL });
   if (!('output' in result)) throw new Error(`${args[0]} does not end by itself.`);
   return result.output.text;
+}
+
+/** Sends a write whose body comes only when the service has been told to stop; gives the status of its answer. */
+export async function writeWhileStopping(service: Running, path: string, token: string): Promise<number | undefined> {
+  const body = JSON.stringify({ type: 'phone', notes: 'sent slowly' });
+  const slow = request(service.url + path, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': body.length,
+      expect: '100-continue',
+    },
+  });
+  slow.flushHeaders();
+  await once(slow, 'continue');
+  const answered = once(slow, 'response');
+  service.child.kill('SIGTERM');
+  // Nobody is let in any more.
+  while (
+    await fetch(`${service.url}/healthz`).then(
+      (response) => response.ok,
+      () => false,
+    )
+  )
+    await pause(20);
+  slow.end(body);
+  const [response] = await answered;
+  response.resume();
+  return response.statusCode;
 }

@@ -17,20 +17,22 @@ export function callerFinder(
   db: Executor,
   clock: Clock,
   uses: KeyUses,
-): (token: string) => Promise<Caller | undefined> {
-  const cache = new Map<string, { until: number; caller: Promise<Caller | undefined> }>();
+): (token: string) => Caller | Promise<Caller | undefined> {
+  const cache = new Map<string, { until: number; caller: Caller | Promise<Caller | undefined> }>();
   return (token) => {
     const now = clock().epochMilliseconds;
     const known = cache.get(token);
     if (known && known.until > now && known.until <= now + CACHE_MS) return known.caller;
     const caller = findCaller(db, clock, uses, token);
     if (cache.size >= MOST_CACHED) cache.clear();
-    cache.set(token, { until: now + CACHE_MS, caller });
+    const entry: { until: number; caller: Caller | Promise<Caller | undefined> } = { until: now + CACHE_MS, caller };
+    cache.set(token, entry);
     // A look-up that failed says nothing about the token, and strangers' guesses are not worth the memory.
-    caller.then(
-      (found) => found ?? cache.delete(token),
-      () => cache.delete(token),
-    );
+    const forget = () => cache.get(token) === entry && cache.delete(token);
+    caller.then((found) => {
+      if (found) entry.caller = found;
+      else forget();
+    }, forget);
     return caller;
   };
 }

@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+import { buildApp } from './app.ts';
+import type { Config } from './config.ts';
+import type { GatherMetrics } from './http/metrics.ts';
+import { type Connection, Database } from './kernel/database.ts';
+import { readMigrations } from './kernel/migrations.ts';
+import { Outcomes } from './kernel/outcomes.ts';
+import { SecretBox } from './kernel/secret-box.ts';
+import { systemClock } from './kernel/time.ts';
+import { runWorker } from './worker.ts';
+
+export type Web = {
+  url: string;
+  /** Answers what is under way. */
+  stop(): Promise<void>;
+};
+
+export type WebOptions = {
+  config: Config;
+  connection: Connection;
+  logger: Logger;
+  /** Whether this process also sends what is due. */
+  sends: boolean;
+  gatherMetrics?: GatherMetrics;
+};
+
+/** One process that answers requests, on a database that is there and up to date. */
+export async function startWeb({ config, connection, logger, sends, gatherMetrics }: WebOptions): Promise<Web> {
+  // The error itself carries the whole client, with the keys of its session.
+  const onError = (error: Error) => logger.warn({ reason: error.message }, 'a database connection broke');
+  const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
+  const outcomes = new Outcomes();
+  let stopWorker = async () => {};
+  let closeApp = async () => {};
+  const stop = async () => {
+    await Promise.all([closeApp(), stopWorker()]);
+    await db.close();
+  };
+  try {
+    const app = await buildApp({
+      db,
+      clock: systemClock,
+      logger,
+      migrations: await readMigrations(),
+      outcomes,
+      gatherMetrics,
+      secrets: config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY),
+      privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+      requestsPerMinute: config.REQUESTS_PER_MINUTE,
+      corsOrigins: config.CORS_ORIGINS,
+      tokenSeconds: config.OAUTH_TOKEN_SECONDS,
+    });
+    closeApp = () => app.close();
+    const url = reachable(await app.listen({ host: config.HOST, port: config.PORT }));
+    if (sends && config.WORKER_CONCURRENCY > 0) {
+      stopWorker = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
+    }
+    return { url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** An address that listens everywhere is no address to call. */
+const reachable = (url: string) => url.replace(/\/\/(0\.0\.0\.0|\[::\])/, '//127.0.0.1');
