@@ -54,6 +54,10 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^events\/\S+\.routes\.ts$/, /^(events|http|kernel)\//],
   [/^events\/\S+\.sql\.ts$/, /^kernel\/(sql|record-log)\.ts$/],
   [/^events\//, /^(events\/(?!\S+\.routes\.ts)|kernel\/)/],
+  // What goes to webhooks is what the log shows.
+  [/^webhooks\/\S+\.routes\.ts$/, /^(webhooks|http|kernel)\//],
+  [/^webhooks\/\S+\.sql\.ts$/, /^(kernel\/(sql|record-log)|webhooks\/\S+\.sql)\.ts$/],
+  [/^webhooks\//, /^((webhooks|events)\/(?!\S+\.routes\.ts)|kernel\/)/],
   [/^record-logs\.ts$/, /^((cases|company|messages|video|webhooks)\/\S+\.sql|kernel\/record-log)\.ts$/],
   [/^app\.ts$/, /^(record-logs\.ts|(cases|company|events|http|kernel|messages|video|webhooks)\/)/],
   [/^worker\.ts$/, /^(config\.ts|record-logs\.ts|events\/|kernel\/|messages\/|video\/|webhooks\/)/],
@@ -64,7 +68,7 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   // Commands reach verbs and schemas, never routes.
   [
     /^cli\//,
-    /^(cli\/|(config|databases|record-logs|service|worker)\.ts|(company|events|messages|video)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
+    /^(cli\/|(config|databases|record-logs|service|worker)\.ts|(company|events|messages|video|webhooks)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^log\.ts$/, /^config\.ts$/],
   [/^main\.ts$/, /^(cli\/|log\.ts$)/],

@@ -15,6 +15,7 @@ import { callerFinder } from './company/credentials/callers.ts';
 import { KeyUses } from './company/credentials/key-uses.ts';
 import { oauthRoutes } from './company/credentials/oauth.routes.ts';
 import { manageRoutes } from './company/manage.routes.ts';
+import { typesOf } from './events/event-types.ts';
 import { eventRoutes } from './events/events.routes.ts';
 import { apiPages } from './http/api-pages.ts';
 import { authentication } from './http/authentication.ts';
@@ -38,6 +39,8 @@ import { messageRoutes } from './messages/messages.routes.ts';
 import { RECORD_LOGS } from './record-logs.ts';
 import { videoAccountRoutes } from './video/accounts.routes.ts';
 import { meetingRoutes } from './video/meetings.routes.ts';
+import { deliveryRoutes } from './webhooks/deliveries.routes.ts';
+import { endpointRoutes } from './webhooks/endpoints.routes.ts';
 
 export type AppOptions = {
   db: Database;
@@ -54,6 +57,8 @@ export type AppOptions = {
   corsOrigins?: readonly string[];
   /** Where there is a key to keep secrets with. */
   secrets?: SecretBox | undefined;
+  /** Whether webhooks may go to private addresses, and over plain http. */
+  privateAddresses?: boolean;
   /** How long an access token works. */
   tokenSeconds?: number;
 };
@@ -69,6 +74,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     migrations,
     outcomes,
     secrets,
+    privateAddresses = false,
     requestsPerMinute,
     corsOrigins = [],
     tokenSeconds = HOUR,
@@ -126,6 +132,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   await app.register(manageRoutes, services);
   await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
+  await app.register(async (webhooks) => {
+    const settings = { secrets, privateAddresses, types: typesOf(RECORD_LOGS) };
+    endpointRoutes(webhooks, services, settings);
+    deliveryRoutes(webhooks, services, settings);
+  });
   await app.register(oauthRoutes, { ...services, attempts, tokenSeconds });
   await app.register(apiPages);
   return app;

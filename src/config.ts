@@ -35,7 +35,7 @@ export const SETTINGS = {
   ),
   WORKER_CONCURRENCY: setting(
     '32',
-    'Mails, and as many SMS, this process sends at once; 0 leaves them to other workers',
+    'Mails, and as many SMS and webhooks, this process sends at once; 0 leaves them to other workers',
     (text) => wholeNumber(text, 0, 500),
   ),
   SMTP_URL: setting(
@@ -69,11 +69,16 @@ export const SETTINGS = {
   ZOOM_OAUTH_URL: setting('https://zoom.us/oauth/token', 'Where Zoom gives access tokens', httpUrl),
   SECRETS_KEY: setting(
     undefined,
-    'Encrypts the secrets of video accounts: 32 bytes in base64. Several by commas: the first encrypts, all decrypt',
+    'Encrypts the secrets of video accounts and webhooks: 32 bytes in base64. Several by commas: the first encrypts, all decrypt',
     secretKeys,
   ),
   EVENT_RETENTION_DAYS: setting(undefined, 'How long the event log is kept, at least 30; by default for ever', (text) =>
     wholeNumber(text, 30, 100_000),
+  ),
+  WEBHOOK_PRIVATE_ADDRESSES: setting(
+    'false',
+    'Lets webhooks go to private addresses and over plain http; for networks without strangers',
+    (text) => oneOf(text, ['true', 'false']) === 'true',
   ),
   REQUESTS_PER_MINUTE: setting(
     undefined,

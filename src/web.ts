@@ -45,6 +45,7 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
       outcomes,
       gatherMetrics,
       secrets: config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY),
+      privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       requestsPerMinute: config.REQUESTS_PER_MINUTE,
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,

@@ -10,14 +10,17 @@ import { SecretBox } from './kernel/secret-box.ts';
 import type { Clock } from './kernel/time.ts';
 import { emailSender } from './messages/email.ts';
 import { messageQueues } from './messages/message-queue.ts';
-import type { Channel, Sender } from './messages/outgoing.ts';
+import type { EmailSender, Sender } from './messages/outgoing.ts';
 import { smsOutboxSender, smsSender } from './messages/sms.ts';
 import { gateway } from './messages/sms-gateway.ts';
 import { twilio } from './messages/sms-twilio.ts';
+import { RECORD_LOGS } from './record-logs.ts';
 import { jitsi } from './video/jitsi.ts';
 import { meetingQueue } from './video/meeting-queue.ts';
 import type { MeetingProvider, ProviderName } from './video/provider.ts';
 import { zoom } from './video/zoom.ts';
+import { webhookQueues } from './webhooks/queues.ts';
+import { keepForgettingDeliveries } from './webhooks/retention.ts';
 
 export type WorkerOptions = {
   config: Config;
@@ -51,22 +54,34 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     queues: [
       meetingQueue({ db, clock, logger, providers, secrets }),
       ...messageQueues({ db, clock, logger, senders, outcomes: options.outcomes }),
+      ...webhookQueues({
+        db,
+        clock,
+        logger,
+        outcomes: options.outcomes,
+        secrets,
+        logs: RECORD_LOGS,
+        reach: { privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES },
+        tell: senders.email.tell,
+      }),
     ],
     slots,
     slotsPerCompany: Math.ceil(slots / 4),
   });
   await worker.start();
   const leaveEvents = keepForgetting(db, logger);
+  const leaveDeliveries = keepForgettingDeliveries({ db, clock, logger });
   return async () => {
     await worker.stop();
     await leaveEvents();
+    await leaveDeliveries();
     leaveClock();
     for (const sender of Object.values(senders)) sender.close();
     await db.close();
   };
 }
 
-export function sendersOf(config: Config, logger: Logger): Record<Channel, Sender> {
+export function sendersOf(config: Config, logger: Logger): { email: EmailSender; sms: Sender } {
   const outbox = join(config.DATA_DIR, 'outbox');
   if (config.SMTP_URL === undefined) logger.warn({ outbox }, 'SMTP_URL is not set: mails are written to files');
   if (config.SMS_PROVIDER === 'outbox') logger.warn({ outbox }, 'SMS_PROVIDER is outbox: SMS are written to files');

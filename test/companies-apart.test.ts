@@ -338,6 +338,9 @@ const REFERENCES: Record<string, string[]> = {
   meetings: ['company_id', 'case_id', 'appointment_id'],
   video_accounts: ['company_id', 'adviser_id'],
   idempotency_keys: ['company_id'],
+  webhook_endpoints: ['company_id'],
+  webhook_deliveries: ['company_id', 'endpoint_id'],
+  webhook_notices: ['company_id', 'endpoint_id'],
   // The log outlives what it tells of, and its writing locks nothing.
   events: [],
 };
@@ -392,6 +395,22 @@ async function fillTables(firm: Firm, caseId = firm.caseId): Promise<void> {
     firm.companyId,
     clientId,
   ]);
+  const endpointId = randomUUID();
+  await world.sql(
+    `INSERT INTO webhook_endpoints (company_id, id, url, types, state, position, created_at, updated_at)
+     VALUES ($1, $2, 'https://firm.example/', '{*}', 'disabled', 0, now(), now())`,
+    [firm.companyId, endpointId],
+  );
+  await world.sql(
+    `INSERT INTO webhook_deliveries (company_id, endpoint_id, event_type, state, ready, due_at, created_at)
+     VALUES ($1, $2, 'ping', 'waiting', true, now(), now())`,
+    [firm.companyId, endpointId],
+  );
+  await world.sql(
+    `INSERT INTO webhook_notices (company_id, endpoint_id, id, kind, state, due_at)
+     VALUES ($1, $2, $2, 'failing', 'waiting', now())`,
+    [firm.companyId, endpointId],
+  );
   await firm.post(`${firm.path}/interactions`, { type: 'phone' }, { 'idempotency-key': randomUUID() });
 }
 
@@ -412,7 +431,9 @@ for (const [table, columns] of Object.entries(REFERENCES).filter(([, references]
 }
 
 for (const [table, columns] of Object.entries(REFERENCES)) {
-  const inTheCase = columns.filter((column) => !['company_id', 'case_id', 'adviser_id', 'client_id'].includes(column));
+  const inTheCase = columns.filter(
+    (column) => !['company_id', 'case_id', 'adviser_id', 'client_id', 'endpoint_id'].includes(column),
+  );
   for (const column of inTheCase.length > 0 ? ['case_id', ...inTheCase] : []) {
     test(`the database refuses a row of ${table} whose ${column} is of another case of the same firm`, async () => {
       const firm = await world.firm();

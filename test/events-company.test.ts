@@ -123,7 +123,8 @@ const CHANGES: Write[] = [
 ];
 
 /** The fields of an image: these and no others. */
-const COMPANY = 'id name time_zone phone_region terms payment_terms reminder_lead_days sender_name sender_address';
+const COMPANY =
+  'id name time_zone phone_region terms payment_terms reminder_lead_days sender_name sender_address contact_email';
 const FIELDS: Record<string, string> = {
   company: `${COMPANY} created_at updated_at`,
   adviser: 'id email name active video_provider video_account created_at updated_at removed_at',

@@ -57,6 +57,7 @@ test('a company begins with the default settings', async () => {
     reminder_lead_days: 1,
     sender_name: null,
     sender_address: null,
+    contact_email: null,
     created_at: '2026-06-01T09:00:00.000000Z',
     updated_at: '2026-06-01T09:00:00.000000Z',
   });
@@ -73,6 +74,7 @@ test('every setting can be changed, alone or together, and what is not sent stay
     reminder_lead_days: 3,
     sender_name: 'Jones, Office',
     sender_address: 'office@jones.example',
+    contact_email: 'it@jones.example',
   };
   let expected = await ok(firm.get(COMPANY));
   for (const [name, value] of Object.entries(settings)) {
@@ -97,6 +99,7 @@ const DEFAULTS = {
   reminder_lead_days: 1,
   sender_name: null,
   sender_address: null,
+  contact_email: null,
 };
 const NULLS = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, null]));
 
@@ -109,6 +112,7 @@ test('null gives a setting back its default on update, and is as if it was not s
     reminder_lead_days: 3,
     sender_name: 'Office',
     sender_address: 'office@firm.example',
+    contact_email: 'it@firm.example',
   };
   const before = await ok(firm.patch(COMPANY, changed));
   for (const [name, value] of Object.entries(DEFAULTS)) {
@@ -161,6 +165,10 @@ for (const [name, values] of Object.entries<[unknown, string][]>({
   sender_name: [
     ['x'.repeat(201), 'too_long'],
     ['Office\r\nBcc: all@firm.example', 'invalid_character'],
+  ],
+  contact_email: [
+    ['it', 'format'],
+    [`${'a'.repeat(242)}@firm.example`, 'too_long'],
   ],
   sender_address: [
     ['office', 'format'],

@@ -443,7 +443,10 @@ describe('the command line', () => {
       [{ DATABASE_URL: env.DATABASE_URL }, 1, 0, all],
     ] as const) {
       const done = await typed(settings, 'adviser', 'reseal', '--json');
-      assert.deepEqual([done.code, JSON.parse(done.out)], [code, { accounts: all, resealed, closed }]);
+      assert.deepEqual(
+        [done.code, JSON.parse(done.out)],
+        [code, { accounts: all, webhook_secrets: 0, resealed, closed }],
+      );
     }
   });
 

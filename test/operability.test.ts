@@ -244,6 +244,9 @@ test('/metrics speaks the format of Prometheus', async () => {
   assert.equal(declared.get('db_pool_connections'), 'gauge');
   assert.equal(declared.get('messages_due'), 'gauge');
   assert.equal(declared.get('meetings_due'), 'gauge');
+  assert.equal(declared.get('webhook_deliveries_waiting'), 'gauge');
+  assert.equal(declared.get('webhook_endpoints_failing'), 'gauge');
+  assert.equal(declared.get('webhooks_ended_total'), 'counter');
 });
 
 test('the buckets of a histogram grow up to its count', async () => {
@@ -384,6 +387,8 @@ const statements = (samples: Sample[]) =>
   sum(samples, 'db_statement_duration_seconds_count') -
   sum(samples, 'db_statement_duration_seconds_count', { statement: 'messages.due' }) -
   sum(samples, 'db_statement_duration_seconds_count', { statement: 'meetings.due' }) -
+  sum(samples, 'db_statement_duration_seconds_count', { statement: 'webhook_deliveries.due' }) -
+  sum(samples, 'db_statement_duration_seconds_count', { statement: 'webhook_endpoints.failing_now' }) -
   sum(samples, 'db_statement_duration_seconds_count', { statement: 'due_work.notify' });
 
 type Call = [operation: number, method: string, path: string, body?: (firm: Firm) => object];
@@ -555,7 +560,8 @@ test('the document is OpenAPI 3.1 with a title, a version and a description', ()
   for (const member of ['title', 'version', 'description']) assert.ok(committed.info[member], member);
 });
 
-const isAddition = ({ tags }: { tags: string[] }) => /^(Additions|Management|Operator|OAuth)/.test(tags[0] ?? '');
+const isAddition = ({ tags }: { tags: string[] }) =>
+  /^(Additions|Management|Operator|OAuth|Webhooks)/.test(tags[0] ?? '');
 
 test('the document lists the twelve operations and their alternative forms, and nothing else in their groups', () => {
   const own = operations.filter(([, operation]) => !isAddition(operation));

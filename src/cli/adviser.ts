@@ -20,6 +20,7 @@ import { isUuid } from '../kernel/ids.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../video/accounts.schema.ts';
 import { connectAccount, disconnectAccount, resealAccounts } from '../video/accounts.ts';
+import { resealSecrets } from '../webhooks/secrets.ts';
 import type { Command } from './command.ts';
 import { withDatabase } from './database.ts';
 import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';
@@ -122,13 +123,20 @@ export const commands: Command[] = [
   ),
   {
     name: 'adviser reseal',
-    summary: "Encrypt the advisers' video secrets anew, after a change of SECRETS_KEY",
+    summary: "Encrypt the advisers' video secrets and those of webhooks anew, after a change of SECRETS_KEY",
     description:
       'Under the first key of SECRETS_KEY, in all companies. The old keys stand behind it until this is done. Exit code 1 when there are secrets that no key opens.',
     examples: ['adviser reseal', 'adviser reseal --json'],
     run: ({ config }) =>
       withDatabase(config, async (db) => {
-        const done = await resealAccounts({ db }, new SecretBox(config.SECRETS_KEY ?? []));
+        const secrets = new SecretBox(config.SECRETS_KEY ?? []);
+        const [video, webhooks] = [await resealAccounts({ db }, secrets), await resealSecrets({ db }, secrets)];
+        const done = {
+          accounts: video.accounts,
+          webhook_secrets: webhooks.secrets,
+          resealed: video.resealed + webhooks.resealed,
+          closed: video.closed + webhooks.closed,
+        };
         return { json: JSON.stringify(done), failed: done.closed > 0 };
       }),
   },

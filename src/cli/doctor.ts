@@ -7,6 +7,7 @@ import { requireSafeServer } from '../kernel/server-requirements.ts';
 import { statement } from '../kernel/sql.ts';
 import { tryServer } from '../messages/smtp.ts';
 import { countAccounts } from '../video/accounts.ts';
+import { countFailing, countSecrets } from '../webhooks/secrets.ts';
 import type { Command } from './command.ts';
 import { type Reached, reachDatabase } from './database.ts';
 import { table } from './table.ts';
@@ -36,7 +37,7 @@ export const commands: Command[] = [
   {
     name: 'doctor',
     summary:
-      'Check settings, mail, disk, database, migrations, event log, clock and video accounts, and say what to do',
+      'Check settings, mail, disk, database, migrations, event log, clock, video accounts and webhooks, and say what to do',
     description: 'Changes nothing. Exit code 1 when something keeps the service from working.',
     examples: ['doctor', 'doctor --json'],
     run: async (call) => {
@@ -110,6 +111,7 @@ async function onServer({ connection, setup }: Reached, config: Config): Promise
     await eventLog(db, config),
     await knownZones(db),
     await videoAccounts(db, config),
+    await webhooks(db, config),
   ]);
 }
 
@@ -175,6 +177,24 @@ async function videoAccounts(db: Database, { SECRETS_KEY = [] }: Config): Promis
     return finding('video', 'warning', `${old} of ${all} need a key behind the first. ${advice}`);
   }
   return finding('video', 'ok', `${all} accounts with credentials, all can be opened`);
+}
+
+async function webhooks(db: Database, { SECRETS_KEY = [] }: Config): Promise<Finding> {
+  const { all, closed, old } = await countSecrets({ db }, new SecretBox(SECRETS_KEY));
+  if (closed > 0) {
+    const advice = 'Add the key they were made with to SECRETS_KEY, or rotate them.';
+    return finding('webhooks', 'fault', `${closed} of ${all} secrets cannot be opened. ${advice}`);
+  }
+  const failing = await countFailing({ db });
+  if (failing > 0) {
+    const advice = 'Mend the receivers, then run "case-records webhook resume".';
+    return finding('webhooks', 'warning', `${failing} endpoints are failing. ${advice}`);
+  }
+  if (old > 0) {
+    const advice = 'Run "case-records adviser reseal" before you leave it out of SECRETS_KEY.';
+    return finding('webhooks', 'warning', `${old} of ${all} secrets need a key behind the first. ${advice}`);
+  }
+  return finding('webhooks', 'ok', `${all} secrets, all can be opened; no endpoint is failing`);
 }
 
 function isKnown(zone: string): boolean {

@@ -9,7 +9,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'migrate', summary: 'Bring the database up to date', load: () => import('./migrate.ts') },
   {
     name: 'doctor',
-    summary: 'Check settings, mail, disk, database, migrations, clock and video accounts',
+    summary: 'Check settings, mail, disk, database, migrations, clock, video accounts and webhooks',
     load: () => import('./doctor.ts'),
   },
   { name: 'demo', summary: 'Make a demonstration company', load: () => import('./demo.ts') },
@@ -21,4 +21,5 @@ export const GROUPS: readonly Group[] = [
   { name: 'client', summary: 'API clients, which ask for tokens', load: () => import('./client.ts') },
   { name: 'key', summary: 'API keys for scripts', load: () => import('./key.ts') },
   { name: 'events', summary: 'What happened in a company', load: () => import('./events.ts') },
+  { name: 'webhook', summary: 'Where events are sent to', load: () => import('./webhook.ts') },
 ];

@@ -741,6 +741,8 @@ export type ListCompanyHistoryEntry = ListEventsEntry;
 
 export type ListCustomerHistoryEntry = ListEventsEntry;
 
+export type ListWebhookEndpointHistoryEntry = ListEventsEntry;
+
 export type ListAddressBookEntryHistoryEntry = ListEventsEntry;
 
 export type ListInteractionHistoryEntry = ListEventsEntry;
@@ -759,6 +761,7 @@ export type GetCompanyAnswer = {
   reminder_lead_days: number;
   sender_name: string | null;
   sender_address: string | null;
+  contact_email: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -779,6 +782,8 @@ export type UpdateCompanyBody = {
   sender_name?: string | null | undefined;
   /** Its address. */
   sender_address?: string | null | undefined;
+  /** Who is told when something needs a person, such as a webhook endpoint that fails; else the sender. */
+  contact_email?: string | null | undefined;
 };
 
 export type UpdateCompanyAnswer = GetCompanyAnswer;
@@ -801,6 +806,8 @@ export type CreateCompanyBody = {
   sender_name?: string | null | undefined;
   /** Its address. */
   sender_address?: string | null | undefined;
+  /** Who is told when something needs a person, such as a webhook endpoint that fails; else the sender. */
+  contact_email?: string | null | undefined;
 };
 
 export type CreateCompanyAnswer = GetCompanyAnswer;
@@ -983,6 +990,7 @@ export type ListClientsEntry = {
     | 'appointments:read'
     | 'appointments:write'
     | 'events:read'
+    | 'webhooks'
     | 'manage'
   >;
   created_at: string;
@@ -1012,6 +1020,7 @@ export type CreateClientBody = {
     | 'appointments:read'
     | 'appointments:write'
     | 'events:read'
+    | 'webhooks'
     | 'manage'
   >;
 };
@@ -1031,6 +1040,7 @@ export type CreateClientAnswer = {
     | 'appointments:read'
     | 'appointments:write'
     | 'events:read'
+    | 'webhooks'
     | 'manage'
   >;
   created_at: string;
@@ -1065,6 +1075,7 @@ export type UpdateClientBody = {
         | 'appointments:read'
         | 'appointments:write'
         | 'events:read'
+        | 'webhooks'
         | 'manage'
       >
     | undefined;
@@ -1092,6 +1103,7 @@ export type ListKeysEntry = {
     | 'appointments:read'
     | 'appointments:write'
     | 'events:read'
+    | 'webhooks'
     | 'manage'
     | 'operator'
   >;
@@ -1122,6 +1134,7 @@ export type CreateKeyBody = {
     | 'appointments:read'
     | 'appointments:write'
     | 'events:read'
+    | 'webhooks'
     | 'manage'
   >;
   /** In the future; without it the key lives until it is revoked. */
@@ -1142,6 +1155,7 @@ export type CreateKeyAnswer = {
     | 'appointments:read'
     | 'appointments:write'
     | 'events:read'
+    | 'webhooks'
     | 'manage'
     | 'operator'
   >;
@@ -1197,6 +1211,151 @@ export type DisconnectVideoAccountAnswer = {
   adviser_id: string;
   disconnected_at: string;
 };
+
+export type ListWebhookEndpointsEntry = {
+  id: string;
+  url: string;
+  description: string | null;
+  types: string[];
+  /** Only to an active one anything is sent, but for pings. */
+  state: 'active' | 'disabled' | 'failing';
+  /** Why the service itself has stopped sending. */
+  state_reason: string | null;
+  failing_since: string | null;
+  secret_rotated_at: string | null;
+  /** Until then the secret before the last signs too. */
+  previous_secret_until: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+export type CreateWebhookEndpointBody = {
+  /** Where events are posted to: https, at a public address, without credentials and fragment. */
+  url: string;
+  /** For people. */
+  description?: string | null | undefined;
+  /** Which events: a type such as `invoice.sent`, all of a record as `invoice.*`, or `*` for everything. */
+  types: string[];
+};
+
+export type CreateWebhookEndpointAnswer = {
+  id: string;
+  url: string;
+  description: string | null;
+  types: string[];
+  /** Only to an active one anything is sent, but for pings. */
+  state: 'active' | 'disabled' | 'failing';
+  /** Why the service itself has stopped sending. */
+  state_reason: string | null;
+  failing_since: string | null;
+  secret_rotated_at: string | null;
+  /** Until then the secret before the last signs too. */
+  previous_secret_until: string | null;
+  created_at: string;
+  updated_at: string;
+  /** What deliveries are signed with. Shown this once. */
+  secret: string;
+};
+
+export type GetWebhookEndpointAnswer = ListWebhookEndpointsEntry;
+
+export type UpdateWebhookEndpointBody = {
+  /** Where events are posted to: https, at a public address, without credentials and fragment. */
+  url?: string | undefined;
+  /** For people. */
+  description?: string | null | undefined;
+  /** Which events: a type such as `invoice.sent`, all of a record as `invoice.*`, or `*` for everything. */
+  types?: string[] | undefined;
+  /** While it is disabled nothing is sent; once active again, all that has waited is. */
+  state?: 'active' | 'disabled' | undefined;
+};
+
+export type UpdateWebhookEndpointAnswer = ListWebhookEndpointsEntry;
+
+export type RemoveWebhookEndpointAnswer = RemoveAdviserAnswer;
+
+export type RotateWebhookSecretBody = {
+  /** How long the old secret signs beside the new one: 0 to 168 hours, 24 by default. */
+  overlap_hours?: number | string | null | undefined;
+};
+
+export type RotateWebhookSecretAnswer = CreateWebhookEndpointAnswer;
+
+export type ResumeWebhookEndpointAnswer = ListWebhookEndpointsEntry;
+
+export type ListWebhookDeliveriesEntry = {
+  /** The header Webhook-Id, and `id` in the body. The same in every delivery of the event. */
+  event_id: string;
+  id: string;
+  endpoint_id: string;
+  event_type: string;
+  /** The record that the event is about; a ping is about none. */
+  record_id: string | null;
+  /** Failed: given up after three days, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone. */
+  state: 'waiting' | 'delivered' | 'failed' | 'dropped';
+  /** Since it was queued, or since the endpoint was resumed. */
+  attempts: number;
+  /** Of what waits and is not behind another event of its record; not before this. */
+  next_attempt_at: string | null;
+  created_at: string;
+  first_attempt_at: string | null;
+  delivered_at: string | null;
+  /** The delivery that it repeats. */
+  replay_of: string | null;
+};
+
+export type GetWebhookDeliveryAnswer = {
+  /** The header Webhook-Id, and `id` in the body. The same in every delivery of the event. */
+  event_id: string;
+  id: string;
+  endpoint_id: string;
+  event_type: string;
+  /** The record that the event is about; a ping is about none. */
+  record_id: string | null;
+  /** Failed: given up after three days, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone. */
+  state: 'waiting' | 'delivered' | 'failed' | 'dropped';
+  /** Since it was queued, or since the endpoint was resumed. */
+  attempts: number;
+  /** Of what waits and is not behind another event of its record; not before this. */
+  next_attempt_at: string | null;
+  created_at: string;
+  first_attempt_at: string | null;
+  delivered_at: string | null;
+  /** The delivery that it repeats. */
+  replay_of: string | null;
+  /** Every attempt, the first first. */
+  tries: Array<{
+    at: string;
+    /** Of the answer. */
+    status: number | null;
+    /** Why there was no answer. */
+    error: string | null;
+    /** How long it took. */
+    ms: number;
+    /** Its first 1,000 characters. */
+    answer: string | null;
+  }>;
+};
+
+export type ReplayWebhookDeliveryAnswer = ListWebhookDeliveriesEntry;
+
+export type ReplayWebhookEventsBody = {
+  /** The id of an event: those that came after it. Or a time: those that happened then or later. */
+  after?: string | null | undefined;
+  /** The id of an event: those up to it, itself included. Or a time: those that happened before it. */
+  until?: string | null | undefined;
+  /** Only these types; by default those of the endpoint. */
+  types?: string[] | null | undefined;
+};
+
+export type ReplayWebhookEventsAnswer = {
+  /** How many events go out again. */
+  queued: number;
+  /** Where there are more: ask again with this as `after`. */
+  next: string | null;
+};
+
+export type PingWebhookEndpointAnswer = ListWebhookDeliveriesEntry;
 
 export type CreateAccessTokenBody = {
   grant_type: 'client_credentials';
@@ -1842,6 +2001,19 @@ export type Operations = {
     };
     answer: ListCustomerHistoryEntry[];
   };
+  /** History of one webhook endpoint. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  listWebhookEndpointHistory: {
+    input: {
+      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      after?: string | undefined;
+      /** How many at most, up to 500. */
+      limit?: number | undefined;
+      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      types?: string | undefined;
+      endpointId: string;
+    };
+    answer: ListWebhookEndpointHistoryEntry[];
+  };
   /** History of one address book entry. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
   listAddressBookEntryHistory: {
     input: {
@@ -2354,6 +2526,144 @@ export type Operations = {
     };
     answer: DisconnectVideoAccountAnswer;
   };
+  /** List webhook endpoints. Newest first. `search` looks at the address and the description. */
+  listWebhookEndpoints: {
+    input: {
+      /** Which page, from 1. */
+      page?: number | undefined;
+      /** Entries per page, at most 200. */
+      per_page?: number | undefined;
+      /** Only entries that contain this text, without regard to case. */
+      search?: string | undefined;
+    };
+    answer: ListWebhookEndpointsEntry[];
+  };
+  /** Create a webhook endpoint. From now on the events of these types are posted to it, signed with the secret, which is shown this once. Only for tokens that also have `events:read`. */
+  createWebhookEndpoint: {
+    input: {
+      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      body: CreateWebhookEndpointBody;
+    };
+    answer: CreateWebhookEndpointAnswer;
+  };
+  /** Get a webhook endpoint. Everything but its secret. */
+  getWebhookEndpoint: {
+    input: {
+      endpointId: string;
+      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: GetWebhookEndpointAnswer;
+  };
+  /** Update a webhook endpoint. What is not sent stays as it is. What waits goes to the new address; other types are those of events from now on. Only for tokens that also have `events:read`. */
+  updateWebhookEndpoint: {
+    input: {
+      endpointId: string;
+      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      ifMatch?: string | undefined;
+      body: UpdateWebhookEndpointBody;
+    };
+    answer: UpdateWebhookEndpointAnswer;
+  };
+  /** Remove a webhook endpoint. Nothing more is sent to it; what waits is dropped. */
+  removeWebhookEndpoint: {
+    input: {
+      endpointId: string;
+      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: RemoveWebhookEndpointAnswer;
+  };
+  /** Replace the secret of a webhook endpoint. The new one is shown this once. The old one signs too until the overlap is over. */
+  rotateWebhookSecret: {
+    input: {
+      endpointId: string;
+      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      ifMatch?: string | undefined;
+      body?: RotateWebhookSecretBody | undefined;
+    };
+    answer: RotateWebhookSecretAnswer;
+  };
+  /** Resume a webhook endpoint. Of one that is failing or disabled: everything that has happened since is delivered, in its order. */
+  resumeWebhookEndpoint: {
+    input: {
+      endpointId: string;
+      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: ResumeWebhookEndpointAnswer;
+  };
+  /** List deliveries to a webhook endpoint. In pages, the newest first. Those that have ended are forgotten after 30 days. */
+  listWebhookDeliveries: {
+    input: {
+      /** Which page, from 1. */
+      page?: number | undefined;
+      /** Entries per page, at most 200. */
+      per_page?: number | undefined;
+      /** Only those in this state. */
+      state?: 'waiting' | 'delivered' | 'failed' | 'dropped' | undefined;
+      /** Only of events of this type. */
+      type?: string | undefined;
+      /** Only those that were queued then or later. */
+      from?: string | undefined;
+      /** Only those that were queued before. */
+      to?: string | undefined;
+      endpointId: string;
+    };
+    answer: ListWebhookDeliveriesEntry[];
+  };
+  /** Get a delivery. With every attempt: when, what was answered or what went wrong, and how long it took. */
+  getWebhookDelivery: {
+    input: {
+      endpointId: string;
+      deliveryId: string;
+    };
+    answer: GetWebhookDeliveryAnswer;
+  };
+  /** Deliver an event once more. As a new delivery of the same event, of one that has ended. */
+  replayWebhookDelivery: {
+    input: {
+      endpointId: string;
+      deliveryId: string;
+      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: ReplayWebhookDeliveryAnswer;
+  };
+  /** Deliver a range of events once more. Everything in the range as new deliveries of the same events, up to 10,000 at once; `next` leads on. Without bounds from the beginning of the log. */
+  replayWebhookEvents: {
+    input: {
+      endpointId: string;
+      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      ifMatch?: string | undefined;
+      body?: ReplayWebhookEventsBody | undefined;
+    };
+    answer: ReplayWebhookEventsAnswer;
+  };
+  /** Send a ping to a webhook endpoint. Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in. */
+  pingWebhookEndpoint: {
+    input: {
+      endpointId: string;
+      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: PingWebhookEndpointAnswer;
+  };
   /** Get an access token. OAuth 2.0 client credentials (RFC 6749). The client authenticates by HTTP Basic or in the body. The token works for `expires_in` seconds: one hour, unless the service is set up otherwise. */
   createAccessToken: {
     input: {
@@ -2696,6 +3006,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  listWebhookEndpointHistory: {
+    method: 'GET',
+    path: '/webhooks/endpoints/{endpointId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
   listAddressBookEntryHistory: {
     method: 'GET',
     path: '/cases/{caseId}/address-book/entry/{entryID}/history',
@@ -3002,6 +3319,90 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   disconnectVideoAccount: {
     method: 'DELETE',
     path: '/manage/advisers/{adviserId}/video-account',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listWebhookEndpoints: {
+    method: 'GET',
+    path: '/webhooks/endpoints',
+    query: ['page', 'per_page', 'search'],
+    headers: {},
+    bearer: true,
+  },
+  createWebhookEndpoint: {
+    method: 'POST',
+    path: '/webhooks/endpoints',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key' },
+    bearer: true,
+  },
+  getWebhookEndpoint: {
+    method: 'GET',
+    path: '/webhooks/endpoints/{endpointId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  updateWebhookEndpoint: {
+    method: 'PATCH',
+    path: '/webhooks/endpoints/{endpointId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  removeWebhookEndpoint: {
+    method: 'DELETE',
+    path: '/webhooks/endpoints/{endpointId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  rotateWebhookSecret: {
+    method: 'POST',
+    path: '/webhooks/endpoints/{endpointId}/rotate',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  resumeWebhookEndpoint: {
+    method: 'POST',
+    path: '/webhooks/endpoints/{endpointId}/resume',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listWebhookDeliveries: {
+    method: 'GET',
+    path: '/webhooks/endpoints/{endpointId}/deliveries',
+    query: ['page', 'per_page', 'state', 'type', 'from', 'to'],
+    headers: {},
+    bearer: true,
+  },
+  getWebhookDelivery: {
+    method: 'GET',
+    path: '/webhooks/endpoints/{endpointId}/deliveries/{deliveryId}',
+    query: [],
+    headers: {},
+    bearer: true,
+  },
+  replayWebhookDelivery: {
+    method: 'POST',
+    path: '/webhooks/endpoints/{endpointId}/deliveries/{deliveryId}/replay',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  replayWebhookEvents: {
+    method: 'POST',
+    path: '/webhooks/endpoints/{endpointId}/replay',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  pingWebhookEndpoint: {
+    method: 'POST',
+    path: '/webhooks/endpoints/{endpointId}/ping',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,

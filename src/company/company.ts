@@ -11,6 +11,7 @@ export type CompanyRow = {
   payment_terms: string;
   reminder_lead_days: number;
   event_key: Buffer;
+  webhooks: boolean;
 };
 
 export const companyOf = (row: CompanyRow): Company => ({
@@ -21,6 +22,7 @@ export const companyOf = (row: CompanyRow): Company => ({
   paymentTerms: row.payment_terms,
   reminderLeadDays: row.reminder_lead_days,
   eventKey: row.event_key,
+  webhooks: row.webhooks,
 });
 
 /** The company that a verb is to work for, where no token names it. */

@@ -23,6 +23,16 @@ const dueMeetings = statement(
   `SELECT count(*)::int AS count FROM meetings WHERE state = 'pending' AND due_at <= $1`,
 );
 
+const dueWebhooks = statement(
+  'webhook_deliveries.due',
+  `SELECT count(*)::int AS count FROM webhook_deliveries WHERE state = 'waiting' AND due_at <= $1`,
+);
+
+const failingWebhooks = statement(
+  'webhook_endpoints.failing_now',
+  `SELECT count(*)::int AS count FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL`,
+);
+
 type DueRow = { channel: string; count: number };
 
 // From what a prepared statement takes to what a caller gives up on.
@@ -100,6 +110,28 @@ export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetri
       else this.reset();
     },
   });
+  new Gauge({
+    name: 'webhook_deliveries_waiting',
+    help: 'Events on their way to webhook endpoints, those between two attempts included.',
+    aggregator: 'max',
+    registers,
+    async collect() {
+      const row = await db.first<{ count: number }>(dueWebhooks, [toSql(clock())]).catch(() => undefined);
+      if (row) this.set(row.count);
+      else this.reset();
+    },
+  });
+  new Gauge({
+    name: 'webhook_endpoints_failing',
+    help: 'Webhook endpoints that nothing is sent to until somebody resumes them.',
+    aggregator: 'max',
+    registers,
+    async collect() {
+      const row = await db.first<{ count: number }>(failingWebhooks, []).catch(() => undefined);
+      if (row) this.set(row.count);
+      else this.reset();
+    },
+  });
   const ended = (outcome: string, help: string) =>
     new Counter({ name: `messages_${outcome}_total`, help, labelNames: ['channel', 'kind'] as const, registers });
   const counters = {
@@ -107,6 +139,13 @@ export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetri
     failed: ended('failed', 'Messages that this process has given up.'),
   };
   outcomes.onOutcome = (outcome, labels) => counters[outcome].inc(labels);
+  const webhooks = new Counter({
+    name: 'webhooks_ended_total',
+    help: 'Deliveries of webhooks that this process has made or given up.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  outcomes.onWebhook = (outcome) => webhooks.inc({ outcome });
 
   app.addHook('onResponse', (request, reply, done) => {
     const labels = { method: request.method, route: request.routeOptions.url ?? 'none' };

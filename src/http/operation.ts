@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Context } from '../kernel/context.ts';
 import type { Database, Executor } from '../kernel/database.ts';
+import { noticeDueWork } from '../kernel/due-notice.ts';
 import { CodedError, notFound } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
@@ -100,6 +101,10 @@ export function serve<P extends string, B extends TSchema>(
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
         response: { 200: operation.response },
+      },
+      onResponse: async (request, reply) => {
+        // What was written stands in the log of events, and the workers send it on.
+        if (isWrite(method) && reply.statusCode < 300 && request.caller?.company.webhooks) noticeDueWork(services.db);
       },
       handler: async (request, reply) => {
         if (isWrite(method)) {

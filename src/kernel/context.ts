@@ -10,6 +10,8 @@ export type Company = {
   reminderLeadDays: number;
   /** Ids of its events are made under it. */
   eventKey: Buffer;
+  /** Whether anybody is to be sent its events. */
+  webhooks: boolean;
 };
 
 /** The key or the API client that a request came with; an access token counts as its client. */

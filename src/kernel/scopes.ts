@@ -4,6 +4,7 @@ const RESOURCES = ['address_book', 'interactions', 'invoices', 'appointments'] a
 export const COMPANY_SCOPES = [
   ...RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const),
   'events:read',
+  'webhooks',
   'manage',
 ] as const;
 
@@ -23,6 +24,7 @@ export const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   'appointments:read': 'Read appointments and their messages.',
   'appointments:write': 'Book, change, delete and restore appointments, say what became of them, send messages again.',
   'events:read': 'Read the history of every record, with everything that was ever written in it.',
+  webhooks: 'Have everything that happens in the company sent to an address, together with `events:read`.',
   manage: 'Change the company and its advisers, cases, customers, tags, clients and keys.',
   operator: 'Set up companies and give them keys. No API client has it, only keys that the command line made.',
 };

@@ -2,7 +2,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Instant } from '../kernel/time.ts';
 import { invite } from './invite.ts';
 import { writeToOutbox } from './outbox.ts';
-import type { Outgoing, Sender } from './outgoing.ts';
+import type { EmailSender, Notice, Outgoing } from './outgoing.ts';
 import { Smtp, type SmtpTimes } from './smtp.ts';
 import { wording } from './wording.ts';
 
@@ -16,29 +16,33 @@ export type MailSettings = {
   times?: Partial<SmtpTimes>;
 };
 
-export function emailSender(settings: MailSettings): Sender {
+export function emailSender(settings: MailSettings): EmailSender {
   return settings.smtpUrl === undefined ? outboxSender(settings) : smtpSender(settings, settings.smtpUrl);
 }
 
-function smtpSender(settings: MailSettings, url: string): Sender {
+function smtpSender(settings: MailSettings, url: string): EmailSender {
   const smtp = new Smtp(url, settings.times);
+  const handOver = async (mail: SendMailOptions, recipient: string, signal: AbortSignal) => {
+    const response = await smtp.send(mail, signal);
+    return { to: recipient, providerId: response.slice(0, 200) };
+  };
   return {
-    async send(message, now, signal) {
-      const response = await smtp.send(compose(message, settings, now), signal);
-      return { to: message.recipient, providerId: response.slice(0, 200) };
-    },
+    send: (message, now, signal) => handOver(compose(message, settings, now), message.recipient, signal),
+    tell: (notice, now, signal) => handOver(composeNotice(notice, settings, now), notice.recipient, signal),
     close: () => smtp.close(),
   };
 }
 
-function outboxSender(settings: MailSettings): Sender {
+function outboxSender(settings: MailSettings): EmailSender {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const write = async (mail: SendMailOptions, about: Pick<Outgoing, 'id' | 'due' | 'recipient'>) => {
+    const { message: bytes } = await composer.sendMail(mail);
+    const name = await writeToOutbox(settings.outbox, about, 'eml', bytes as Buffer);
+    return { to: about.recipient, providerId: name };
+  };
   return {
-    async send(message, now) {
-      const { message: bytes } = await composer.sendMail(compose(message, settings, now));
-      const name = await writeToOutbox(settings.outbox, message, 'eml', bytes as Buffer);
-      return { to: message.recipient, providerId: name };
-    },
+    send: (message, now) => write(compose(message, settings, now), message),
+    tell: (notice, now) => write(composeNotice(notice, settings, now), notice),
     close: () => composer.close(),
   };
 }
@@ -56,11 +60,27 @@ export function compose(
     to: { name: message.customer ?? '', address: message.recipient },
     ...wording(message),
     ...(entry && { icalEvent: { method: entry.method, content: entry.content } }),
-    // The same for every attempt: where the answer to one was lost, mail systems can tell the second copy by it.
-    messageId: `<${message.id}@${domain}>`,
-    date: new Date(now.epochMilliseconds),
-    headers: { 'Auto-Submitted': 'auto-generated' },
-    disableFileAccess: true,
-    disableUrlAccess: true,
+    ...envelope(message.id, domain, now),
   };
 }
+
+const composeNotice = (
+  { id, recipient, subject, text }: Notice,
+  { from, domain }: MailSettings,
+  now: Instant,
+): SendMailOptions => ({
+  from: { name: 'Case Records', address: from },
+  to: { name: '', address: recipient },
+  subject,
+  text,
+  ...envelope(id, domain, now),
+});
+
+const envelope = (id: string, domain: string, now: Instant): SendMailOptions => ({
+  // The same for every attempt: where the answer to one was lost, mail systems can tell the second copy by it.
+  messageId: `<${id}@${domain}>`,
+  date: new Date(now.epochMilliseconds),
+  headers: { 'Auto-Submitted': 'auto-generated' },
+  disableFileAccess: true,
+  disableUrlAccess: true,
+});

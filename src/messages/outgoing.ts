@@ -35,6 +35,13 @@ export type Sender = {
   close(): void;
 };
 
+/** A plain mail of the service itself, to people of a firm. */
+export type Notice = { id: string; due: Instant; recipient: string; subject: string; text: string };
+
+export type EmailSender = Sender & {
+  tell(notice: Notice, now: Instant, signal: AbortSignal): Promise<Receipt>;
+};
+
 /** Why a message did not go out; the text is for the firm's people and holds no secrets. */
 export class DeliveryFault extends Error {
   /** The same message would be refused again. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The worker processes of the simulated year. One more is always ready to take the place of one that was killed. */
+/** The worker processes of a simulated time. One more is always ready to take the place of one that was killed. */
 
 const PROGRAM = new URL('./year-worker.ts', import.meta.url).pathname;
 
@@ -9,12 +9,14 @@ type Worker = { name: string; child: ChildProcess };
 
 export class YearWorkers {
   readonly #settings: (name: string) => object;
+  readonly #program: string;
   #workers: Worker[] = [];
   #spare: Promise<Worker> | undefined;
   #count = 0;
 
-  constructor(settings: (name: string) => object) {
+  constructor(settings: (name: string) => object, program = PROGRAM) {
     this.#settings = settings;
+    this.#program = program;
   }
 
   async start(count: number): Promise<void> {
@@ -25,9 +27,13 @@ export class YearWorkers {
   async #launch(): Promise<Worker> {
     const name = `worker-${this.#count++}`;
     const settings = JSON.stringify({ name, ...this.#settings(name) });
-    const child = fork(PROGRAM, [settings], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = fork(this.#program, [settings], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     await once(child, 'message');
     return { name, child };
+  }
+
+  get names(): string[] {
+    return this.#workers.map(({ name }) => name);
   }
 
   kill(name: string): void {

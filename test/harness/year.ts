@@ -217,7 +217,7 @@ function body({ start, minutes, ...change }: Change): Record<string, unknown> {
 }
 
 /** mulberry32: the same seed, the same year. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

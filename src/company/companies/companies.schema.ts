@@ -26,6 +26,13 @@ const settings = {
   ),
   sender_name: optional(text({ maxLength: 200, description: 'Whom mails come from.', examples: ['Smith & Partners'] })),
   sender_address: optional(text({ maxLength: 254, description: 'Its address.', examples: ['office@firm.example'] })),
+  contact_email: optional(
+    text({
+      maxLength: 254,
+      description: 'Who is told when something needs a person, such as a webhook endpoint that fails; else the sender.',
+      examples: ['it@firm.example'],
+    }),
+  ),
 };
 const name = text({ minLength: 1, maxLength: 200, examples: ['Smith & Partners'] });
 
@@ -44,6 +51,7 @@ export const CompanyRecord = Type.Object(
     reminder_lead_days: Type.Integer({ examples: [1] }),
     sender_name: nullable(Type.String()),
     sender_address: nullable(Type.String()),
+    contact_email: nullable(Type.String()),
     created_at: instantOut(),
     updated_at: instantOut(),
   },

@@ -12,6 +12,7 @@ export const SETTINGS = [
   'reminder_lead_days',
   'sender_name',
   'sender_address',
+  'contact_email',
 ] as const;
 
 const settings = SETTINGS.join(', ');

@@ -21,6 +21,7 @@ const DEFAULTS: Record<string, unknown> = {
   reminder_lead_days: 1,
   sender_name: null,
   sender_address: null,
+  contact_email: null,
 };
 
 export async function createCompany(office: Office, form: Form<CompanyBody>): Promise<string> {
@@ -65,6 +66,7 @@ function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   form.read('phone_region', body.phone_region, requireRegion);
   form.read('sender_name', body.sender_name, requireOneLine);
   form.read('sender_address', body.sender_address, requireEmail);
+  form.read('contact_email', body.contact_email, requireEmail);
   return settings;
 }
 

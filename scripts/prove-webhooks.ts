@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { proveWebhooks } from '../test/harness/webhook-proof.ts';
+
+/** The long proof of webhooks. SEED repeats a run; EVENTS makes a shorter one. */
+
+const events = Number(process.env.EVENTS ?? 2_000);
+const kills = Math.ceil(events / 50);
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+test(`${events} events to two endpoints each, four workers, some killed while they send (SEED=${seed})`, async (t) => {
+  const result = await proveWebhooks({ seed, events, workers: 4, kills });
+  t.diagnostic(JSON.stringify({ seed, ...result }));
+  assert.equal(result.deliveries, 2 * events);
+});

@@ -1,0 +1,197 @@
+import { meantTypes } from '../events/event-types.ts';
+import { readSettled } from '../events/settled.ts';
+import type { Context } from '../kernel/context.ts';
+import type { Executor } from '../kernel/database.ts';
+import { noticeDueWork } from '../kernel/due-notice.ts';
+import { InvalidValue, notFound, notPossible } from '../kernel/errors.ts';
+import type { Form } from '../kernel/form.ts';
+import { newId } from '../kernel/ids.ts';
+import { type DecimalInput, parseInteger } from '../kernel/money.ts';
+import { containing, type Listing, type PageOfJson } from '../kernel/page.ts';
+import { originOf } from '../kernel/record-log.ts';
+import type { SecretBox } from '../kernel/secret-box.ts';
+import { toSql } from '../kernel/time.ts';
+import { untilWritten } from '../kernel/until-written.ts';
+import { parseEndpointUrl } from './endpoint-url.ts';
+import type { CreateEndpointBody, EndpointBody, RotateBody } from './endpoints.schema.ts';
+import * as sql from './endpoints.sql.ts';
+import { newSecret, ownerOf } from './secrets.ts';
+
+/** What the verbs must know of the service. */
+export type WebhookSettings = {
+  /** Undefined where the service has no key to keep secrets with. */
+  secrets: SecretBox | undefined;
+  /** Whether endpoints may be at private addresses and speak plain http. */
+  privateAddresses: boolean;
+  /** Every type of event that there is. */
+  types: readonly string[];
+};
+
+const USUAL_OVERLAP_HOURS = 24n;
+const LONGEST_OVERLAP_HOURS = 168n;
+
+export async function listEndpoints({ db, company }: Context, listing: Listing): Promise<PageOfJson> {
+  const { limit, offset, search } = listing;
+  const values = [company.id, limit, offset, search === null ? null : containing(search)];
+  return (await db.first<PageOfJson>(sql.listEndpoints, values)) ?? { json: '[]', total: 0 };
+}
+
+export async function showEndpoint({ db, company }: Context, id: string): Promise<string> {
+  const record = await db.json(sql.showEndpoint, [company.id, id]);
+  if (record === undefined) throw notFound('webhook endpoint');
+  return record;
+}
+
+export async function createEndpoint(
+  context: Context,
+  form: Form<CreateEndpointBody>,
+  settings: WebhookSettings,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const url = readEndpoint(context, form, settings);
+  const id = newId();
+  const secret = newSecret();
+  const sealed = sealFor(context, form, id, secret, settings);
+  form.check();
+  const { description = null, types } = form.body;
+  const { settled } = await readSettled(db);
+  const values = [company.id, id, url, description, types, sealed, toSql(clock()), originOf(context)];
+  const record = await db.json(sql.insertEndpoint, [...values, settled.toString()]);
+  if (record === undefined) throw new Error('An endpoint was refused without a reason.');
+  return withSecret(record, secret);
+}
+
+type Written = { json: string; resumed: boolean; failing_since: string | null };
+
+/** What is not sent stays. */
+export async function changeEndpoint(
+  context: Context,
+  id: string,
+  form: Form<EndpointBody>,
+  settings: WebhookSettings,
+): Promise<string> {
+  const { company, clock } = context;
+  const { description = null, types = null, state = null } = form.body;
+  const url = readEndpoint(context, form, settings) ?? null;
+  const now = toSql(clock());
+  const values = [company.id, id, now, originOf(context), url, description, types, state, form.sent('description')];
+  const write = (transaction: Executor) => transaction.first<Written>(sql.updateEndpoint, values);
+  return untilWritten(
+    async () => form.ok && onward(context, id, now, write),
+    async () => {
+      await showEndpoint(context, id);
+      form.check();
+    },
+  );
+}
+
+/** Everything that has waited is sent, in its order. */
+export async function resumeEndpoint(context: Context, id: string): Promise<string> {
+  const { company, clock } = context;
+  const now = toSql(clock());
+  return untilWritten(
+    () =>
+      onward(context, id, now, async (transaction) => {
+        const written = await transaction.first<Written>(sql.resumeEndpoint, [company.id, id, now, originOf(context)]);
+        return written && { ...written, resumed: true };
+      }),
+    async () => {
+      const { state } = JSON.parse(await showEndpoint(context, id));
+      if (state === 'active') throw notPossible('state', 'the endpoint is active');
+    },
+  );
+}
+
+/** An endpoint that has become active goes on with what waits, in the same transaction. */
+async function onward(
+  { db, company }: Context,
+  id: string,
+  now: string,
+  write: (transaction: Executor) => Promise<Written | undefined>,
+): Promise<string | undefined> {
+  const written = await db.transaction(async (transaction) => {
+    const done = await write(transaction);
+    if (done?.resumed) await transaction.rows(sql.resumeDeliveries, [company.id, id, now, done.failing_since]);
+    return done;
+  });
+  if (written?.resumed) noticeDueWork(db);
+  return written?.json;
+}
+
+/** The new secret signs from now on, the old one beside it for a while. */
+export async function rotateSecret(
+  context: Context,
+  id: string,
+  form: Form<RotateBody>,
+  settings: WebhookSettings,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const hours = form.read('overlap_hours', form.body.overlap_hours, parseOverlap) ?? USUAL_OVERLAP_HOURS;
+  const secret = newSecret();
+  const sealed = sealFor(context, form, id, secret, settings);
+  const now = clock();
+  const values = [company.id, id, toSql(now), originOf(context), sealed, toSql(now.add({ hours: Number(hours) }))];
+  const record = await untilWritten(
+    async () => form.ok && db.json(sql.rotateSecret, values),
+    async () => {
+      await showEndpoint(context, id);
+      form.check();
+    },
+  );
+  return withSecret(record, secret);
+}
+
+export async function removeEndpoint(context: Context, id: string): Promise<string> {
+  const { db, company, clock } = context;
+  const now = toSql(clock());
+  return untilWritten(
+    () =>
+      db.transaction(async (transaction) => {
+        const record = await transaction.json(sql.removeEndpoint, [company.id, id, now, originOf(context)]);
+        if (record !== undefined) await transaction.rows(sql.dropDeliveries, [company.id, id, now]);
+        return record;
+      }),
+    async () => {
+      await showEndpoint(context, id);
+    },
+  );
+}
+
+/** Gives the address as it is kept. Whoever has events sent somewhere could as well read them. */
+function readEndpoint(
+  { scopes }: Context,
+  form: Form<EndpointBody>,
+  { privateAddresses, types: known }: WebhookSettings,
+): string | undefined {
+  const { types } = form.body;
+  if (scopes && !scopes.has('events:read')) {
+    form.fault('scopes', 'not_allowed', 'only a token with events:read can have events sent');
+  }
+  if (types?.length === 0) form.fault('types', 'too_short', 'must name at least one type');
+  for (const [i, name] of (form.faulty('types') ? [] : (types ?? [])).entries()) {
+    form.read(`types[${i}]`, name, () => meantTypes(known, [name]));
+  }
+  return form.read('url', form.body.url, (text) => parseEndpointUrl(text, privateAddresses));
+}
+
+function sealFor<T>(
+  { company }: Context,
+  form: Form<T>,
+  id: string,
+  secret: string,
+  { secrets }: WebhookSettings,
+): string | undefined {
+  if (!secrets) form.fault('secret', 'not_possible', 'cannot be kept: the setting SECRETS_KEY is not set');
+  return secrets?.seal(secret, ownerOf(company.id, id));
+}
+
+/** Adds the secret here rather than in the statement: the database, and whatever it logs, never sees it. */
+const withSecret = (record: string, secret: string): string => `${record.slice(0, -1)}, "secret" : "${secret}"}`;
+
+function parseOverlap(hours: DecimalInput): bigint {
+  const { units } = parseInteger(hours);
+  if (units < 0n || units > LONGEST_OVERLAP_HOURS) {
+    throw new InvalidValue('out_of_range', `must lie between 0 and ${LONGEST_OVERLAP_HOURS}`);
+  }
+  return units;
+}

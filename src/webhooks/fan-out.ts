@@ -1,0 +1,49 @@
+import { readSettled } from '../events/settled.ts';
+import type { Database } from '../kernel/database.ts';
+import { noticeDueWork } from '../kernel/due-notice.ts';
+import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
+import { dueStatements } from '../kernel/due-work.sql.ts';
+import { type Clock, toSql } from '../kernel/time.ts';
+import * as sql from './fan-out.sql.ts';
+
+const BATCH = 500;
+// Where there is more and nothing could be read, somebody is still writing below it.
+const LOOK_AGAIN = { milliseconds: 100 };
+
+/**
+ * Endpoints as due work: what has happened since the position of one becomes deliveries, and the position moves, in one
+ * transaction. Whoever dies before its end has done nothing, and whoever comes after it goes on from there.
+ */
+export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): Queue {
+  async function handle({ company_id: company, id }: Key, claim: Claim): Promise<void> {
+    let batch: Batch | undefined;
+    let read = 0;
+    do {
+      batch = await readOn(company, id as string, claim);
+      read += batch?.read ?? 0;
+      if (batch && batch.made > 0) noticeDueWork(db);
+    } while (batch?.read === BATCH && !claim.signal.aborted);
+    const again = read > 0 ? null : toSql(clock().add(LOOK_AGAIN));
+    await db.rows(sql.releaseEndpoint, [company, id, claim.id, again]);
+  }
+
+  /** Undefined where the claim has been lost, or the endpoint is no longer active. */
+  async function readOn(company: string, id: string, claim: Claim): Promise<Batch | undefined> {
+    // Before the endpoint is held: one of those who are waited for may be changing it.
+    const { settled } = await readSettled(db);
+    return db.transaction(async (held) => {
+      if (!(await held.first(sql.holdEndpoint, [company, id, claim.id]))) return undefined;
+      return held.first<Batch>(sql.fanOut, [company, id, settled.toString(), BATCH, toSql(clock())]);
+    });
+  }
+
+  const statements = dueStatements({ table: 'webhook_endpoints', key: sql.KEY, open: sql.OPEN });
+  return {
+    name: 'webhook_endpoints',
+    key: sql.KEY,
+    statements: { ...statements, claim: sql.claim, nextDue: sql.nextDue },
+    handle,
+  };
+}
+
+type Batch = { read: number; made: number };

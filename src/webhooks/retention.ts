@@ -1,0 +1,37 @@
+import type { Logger } from 'pino';
+import type { Database } from '../kernel/database.ts';
+import { type Clock, toSql } from '../kernel/time.ts';
+import { forgetDeliveries } from './deliveries.sql.ts';
+
+const KEPT = { hours: 30 * 24 };
+const EVERY_MS = 3_600_000;
+const BATCH = 500;
+
+type Options = { db: Database; clock: Clock };
+
+/** Now and every hour, what has ended 30 days ago. Gives the way to end it. */
+export function keepForgettingDeliveries({ db, clock, logger }: Options & { logger: Logger }): () => Promise<void> {
+  const forget = () =>
+    forgetOldDeliveries({ db, clock }).then(
+      () => {},
+      (error: unknown) => logger.warn({ err: error }, 'old deliveries could not be forgotten'),
+    );
+  let running = forget();
+  const timer = setInterval(() => {
+    running = forget();
+  }, EVERY_MS).unref();
+  return () => {
+    clearInterval(timer);
+    return running;
+  };
+}
+
+/** In small steps; gives how many. What waits stays, however old it is. */
+export async function forgetOldDeliveries({ db, clock }: Options): Promise<number> {
+  const before = toSql(clock().subtract(KEPT));
+  for (let all = 0; ; ) {
+    const { forgotten = 0 } = (await db.first<{ forgotten: number }>(forgetDeliveries, [before, BATCH])) ?? {};
+    all += forgotten;
+    if (forgotten === 0) return all;
+  }
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { type DestinationStream, pino } from 'pino';
+import { DueWorker } from '../../src/kernel/due-work.ts';
+import { Outcomes } from '../../src/kernel/outcomes.ts';
+import { SecretBox } from '../../src/kernel/secret-box.ts';
+import { RECORD_LOGS } from '../../src/record-logs.ts';
+import type { Reach } from '../../src/webhooks/connect.ts';
+import type { Mail } from '../../src/webhooks/notices.ts';
+import type { Times } from '../../src/webhooks/post.ts';
+import { webhookQueues } from '../../src/webhooks/queues.ts';
+import type { World } from './world.ts';
+
+export const KEY = randomBytes(32);
+export const secrets = new SecretBox([KEY]);
+
+export type Office = DueWorker & { mails: Mail[]; outcomes: string[] };
+
+type Options = {
+  reach?: Reach & { times?: Times };
+  tell?: (mail: Mail) => Promise<void>;
+  slots?: number;
+  log?: DestinationStream;
+};
+
+/** A worker of webhooks on the world's database and clock, driven step by step with `runOnce`. */
+export function webhookOffice({ db, connection, clock }: World, options: Options = {}): Office {
+  const { reach = { privateAddresses: true, times: { headersMs: 300, totalMs: 600 } }, tell, slots = 32 } = options;
+  const logger = options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' });
+  const mails: Mail[] = [];
+  const outcomes = new Outcomes();
+  const counted: string[] = [];
+  outcomes.onWebhook = (outcome) => counted.push(outcome);
+  const queues = webhookQueues({
+    db,
+    clock: clock.read,
+    logger,
+    outcomes,
+    secrets,
+    logs: RECORD_LOGS,
+    reach,
+    random: () => 0.5,
+    tell: async (mail) => {
+      await tell?.(mail);
+      mails.push(mail);
+    },
+  });
+  const worker = new DueWorker({
+    db,
+    connection,
+    clock: clock.read,
+    logger,
+    queues,
+    slots,
+    slotsPerCompany: slots / 4,
+  });
+  return Object.assign(worker, { mails, outcomes: counted });
+}

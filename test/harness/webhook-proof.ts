@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { openReceiver, type Received, verified } from './receiver.ts';
+import { KEY, secrets } from './webhook-office.ts';
+import { type Firm, openWorld } from './world.ts';
+import { randomFrom } from './year.ts';
+import { YearWorkers } from './year-workers.ts';
+
+/**
+ * Simulated time with real processes: records are written at random over HTTP, workers in processes of their own deliver
+ * them, and some are killed while they do; the receivers refuse, hang, break off and are down for days. In the end every
+ * event has been taken by every endpoint, in the order of its record, and twice only where an answer was lost.
+ */
+
+export type ProofOptions = { seed: number; events: number; workers: number; kills: number };
+export type ProofResult = {
+  events: number;
+  deliveries: number;
+  requests: number;
+  /** Given up after three days at an endpoint that took others meanwhile, and then replayed. */
+  givenUp: number;
+  /** Taken a second time, because nobody had learned that they had been taken. */
+  twice: number;
+  lostAnswers: number;
+  kills: number;
+  resumed: number;
+  days: number;
+};
+
+const AFTER_KILL = { seconds: 46 };
+const PROGRAM = new URL('./webhook-worker.ts', import.meta.url).pathname;
+const WRITES_AT_ONCE = 20;
+
+type Endpoint = { firm: Firm; name: string; id: string; secret: string; taken: Received[]; downUntil: number };
+
+export async function proveWebhooks({ seed, events, workers: count, kills }: ProofOptions): Promise<ProofResult> {
+  const random = randomFrom(seed);
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+  const world = await openWorld({ secrets, privateAddresses: true });
+  const { clock } = world;
+  const from = clock.read();
+  const receiver = await openReceiver();
+  const firms = [await world.firm(), await world.firm()];
+  const endpoints = new Map<string, Endpoint>();
+  for (const [i, firm] of [...firms, ...firms].entries()) {
+    const name = `/hooks/${i}`;
+    const body = { url: receiver.url.replace('/hooks', name), types: ['interaction.*'] };
+    const { body: made } = await firm.post('/webhooks/endpoints', body);
+    endpoints.set(name, { firm, name, id: made.id, secret: made.secret, taken: [], downUntil: 0 });
+  }
+
+  let requests = 0;
+  let lostAnswers = 0;
+  let killsLeft = kills;
+  let killed = 0;
+  let striking = false;
+  // Of its own, so that what is written stays the same whoever comes first.
+  const chance = randomFrom(seed + 1);
+  const forged: Promise<unknown>[] = [];
+  receiver.onEvent = (received) => {
+    requests++;
+    const endpoint = endpoints.get(received.path) as Endpoint;
+    forged.push(verified(received, [endpoint.secret], clock.read()));
+    if (killsLeft > 0 && !striking && chance() < (4 * kills) / events) {
+      striking = true;
+      killsLeft--;
+      killed++;
+      const { names } = workers;
+      workers.kill(names[Math.floor(chance() * names.length)] as string);
+    }
+    if (clock.read().epochMilliseconds < endpoint.downUntil) return { status: 503 };
+    const fate = chance();
+    if (fate < 0.08) return { status: 500 };
+    if (fate < 0.09) return { status: 429, headers: { 'retry-after': '60' } };
+    if (fate < 0.1) return { drop: true };
+    endpoint.taken.push(received);
+    if (fate > 0.99) {
+      lostAnswers++;
+      return { drop: true };
+    }
+    return undefined;
+  };
+
+  const workers = new YearWorkers(() => ({ connection: world.connection, key: KEY.toString('base64') }), PROGRAM);
+  await workers.start(count);
+  try {
+    const live: { path: string; firm: Firm }[] = [];
+    const write = async () => {
+      const one = random() < 0.6 ? pick(live) : undefined;
+      const body = { type: 'phone', notes: String(random()) };
+      if (one) return assert.equal((await one.firm.patch(one.path, body)).status, 200);
+      const firm = pick(firms);
+      const { body: made } = await firm.post(`${firm.path}/interactions`, body);
+      live.push({ firm, path: `${firm.path}/interactions/${made.id}` });
+    };
+    const work = async () => {
+      striking = false;
+      await workers.work(clock.read().toString());
+      clock.advance(striking ? AFTER_KILL : { seconds: 1 });
+    };
+
+    let resumed = 0;
+    for (let written = 0; written < events; ) {
+      const writes = Math.min(WRITES_AT_ONCE, events - written);
+      written += writes;
+      await Promise.all([work(), ...Array.from({ length: writes }, write)]);
+      await work();
+      clock.advance({ minutes: Math.floor(random() * 480) });
+      const first = written <= WRITES_AT_ONCE;
+      if (first || random() < 0.2) {
+        const down = pick([...endpoints.values()]);
+        const hours = first ? 100 : 1 + Math.floor(random() * 100);
+        down.downUntil = Math.max(down.downUntil, clock.read().add({ hours }).epochMilliseconds);
+      }
+      if (random() < 0.1) resumed += await resumeAll(endpoints.values());
+    }
+
+    for (let rounds = 0; ; rounds++) {
+      await work();
+      if (!(await isOpen())) break;
+      assert.ok(rounds < 1_000, 'it comes to an end');
+      clock.advance({ hours: 7 });
+      resumed += await resumeAll(endpoints.values());
+    }
+    await Promise.all(forged);
+
+    let deliveries = 0;
+    let twice = 0;
+    let givenUp = 0;
+    for (const endpoint of endpoints.values()) {
+      const found = await judge(endpoint);
+      deliveries += found.events;
+      twice += found.twice;
+      givenUp += found.failed.length;
+      for (const { id } of found.failed) {
+        const path = `/webhooks/endpoints/${endpoint.id}/deliveries/${id}/replay`;
+        assert.equal((await endpoint.firm.post(path)).status, 200);
+      }
+      while (await isOpen()) {
+        await work();
+        clock.advance({ minutes: 30 });
+      }
+      assert.equal(new Set(endpoint.taken.map(({ event }) => event.id)).size, found.events);
+    }
+    // A worker that was killed has had no more than four of each of the four endpoints in hand.
+    assert.ok(twice <= lostAnswers + 16 * killed, `${twice} twice, ${lostAnswers} lost answers, ${killed} kills`);
+    const days = Math.round(from.until(clock.read()).total('days'));
+    return { events, deliveries, requests, givenUp, twice, lostAnswers, kills: killed, resumed, days };
+  } finally {
+    await workers.end();
+    await receiver.close();
+  }
+
+  async function isOpen(): Promise<boolean> {
+    const open = `SELECT 1 FROM webhook_deliveries WHERE state = 'waiting' UNION ALL
+      SELECT 1 FROM webhook_endpoints w WHERE w.state <> 'active'
+         OR EXISTS (SELECT 1 FROM events e WHERE e.company_id = w.company_id AND e.position > w.position) LIMIT 1`;
+    return (await world.sql(open)).length > 0;
+  }
+}
+
+async function resumeAll(endpoints: Iterable<Endpoint>): Promise<number> {
+  let resumed = 0;
+  for (const { firm, id } of endpoints) {
+    const path = `/webhooks/endpoints/${id}`;
+    if ((await firm.get(path)).body.state === 'active') continue;
+    assert.equal((await firm.post(`${path}/resume`)).status, 200);
+    resumed++;
+  }
+  return resumed;
+}
+
+type Judged = { events: number; twice: number; failed: { id: string; event_id: string }[] };
+
+/** Everything is there or is known to have been given up, and of each record in its order, also what came twice. */
+async function judge({ firm, name, id: endpointId, taken }: Endpoint): Promise<Judged> {
+  const places = new Map<string, number>();
+  for (let path = '/events?types=interaction.*&limit=500'; ; ) {
+    const { body, headers } = await firm.get(path);
+    for (const { id } of body) places.set(id, places.size);
+    if (body.length < 500) break;
+    path = /<([^>]+)>/.exec(String(headers.link))?.[1] ?? '';
+  }
+  const ids = taken.map(({ event }) => event.id as string);
+  const failed: Judged['failed'] = (
+    await firm.get(`/webhooks/endpoints/${endpointId}/deliveries?state=failed&per_page=200`)
+  ).body;
+  const all = [...ids, ...failed.map(({ event_id }) => event_id)];
+  assert.deepEqual(new Set(all), new Set(places.keys()), `${name}: every event, and no other`);
+  const last = new Map<string, number>();
+  for (const { event } of taken) {
+    const place = places.get(event.id) as number;
+    assert.ok(place >= (last.get(event.record.id) ?? 0), `${name}: ${event.record.id} out of order`);
+    last.set(event.record.id, place);
+  }
+  return { events: places.size, twice: ids.length - new Set(ids).size, failed };
+}

@@ -1,0 +1,34 @@
+import pino from 'pino';
+import { Database } from '../../src/kernel/database.ts';
+import { DueWorker } from '../../src/kernel/due-work.ts';
+import { Outcomes } from '../../src/kernel/outcomes.ts';
+import { SecretBox } from '../../src/kernel/secret-box.ts';
+import { RECORD_LOGS } from '../../src/record-logs.ts';
+import { webhookQueues } from '../../src/webhooks/queues.ts';
+
+/** A worker of webhooks whose clock its parent sets: for each time it is told, it works what is due and answers. */
+
+const { connection, key } = JSON.parse(process.argv[2] ?? '');
+let now = Temporal.Instant.from('2000-01-01T00:00:00Z');
+const clock = () => now;
+const logger = pino({ level: 'fatal' });
+const db = new Database({ connection, poolSize: 4 });
+const queues = webhookQueues({
+  db,
+  clock,
+  logger,
+  outcomes: new Outcomes(),
+  secrets: new SecretBox([Buffer.from(key, 'base64')]),
+  logs: RECORD_LOGS,
+  reach: { privateAddresses: true, times: { headersMs: 1_000, totalMs: 2_000 } },
+  tell: async () => {},
+});
+const worker = new DueWorker({ db, connection, clock, logger, queues, slots: 16, slotsPerCompany: 8 });
+
+process.on('message', async (message: { now: string }) => {
+  now = Temporal.Instant.from(message.now);
+  const handled = await worker.runOnce();
+  process.send?.({ handled });
+});
+process.on('disconnect', () => process.exit());
+process.send?.({ ready: true });

@@ -1,0 +1,614 @@
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+import pg from 'pg';
+import { fanOut } from '../src/webhooks/fan-out.sql.ts';
+import type { Answer } from './harness/http.ts';
+import { openReceiver, type Received, verified } from './harness/receiver.ts';
+import { secrets, webhookOffice } from './harness/webhook-office.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+/** From a change to the receiver: what is sent, in which order, how often, and what is done when it fails. */
+
+const world = await openWorld({ secrets, privateAddresses: true });
+const receiver = await openReceiver();
+after(receiver.close);
+const office = webhookOffice(world);
+
+beforeEach(async () => {
+  // Nothing of an earlier test is left to be sent.
+  await world.sql(`UPDATE webhook_deliveries SET state = 'dropped', ended_at = now() WHERE state = 'waiting'`);
+  await world.sql('UPDATE webhook_endpoints SET removed_at = now()');
+  world.clock.set('2026-06-01T09:00:00Z');
+  receiver.received.length = 0;
+  receiver.onEvent = () => undefined;
+  office.mails.length = 0;
+  office.outcomes.length = 0;
+});
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+type Endpoint = { id: string; path: string; secret: string };
+
+async function endpointOf(firm: Firm, body: object = {}): Promise<Endpoint> {
+  const made = await ok(firm.post('/webhooks/endpoints', { url: receiver.url, types: ['interaction.*'], ...body }));
+  return { ...made, path: `/webhooks/endpoints/${made.id}` };
+}
+
+const call = async (firm: Firm, notes = ''): Promise<string> =>
+  (await ok(firm.post(`${firm.path}/interactions`, { type: 'phone', notes }))).id;
+const change = (firm: Firm, id: string, notes: string) =>
+  ok(firm.patch(`${firm.path}/interactions/${id}`, { type: 'phone', notes }));
+const deliveries = (firm: Firm, { path }: Endpoint, query = '') => ok(firm.get(`${path}/deliveries${query}`));
+const stateOf = async (firm: Firm, { path }: Endpoint): Promise<string> => (await ok(firm.get(path))).state;
+const notesOf = (all: Received[]) => all.map(({ event }) => event.after?.notes);
+
+/** Moves the clock from one attempt to the next, until it is there. */
+async function until(iso: string): Promise<void> {
+  const end = Temporal.Instant.from(iso);
+  for (;;) {
+    await office.runOnce();
+    const [{ at }] = (await world.sql(
+      `SELECT to_char(min(claim_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+         FROM webhook_deliveries WHERE state = 'waiting' AND ready`,
+    )) as [{ at: string | null }];
+    if (at === null || Temporal.Instant.compare(at, end) > 0) break;
+    world.clock.set(at);
+  }
+  world.clock.set(iso);
+}
+
+test('an event comes exactly as GET /events shows it, signed, with its id', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  await call(firm, 'Grüße 👋');
+  await office.runOnce();
+  const [received] = receiver.received as [Received];
+  const shown = await firm.get('/events?types=interaction.*');
+  assert.equal(`[${received.text}]`, shown.text);
+  const { 'content-type': type, 'user-agent': agent, 'webhook-id': id } = received.headers;
+  assert.deepEqual([type, agent, id], ['application/json', 'case-records', shown.body[0].id]);
+  const { event } = await verified(received, [endpoint.secret], world.clock.read());
+  assert.deepEqual(event, shown.body[0]);
+  assert.deepEqual(office.outcomes, ['delivered']);
+});
+
+test('only the chosen types are sent, from the making of the endpoint on', async () => {
+  const firm = await world.firm();
+  const before = await call(firm, 'before');
+  await endpointOf(firm, { types: ['interaction.created', 'interaction.deleted'] });
+  const id = await call(firm);
+  await change(firm, id, 'changed');
+  await change(firm, before, 'changed');
+  await ok(firm.delete(`${firm.path}/interactions/${id}`));
+  await office.runOnce();
+  assert.deepEqual(
+    receiver.received.map(({ event }) => [event.type, event.record.id]),
+    [
+      ['interaction.created', id],
+      ['interaction.deleted', id],
+    ],
+  );
+});
+
+test('the types of an endpoint are those of what happens after they were changed', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm, { types: ['*'] });
+  await office.runOnce();
+  assert.deepEqual(
+    receiver.received.map(({ event }) => event.type),
+    ['webhook_endpoint.created'],
+  );
+  await ok(firm.patch(endpoint.path, { types: ['interaction.deleted'] }));
+  await call(firm);
+  await office.runOnce();
+  assert.equal(receiver.received.length, 1);
+});
+
+test('each endpoint of each company gets its own company’s events, and no other', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  await endpointOf(firm, { url: `${receiver.url}/1` });
+  await endpointOf(firm, { url: `${receiver.url}/2` });
+  await endpointOf(other, { url: `${receiver.url}/3` });
+  const id = await call(firm);
+  await office.runOnce();
+  assert.deepEqual(receiver.received.map(({ path, event }) => [path, event.record.id]).sort(), [
+    ['/hooks/1', id],
+    ['/hooks/2', id],
+  ]);
+});
+
+test('of one record the next waits for the one before it, and others do not wait', async () => {
+  const firm = await world.firm();
+  await endpointOf(firm);
+  const [first, second] = [await call(firm, 'a1'), await call(firm, 'b1')];
+  await change(firm, first, 'a2');
+  await change(firm, second, 'b2');
+  receiver.onEvent = ({ event }) => (event.after.notes === 'a1' ? { status: 500 } : undefined);
+  await office.runOnce();
+  assert.deepEqual(notesOf(receiver.received).sort(), ['a1', 'b1', 'b2']);
+  await change(firm, first, 'a3');
+  await office.runOnce();
+  assert.equal(receiver.received.length, 3, 'a2 and a3 wait for a1');
+  receiver.onEvent = () => undefined;
+  world.clock.advance({ seconds: 33 });
+  await office.runOnce();
+  assert.deepEqual(notesOf(receiver.received).slice(3), ['a1', 'a2', 'a3']);
+});
+
+test('a record with many events goes out one after the other, over several workers at once', async () => {
+  const firm = await world.firm();
+  await endpointOf(firm);
+  const offices = [office, webhookOffice(world), webhookOffice(world)];
+  const ids = await Promise.all(Array.from({ length: 6 }, () => call(firm, '0')));
+  for (let i = 1; i <= 15; i++) {
+    world.clock.advance({ seconds: 1 });
+    await Promise.all([...ids.map((id) => change(firm, id, String(i))), ...offices.map((one) => one.runOnce())]);
+  }
+  world.clock.advance({ seconds: 1 });
+  await Promise.all(offices.map((one) => one.runOnce()));
+  await office.runOnce();
+  assert.equal(receiver.received.length, 6 * 16);
+  for (const id of ids) {
+    const its = receiver.received.filter(({ event }) => event.record.id === id);
+    assert.deepEqual(
+      notesOf(its),
+      Array.from({ length: 16 }, (_, i) => String(i)),
+    );
+  }
+});
+
+test('the pauses grow over three days; then the endpoint is failing, and the contact is told once', async () => {
+  const firm = await world.firm();
+  await ok(firm.patch('/manage/company', { contact_email: 'it@firm.example', sender_address: 'office@firm.example' }));
+  const endpoint = await endpointOf(firm);
+  await call(firm, 'a');
+  receiver.onEvent = () => ({ status: 500, text: `no${'!'.repeat(2_000)}` });
+  await until('2026-06-04T08:59:00Z');
+  assert.equal(await stateOf(firm, endpoint), 'active');
+  assert.equal(office.mails.length, 0);
+  await call(firm, 'late');
+  await until('2026-06-04T09:00:00Z');
+  await office.runOnce();
+  const [failed] = await deliveries(firm, endpoint, '?state=failed');
+  const { tries } = await ok(firm.get(`${endpoint.path}/deliveries/${failed.id}`));
+  const times = tries.map(({ at }: { at: string }) => Temporal.Instant.from(at));
+  const pauses = times.slice(1).map((at: Temporal.Instant, i: number) => times[i].until(at).total('seconds'));
+  assert.deepEqual(pauses.slice(0, 9), [30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 21_600]);
+  assert.equal(times[0].until(times.at(-1)).total('hours'), 72);
+  assert.equal(tries[0].status, 500);
+  assert.equal(tries[0].answer.length, 1_000);
+  const record = await ok(firm.get(endpoint.path));
+  assert.deepEqual([record.state, record.failing_since], ['failing', '2026-06-04T09:00:00.000000Z']);
+  assert.match(record.state_reason, /three days/);
+  assert.deepEqual(
+    office.mails.map(({ recipient }) => recipient),
+    ['it@firm.example'],
+  );
+  assert.match(office.mails[0]?.text ?? '', /127\.0\.0\.1/);
+  assert.deepEqual(office.outcomes, ['failed']);
+  const log = await ok(firm.get(`${endpoint.path}/history`));
+  assert.deepEqual(log.map(({ type, actor }: { type: string; actor: object }) => [type, actor]).at(-1), [
+    'webhook_endpoint.marked_failing',
+    { type: 'worker' },
+  ]);
+
+  // Nothing more is sent, and nothing is lost.
+  const { length } = receiver.received;
+  await call(firm, 'meanwhile');
+  await until('2026-06-20T09:00:00Z');
+  assert.equal(receiver.received.length, length);
+  assert.equal(office.mails.length, 1);
+  receiver.onEvent = () => undefined;
+  await ok(firm.post(`${endpoint.path}/resume`));
+  await office.runOnce();
+  assert.deepEqual(notesOf(receiver.received.slice(length)).sort(), ['a', 'late', 'meanwhile']);
+  assert.equal(await stateOf(firm, endpoint), 'active');
+});
+
+test('after a resumption three days begin anew, in the order of each record', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  const id = await call(firm, '1');
+  await change(firm, id, '2');
+  receiver.onEvent = () => ({ drop: true });
+  await until('2026-06-04T10:00:00Z');
+  assert.equal(await stateOf(firm, endpoint), 'failing');
+  await change(firm, id, '3');
+  await ok(firm.patch(endpoint.path, { state: 'active' }));
+  await until('2026-06-07T09:00:00Z');
+  assert.equal(await stateOf(firm, endpoint), 'active', 'not before three days have passed again');
+  receiver.received.length = 0;
+  receiver.onEvent = () => undefined;
+  await until('2026-06-07T12:00:00Z');
+  assert.deepEqual(notesOf(receiver.received), ['1', '2', '3']);
+  assert.equal(office.mails.length, 0, 'there is nobody to tell');
+  const [notice] = await world.sql('SELECT state, last_error FROM webhook_notices WHERE company_id = $1', [
+    firm.companyId,
+  ]);
+  assert.equal(notice?.state, 'untold');
+});
+
+test('an endpoint that takes others stays active when one event is given up, and a mail a day says so', async () => {
+  const firm = await world.firm();
+  await ok(firm.patch('/manage/company', { sender_address: 'office@firm.example' }));
+  const endpoint = await endpointOf(firm);
+  const id = await call(firm, 'poison');
+  await change(firm, id, 'next');
+  await call(firm, 'poison');
+  receiver.onEvent = ({ event }) => (event.after.notes === 'poison' ? { status: 422 } : undefined);
+  await until('2026-06-02T09:00:00Z');
+  await call(firm, 'fine');
+  await until('2026-06-05T09:00:00Z');
+  assert.equal(await stateOf(firm, endpoint), 'active');
+  assert.equal((await deliveries(firm, endpoint, '?state=failed')).length, 2);
+  assert.equal(notesOf(receiver.received).at(-1), 'next', 'what waited for it goes on');
+  assert.deepEqual(
+    office.mails.map(({ recipient }) => recipient),
+    ['office@firm.example'],
+  );
+});
+
+test('a mail that is refused is tried again', async () => {
+  const firm = await world.firm();
+  await ok(firm.patch('/manage/company', { contact_email: 'it@firm.example' }));
+  await endpointOf(firm);
+  await call(firm);
+  receiver.onEvent = () => ({ status: 500 });
+  let refusals = 2;
+  const failing = webhookOffice(world, {
+    tell: async () => {
+      if (refusals-- > 0) throw new Error('no mail server');
+    },
+  });
+  await until('2026-06-04T08:59:59Z');
+  world.clock.set('2026-06-04T09:00:00Z');
+  for (let i = 0; i < 5; i++) {
+    await failing.runOnce();
+    world.clock.advance({ minutes: 1 });
+  }
+  assert.equal(failing.mails.length, 1);
+});
+
+test('410 disables the endpoint at once; resumed, it gets everything', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  const id = await call(firm, '1');
+  await call(firm, 'other');
+  await change(firm, id, '2');
+  receiver.onEvent = () => ({ status: 410 });
+  await office.runOnce();
+  const record = await ok(firm.get(endpoint.path));
+  assert.deepEqual([record.state, record.state_reason], ['disabled', 'It answered 410 Gone.']);
+  const log = await ok(firm.get(`${endpoint.path}/history`));
+  assert.equal(log.at(-1).type, 'webhook_endpoint.disabled');
+  await until('2026-06-10T09:00:00Z');
+  assert.ok(receiver.received.length <= 2);
+  receiver.received.length = 0;
+  receiver.onEvent = () => undefined;
+  await ok(firm.post(`${endpoint.path}/resume`));
+  await office.runOnce();
+  assert.deepEqual(notesOf(receiver.received).sort(), ['1', '2', 'other']);
+  assert.equal((await firm.post(`${endpoint.path}/resume`)).status, 400, 'it is active');
+});
+
+for (const [status, header, seconds] of [
+  [429, '90', 90],
+  [503, 'Mon, 01 Jun 2026 09:05:00 GMT', 300],
+  [429, '1', 30],
+  [503, '999999', 21_600],
+  [500, '90', 30],
+  [429, 'soon', 30],
+] as const) {
+  test(`Retry-After: ${header} of a ${status} means ${seconds} seconds`, async () => {
+    const firm = await world.firm();
+    const endpoint = await endpointOf(firm);
+    await call(firm);
+    receiver.onEvent = () => ({ status, headers: { 'retry-after': header } });
+    await office.runOnce();
+    const [{ next_attempt_at: next }] = await deliveries(firm, endpoint);
+    assert.equal(world.clock.read().until(Temporal.Instant.from(next)).total('seconds'), seconds);
+  });
+}
+
+test('a redirection is not followed', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  await call(firm);
+  receiver.onEvent = () => ({ status: 307, headers: { location: `${receiver.url}/elsewhere` } });
+  await office.runOnce();
+  assert.deepEqual(
+    receiver.received.map(({ path }) => path),
+    ['/hooks'],
+  );
+  const [{ id, state }] = await deliveries(firm, endpoint);
+  assert.equal(state, 'waiting');
+  const { tries } = await ok(firm.get(`${endpoint.path}/deliveries/${id}`));
+  assert.deepEqual([tries.length, tries[0].status], [1, 307]);
+});
+
+test('what hangs, or breaks off, is tried again, and comes again by the same id', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  await call(firm);
+  receiver.onEvent = () => ({ hang: true });
+  await office.runOnce();
+  receiver.onEvent = () => ({ drop: true });
+  world.clock.advance({ seconds: 30 });
+  await office.runOnce();
+  receiver.onEvent = () => undefined;
+  world.clock.advance({ seconds: 120 });
+  await office.runOnce();
+  assert.equal(receiver.received.length, 3);
+  assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 1);
+  const [{ id, state, attempts }] = await deliveries(firm, endpoint);
+  assert.deepEqual([state, attempts], ['delivered', 3]);
+  const { tries } = await ok(firm.get(`${endpoint.path}/deliveries/${id}`));
+  assert.deepEqual(
+    tries.map(({ status, error }: { status: number; error: string | null }) => [status, error]),
+    [
+      [null, 'No answer within 0.3 s.'],
+      [null, 'The connection failed: ECONNRESET.'],
+      [200, null],
+    ],
+  );
+});
+
+test('an answer without end is read no further than it has to be, and counts', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  await call(firm);
+  receiver.onEvent = () => ({ text: 'x'.repeat(10_000_000) });
+  await office.runOnce();
+  const [{ state }] = await deliveries(firm, endpoint);
+  assert.equal(state, 'delivered');
+});
+
+test('one endpoint that hangs leaves room for the others of its company', async () => {
+  const firm = await world.firm();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  receiver.onEvent = ({ path }) => (path === '/hooks/slow' ? { until: promise } : undefined);
+  await endpointOf(firm, { url: `${receiver.url}/slow` });
+  await endpointOf(firm, { url: `${receiver.url}/quick` });
+  const patient = webhookOffice(world, {
+    reach: { privateAddresses: true, times: { headersMs: 10_000, totalMs: 10_000 } },
+    slots: 32,
+  });
+  for (let i = 0; i < 20; i++) await call(firm);
+  const working = patient.runOnce();
+  const of = (name: string) => receiver.received.filter(({ path }) => path === `/hooks/${name}`).length;
+  while (of('quick') < 20) await new Promise((done) => setImmediate(done));
+  assert.equal(of('slow'), 4);
+  resolve();
+  await working;
+  assert.equal(of('slow'), 20);
+});
+
+test('both secrets sign during a rotation, and only the new one after it', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  const { secret } = await ok(firm.post(`${endpoint.path}/rotate`, { overlap_hours: 2 }));
+  assert.notEqual(secret, endpoint.secret);
+  const send = async () => {
+    await call(firm);
+    await office.runOnce();
+    return receiver.received.at(-1) as Received;
+  };
+  const during = await send();
+  for (const one of [secret, endpoint.secret]) await verified(during, [one], world.clock.read());
+  assert.equal(String(during.headers['webhook-signature']).split('v1=').length, 3);
+  world.clock.advance({ hours: 2 });
+  const afterwards = await send();
+  await verified(afterwards, [secret], world.clock.read());
+  await assert.rejects(verified(afterwards, [endpoint.secret], world.clock.read()), { code: 'wrong_signature' });
+  const { secret: third } = await ok(firm.post(`${endpoint.path}/rotate`, { overlap_hours: 0 }));
+  const atOnce = await send();
+  await verified(atOnce, [third], world.clock.read());
+  await assert.rejects(verified(atOnce, [secret], world.clock.read()), { code: 'wrong_signature' });
+});
+
+test('a ping goes out once, also to an endpoint that is disabled', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  await ok(firm.patch(endpoint.path, { state: 'disabled' }));
+  await call(firm, 'kept');
+  const ping = await ok(firm.post(`${endpoint.path}/ping`));
+  assert.deepEqual([ping.event_type, ping.state, ping.event_id], ['ping', 'waiting', ping.id]);
+  await office.runOnce();
+  const [received] = receiver.received as [Received];
+  assert.equal(receiver.received.length, 1);
+  await verified(received, [endpoint.secret], world.clock.read());
+  assert.deepEqual(received.event, {
+    id: ping.id,
+    type: 'ping',
+    at: '2026-06-01T09:00:00.000000Z',
+    endpoint_id: endpoint.id,
+  });
+  assert.equal(received.headers['webhook-id'], ping.id);
+  receiver.onEvent = () => ({ status: 500 });
+  const second = await ok(firm.post(`${endpoint.path}/ping`));
+  await until('2026-06-08T09:00:00Z');
+  assert.equal(receiver.received.length, 2);
+  assert.equal((await ok(firm.get(`${endpoint.path}/deliveries/${second.id}`))).state, 'failed');
+  assert.equal(await stateOf(firm, endpoint), 'disabled');
+  assert.equal((await firm.post(`${endpoint.path}/deliveries/${ping.id}/replay`)).status, 400);
+});
+
+test('a delivery can be replayed: the same event once more', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  await call(firm);
+  const replay = async () =>
+    firm.post(`${endpoint.path}/deliveries/${(await deliveries(firm, endpoint)).at(-1).id}/replay`);
+  receiver.onEvent = () => ({ status: 500 });
+  await office.runOnce();
+  assert.equal((await replay()).status, 400, 'it waits already');
+  receiver.onEvent = () => undefined;
+  world.clock.advance({ seconds: 30 });
+  await office.runOnce();
+  const [first] = await deliveries(firm, endpoint);
+  const again = await ok(replay());
+  assert.deepEqual([again.event_id, again.replay_of, again.state], [first.event_id, first.id, 'waiting']);
+  await office.runOnce();
+  assert.deepEqual(new Set(receiver.received.map(({ text }) => text)).size, 1);
+  assert.equal(receiver.received.length, 3);
+});
+
+test('a range can be replayed by ids, by times and by types, in order', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  const id = await call(firm, '0');
+  for (const notes of ['1', '2', '3', '4']) {
+    world.clock.advance({ minutes: 1 });
+    await change(firm, id, notes);
+  }
+  await office.runOnce();
+  const ids = receiver.received.map(({ event }) => event.id);
+  const replayed = async (body: object) => {
+    receiver.received.length = 0;
+    const { queued, next } = await ok(firm.post(`${endpoint.path}/replay`, body));
+    await office.runOnce();
+    assert.deepEqual([queued, next], [receiver.received.length, null]);
+    return notesOf(receiver.received).join('');
+  };
+  assert.equal(await replayed({}), '01234');
+  assert.equal(await replayed({ after: ids[1] }), '234');
+  assert.equal(await replayed({ after: ids[0], until: ids[2] }), '12');
+  assert.equal(await replayed({ after: '2026-06-01T09:02:00Z' }), '234');
+  assert.equal(await replayed({ after: '2026-06-01 10:01', until: '2026-06-01 10:03:00' }), '12');
+  assert.equal(await replayed({ types: ['interaction.created'] }), '0');
+  assert.equal(await replayed({ types: ['webhook_endpoint.*'] }), '');
+  for (const body of [{ after: 'evt_AAAAAAAAAAAAAAAAAAAAAA' }, { until: 'yesterday' }, { types: ['nothing'] }]) {
+    assert.equal((await firm.post(`${endpoint.path}/replay`, body)).status, 400, JSON.stringify(body));
+  }
+});
+
+test('what is replayed goes before what waits behind it, and what waits is not lost', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  const id = await call(firm, '1');
+  await office.runOnce();
+  receiver.onEvent = () => ({ status: 500 });
+  await change(firm, id, '2');
+  await change(firm, id, '3');
+  await office.runOnce();
+  receiver.received.length = 0;
+  receiver.onEvent = () => undefined;
+  await ok(firm.post(`${endpoint.path}/replay`, {}));
+  world.clock.advance({ seconds: 40 });
+  await office.runOnce();
+  assert.deepEqual(notesOf(receiver.received), ['1', '2', '2', '3', '3']);
+});
+
+test('what waits for a removed endpoint is dropped', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  await call(firm);
+  receiver.onEvent = () => ({ status: 500 });
+  await office.runOnce();
+  await ok(firm.delete(endpoint.path));
+  await call(firm);
+  await until('2026-06-08T09:00:00Z');
+  assert.equal(receiver.received.length, 1);
+  const rows = await world.sql('SELECT state FROM webhook_deliveries WHERE endpoint_id = $1', [endpoint.id]);
+  assert.deepEqual(rows, [{ state: 'dropped' }]);
+});
+
+test('an address that is changed is where the next attempt goes', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  await call(firm);
+  receiver.onEvent = () => ({ status: 500 });
+  await office.runOnce();
+  receiver.onEvent = () => undefined;
+  await ok(firm.patch(endpoint.path, { url: `${receiver.url}/moved` }));
+  world.clock.advance({ seconds: 30 });
+  await office.runOnce();
+  assert.deepEqual(
+    receiver.received.map(({ path }) => path),
+    ['/hooks', '/hooks/moved'],
+  );
+});
+
+test('a worker that waits is woken by a write, and by a write only of a company with endpoints', async (t) => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  // The service looks a company up every two seconds.
+  world.clock.advance({ seconds: 3 });
+  const waiting = webhookOffice(world);
+  await waiting.start();
+  let running = true;
+  const stop = async () => {
+    if (running) await waiting.stop();
+    running = false;
+  };
+  t.after(stop);
+  const begun = performance.now();
+  for (let i = 1; i <= 3; i++) {
+    await call(firm);
+    while (receiver.received.length < i) await new Promise((done) => setImmediate(done));
+  }
+  assert.ok(performance.now() - begun < 10_000, 'well before anybody looks by itself');
+  await ok(firm.post(`${endpoint.path}/ping`));
+  while (receiver.received.length < 4) await new Promise((done) => setImmediate(done));
+  await stop();
+  const notices: string[] = [];
+  const listening = new pg.Client(world.connection);
+  await listening.connect();
+  t.after(() => listening.end());
+  await listening.query('SELECT pg_sleep(0.2)');
+  listening.on('notification', ({ channel }) => notices.push(channel));
+  await listening.query('LISTEN due_work');
+  await call(await world.firm());
+  await listening.query(`SELECT pg_sleep(0.2)`);
+  assert.deepEqual(notices, []);
+});
+
+test('the metrics tell of what waits, and of endpoints that are failing', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  await ok(firm.post(`${endpoint.path}/ping`));
+  await world.sql(`UPDATE webhook_endpoints SET state = 'failing' WHERE id = $1`, [endpoint.id]);
+  const figures = async () => {
+    const { text } = await world.anonymous.get('/metrics');
+    return ['webhook_deliveries_waiting', 'webhook_endpoints_failing'].map((name) =>
+      Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]),
+    );
+  };
+  assert.deepEqual(await figures(), [1, 1]);
+  await office.runOnce();
+  assert.equal((await figures())[0], 0);
+});
+
+test('what is queued at the very moment in which the one before it ends has its turn', async () => {
+  const firm = await world.firm();
+  const { id: endpointId } = await endpointOf(firm);
+  const id = await call(firm, '1');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  receiver.onEvent = ({ event }) => (event.after.notes === '1' ? { until: promise } : undefined);
+  const patient = webhookOffice(world, {
+    reach: { privateAddresses: true, times: { headersMs: 10_000, totalMs: 10_000 } },
+  });
+  const working = patient.runOnce();
+  while (receiver.received.length < 1) await new Promise((done) => setImmediate(done));
+  await change(firm, id, '2');
+
+  // Another worker, between its statement and its end.
+  const other = new pg.Client(world.connection);
+  await other.connect();
+  const [{ top }] = (await world.sql('SELECT max(position) AS top FROM events')) as [{ top: string }];
+  await other.query('BEGIN');
+  await other.query('SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE', [endpointId]);
+  await other.query(fanOut.text, [firm.companyId, endpointId, top, 500, world.clock.read().toString()]);
+  resolve();
+  const settledOrWaiting = `SELECT 1 FROM webhook_deliveries WHERE endpoint_id = $1 AND state = 'delivered' UNION ALL
+    SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  while ((await world.sql(settledOrWaiting, [endpointId])).length === 0);
+  await other.query('COMMIT');
+  await other.end();
+  await working;
+  assert.deepEqual(notesOf(receiver.received), ['1', '2']);
+});

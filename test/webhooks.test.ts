@@ -1,0 +1,411 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { after, describe, test } from 'node:test';
+import pino from 'pino';
+import { buildApp } from '../src/app.ts';
+import { runCommandLine } from '../src/cli/command-line.ts';
+import { failureOf } from '../src/cli/failure.ts';
+import { Database } from '../src/kernel/database.ts';
+import { SecretBox } from '../src/kernel/secret-box.ts';
+import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { forgetOldDeliveries } from '../src/webhooks/retention.ts';
+import { countFailing, countSecrets, resealSecrets } from '../src/webhooks/secrets.ts';
+import { type Answer, caller } from './harness/http.ts';
+import { openReceiver } from './harness/receiver.ts';
+import { temporaryDirectory, urlOf } from './harness/service.ts';
+import { KEY, secrets, webhookOffice } from './harness/webhook-office.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+/** How endpoints are set up and looked after, and who may do it. */
+
+const world = await openWorld({ secrets });
+const LIST = '/webhooks/endpoints';
+const BODY = { url: 'https://firm.example/hooks', types: ['interaction.*'] };
+const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
+  const { status, body, text } = await answer;
+  assert.equal(status, 400, text);
+  const found = body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]);
+  assert.deepEqual(Object.fromEntries(found), faults);
+}
+
+const create = (firm: Firm, body: object = {}) => ok(firm.post(LIST, { ...BODY, ...body }));
+
+test('an endpoint is made, shown, changed and removed; its secret is shown once', async () => {
+  const firm = await world.firm();
+  const answer = await firm.post(LIST, { ...BODY, description: 'The bookkeeping' });
+  const { secret, ...shown } = answer.body;
+  assert.match(secret, /^whsec_[A-Za-z0-9_-]{43}$/);
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  assert.deepEqual(shown, {
+    id: shown.id,
+    url: 'https://firm.example/hooks',
+    description: 'The bookkeeping',
+    types: ['interaction.*'],
+    state: 'active',
+    state_reason: null,
+    failing_since: null,
+    secret_rotated_at: null,
+    previous_secret_until: null,
+    created_at: '2026-06-01T09:00:00.000000Z',
+    updated_at: '2026-06-01T09:00:00.000000Z',
+  });
+  const path = `${LIST}/${shown.id}`;
+  assert.deepEqual(await ok(firm.get(path)), shown);
+  assert.deepEqual(await ok(firm.get(LIST)), [shown]);
+  assert.deepEqual(await ok(firm.get(`${LIST}?search=BOOK`)), [shown]);
+  assert.deepEqual(await ok(firm.get(`${LIST}?search=other`)), []);
+  const changed = await ok(firm.patch(path, { description: null, types: ['*'], state: 'disabled' }));
+  assert.deepEqual(changed, { ...shown, description: null, types: ['*'], state: 'disabled' });
+  const rotated = await ok(firm.post(`${path}/rotate`));
+  assert.notEqual(rotated.secret, secret);
+  assert.equal(rotated.previous_secret_until, '2026-06-02T09:00:00.000000Z');
+  const removed = await ok(firm.delete(path));
+  assert.deepEqual(removed, { id: shown.id, removed_at: '2026-06-01T09:00:00.000000Z' });
+  assert.deepEqual(await ok(firm.get(LIST)), []);
+  assert.deepEqual(
+    await world.sql('SELECT sealed_secret, sealed_previous_secret FROM webhook_endpoints WHERE id = $1', [shown.id]),
+    [{ sealed_secret: null, sealed_previous_secret: null }],
+  );
+  for (const [method, below] of [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/rotate'],
+    ['POST', '/ping'],
+    ['POST', '/resume'],
+    ['POST', '/replay'],
+    ['GET', '/deliveries'],
+    ['GET', `/deliveries/${UNKNOWN}`],
+    ['POST', `/deliveries/${UNKNOWN}/replay`],
+  ] as const) {
+    assert.equal(
+      (await firm.send(method, path + below, method === 'GET' ? undefined : {})).status,
+      404,
+      method + below,
+    );
+  }
+  const history = await ok(firm.get(`${path}/history`));
+  assert.deepEqual(
+    history.map(({ type }: { type: string }) => type.split('.')[1]),
+    ['created', 'updated', 'secret_rotated', 'removed'],
+  );
+  for (const [i, { after }] of history.slice(0, -1).entries()) assert.deepEqual(after, history[i + 1].before);
+});
+
+for (const [what, body, faults] of [
+  ['nothing', {}, { url: 'required', types: 'required' }],
+  ['plain http', { ...BODY, url: 'http://firm.example/' }, { url: 'not_allowed' }],
+  ['another scheme', { ...BODY, url: 'ftp://firm.example/' }, { url: 'not_allowed' }],
+  ['no address', { ...BODY, url: 'firm.example' }, { url: 'format' }],
+  ['credentials', { ...BODY, url: 'https://a:b@firm.example/' }, { url: 'not_allowed' }],
+  ['a user', { ...BODY, url: 'https://a@firm.example/' }, { url: 'not_allowed' }],
+  ['a fragment', { ...BODY, url: 'https://firm.example/#a' }, { url: 'not_allowed' }],
+  ['an empty fragment', { ...BODY, url: 'https://firm.example/#' }, { url: 'not_allowed' }],
+  ['port 0', { ...BODY, url: 'https://firm.example:0/' }, { url: 'out_of_range' }],
+  ['port 65536', { ...BODY, url: 'https://firm.example:65536/' }, { url: 'format' }],
+  ['a line break', { ...BODY, url: 'https://firm.example/\n' }, { url: 'format' }],
+  ['a loopback address', { ...BODY, url: 'https://127.0.0.1/' }, { url: 'not_allowed' }],
+  ['one in disguise', { ...BODY, url: 'https://0x7f.1/' }, { url: 'not_allowed' }],
+  ['one as a number', { ...BODY, url: 'https://2130706433/' }, { url: 'not_allowed' }],
+  ['one of IPv6', { ...BODY, url: 'https://[::1]/' }, { url: 'not_allowed' }],
+  ['one that is mapped', { ...BODY, url: 'https://[::ffff:10.0.0.1]/' }, { url: 'not_allowed' }],
+  ['that of the cloud’s metadata', { ...BODY, url: 'https://169.254.169.254/latest' }, { url: 'not_allowed' }],
+  ['localhost', { ...BODY, url: 'https://localhost/' }, { url: 'not_allowed' }],
+  ['a name below localhost', { ...BODY, url: 'https://a.localhost/' }, { url: 'not_allowed' }],
+  ['no type', { ...BODY, types: [] }, { types: 'too_short' }],
+  ['an unknown type', { ...BODY, types: ['*', 'nothing.happened'] }, { 'types[1]': 'unknown' }],
+  ['a type of no record', { ...BODY, types: ['nothing.*'] }, { 'types[0]': 'unknown' }],
+  ['101 types', { ...BODY, types: Array.from({ length: 101 }, () => '*') }, { types: 'too_many' }],
+] as [string, object, Record<string, string>][]) {
+  test(`${what} makes no endpoint`, async () => {
+    const firm = await world.firm();
+    await refused(firm.post(LIST, body), faults);
+    assert.deepEqual(await ok(firm.get(LIST)), []);
+    if (what === 'nothing') return;
+    const { id } = await create(firm);
+    await refused(firm.patch(`${LIST}/${id}`, body), faults);
+  });
+}
+
+test('the settings can allow http and private addresses', async () => {
+  const open = await openWorld({ secrets, privateAddresses: true });
+  const firm = await open.firm();
+  for (const url of ['http://firm.example/', 'http://127.0.0.1:8080/', 'https://localhost/'])
+    await create(firm, { url });
+  await refused(firm.post(LIST, { ...BODY, url: 'ftp://127.0.0.1/' }), { url: 'not_allowed' });
+});
+
+test('only who may read events can have them sent', async () => {
+  const firm = await world.firm();
+  const { id } = await create(firm);
+  const path = `${LIST}/${id}`;
+  const lesser = await firm.withScopes('webhooks');
+  await refused(lesser.post(LIST, BODY), { scopes: 'not_allowed' });
+  await refused(lesser.patch(path, { url: 'https://other.example/' }), { scopes: 'not_allowed' });
+  assert.equal((await ok(lesser.get(path))).url, BODY.url);
+  await ok(lesser.post(`${path}/ping`));
+  await ok((await firm.withScopes('webhooks', 'events:read')).post(LIST, BODY));
+  const other = await firm.withScopes('events:read', 'manage');
+  assert.equal((await other.post(LIST, BODY)).status, 403);
+});
+
+test('without a key to keep secrets there are no endpoints', async (t) => {
+  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
+  t.after(() => app.close());
+  const firm = await world.firm();
+  const without = caller(await app.listen({ host: '127.0.0.1', port: 0 }), firm.token);
+  await refused(without.post(LIST, BODY), { secret: 'not_possible' });
+});
+
+test('another company’s endpoints and deliveries are as if they never were', async () => {
+  const [firm, stranger] = [await world.firm(), await world.firm()];
+  const { id } = await create(firm);
+  const { id: mine } = await create(stranger);
+  const ping = await ok(firm.post(`${LIST}/${id}/ping`));
+  const before = await ok(firm.get(`${LIST}/${id}/deliveries`));
+  for (const [method, path] of [
+    ['GET', `${LIST}/${id}`],
+    ['PATCH', `${LIST}/${id}`],
+    ['DELETE', `${LIST}/${id}`],
+    ['POST', `${LIST}/${id}/rotate`],
+    ['POST', `${LIST}/${id}/ping`],
+    ['POST', `${LIST}/${id}/resume`],
+    ['POST', `${LIST}/${id}/replay`],
+    ['GET', `${LIST}/${id}/deliveries`],
+    ['GET', `${LIST}/${id}/history`],
+    ['GET', `${LIST}/${id}/deliveries/${ping.id}`],
+    ['GET', `${LIST}/${mine}/deliveries/${ping.id}`],
+    ['POST', `${LIST}/${id}/deliveries/${ping.id}/replay`],
+    ['POST', `${LIST}/${mine}/deliveries/${ping.id}/replay`],
+  ] as const) {
+    const body = method === 'GET' ? undefined : {};
+    assert.equal((await stranger.send(method, path, body)).status, 404, `${method} ${path}`);
+  }
+  assert.deepEqual(await ok(firm.get(`${LIST}/${id}/deliveries`)), before);
+  assert.equal((await ok(firm.get(LIST))).length, 1);
+});
+
+test('deliveries come in pages and can be looked for', async () => {
+  const firm = await world.firm();
+  const { id } = await create(firm);
+  const path = `${LIST}/${id}/deliveries`;
+  for (let i = 0; i < 3; i++) {
+    world.clock.advance({ minutes: 1 });
+    await ok(firm.post(`${LIST}/${id}/ping`));
+  }
+  const page = await firm.get(`${path}?per_page=2`);
+  assert.deepEqual([page.body.length, page.headers['x-total-count']], [2, '3']);
+  const times = page.body.map(({ created_at }: { created_at: string }) => created_at);
+  assert.deepEqual(times, times.toSorted().reverse());
+  assert.equal((await ok(firm.get(`${path}?from=${times[0]}`))).length, 1);
+  assert.equal((await ok(firm.get(`${path}?to=${times[1]}`))).length, 1);
+  assert.equal((await ok(firm.get(`${path}?type=ping&state=waiting`))).length, 3);
+  assert.equal((await ok(firm.get(`${path}?type=interaction.created`))).length, 0);
+  await refused(firm.get(`${path}?state=lost&from=today`), { state: 'not_allowed', from: 'format' });
+});
+
+test('If-Match holds for endpoints', async () => {
+  const firm = await world.firm();
+  const { id } = await create(firm);
+  const { headers } = await firm.get(`${LIST}/${id}`);
+  const match = { 'if-match': String(headers.etag) };
+  assert.equal((await firm.patch(`${LIST}/${id}`, { description: 'a' }, match)).status, 200);
+  assert.equal((await firm.patch(`${LIST}/${id}`, { description: 'b' }, match)).status, 412);
+});
+
+for (const hours of [-1, 169, 1.5, 'soon']) {
+  test(`an overlap of ${hours} hours is refused`, async () => {
+    const firm = await world.firm();
+    const { id } = await create(firm);
+    assert.equal((await firm.post(`${LIST}/${id}/rotate`, { overlap_hours: hours })).status, 400);
+  });
+}
+
+test('twenty changes at once leave a log in which each state is there once', async () => {
+  const firm = await world.firm();
+  const { id } = await create(firm);
+  const path = `${LIST}/${id}`;
+  await Promise.all(Array.from({ length: 20 }, (_, i) => ok(firm.patch(path, { description: String(i) }))));
+  const history = await ok(firm.get(`${path}/history`));
+  // What an entry became is shown from the next one's before: a before that is wrong is one that is there twice.
+  const states = history.map(({ after }: { after: { description: string | null } }) => after.description);
+  assert.deepEqual(new Set(states), new Set([null, ...Array.from({ length: 20 }, (_, i) => String(i))]));
+  assert.equal(history.length, 21);
+});
+
+test('secrets are in no list, no log, no event and no table', async (t) => {
+  const lines: string[] = [];
+  const log = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
+  const logger = pino({ level: 'trace' }, log);
+  const app = await buildApp({ db: world.db, clock: world.clock.read, logger, secrets, privateAddresses: true });
+  t.after(() => app.close());
+  const receiver = await openReceiver();
+  after(receiver.close);
+  const firm = await world.firm();
+  const loud = caller(await app.listen({ host: '127.0.0.1', port: 0 }), firm.token);
+  const key = { 'idempotency-key': 'one' };
+  const first = await ok(loud.post(LIST, { url: receiver.url, types: ['*'] }, key));
+  assert.equal((await ok(loud.post(LIST, { url: receiver.url, types: ['*'] }, key))).secret, first.secret);
+  const second = await ok(loud.post(`${LIST}/${first.id}/rotate`));
+  await webhookOffice(world, { log }).runOnce();
+  assert.ok(receiver.received.length >= 2 && lines.length > 0);
+  const path = `${LIST}/${first.id}`;
+  const shown = await Promise.all(
+    [LIST, path, `${path}/history`, `${path}/deliveries`, '/events'].map((one) => firm.get(one)),
+  );
+  const tables = await world.sql<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+  );
+  const rows = await Promise.all(tables.map(({ name }) => world.sql(`SELECT t::text FROM "${name}" t`)));
+  const sent = receiver.received.map(({ text }) => text);
+  const all = [...shown.map(({ text }) => text), ...sent, ...lines, JSON.stringify(rows)].join('\n');
+  const sealed = await world.sql('SELECT sealed_secret, sealed_previous_secret FROM webhook_endpoints WHERE id = $1', [
+    first.id,
+  ]);
+  for (const { secret } of [first, second]) assert.ok(!all.includes(secret.slice(6)));
+  const outside = [...shown.map(({ text }) => text), ...sent, ...lines].join('\n');
+  for (const one of Object.values(sealed[0] as object)) assert.ok(one && !outside.includes(one));
+});
+
+test('secrets can be sealed anew, and are counted by what opens them', async () => {
+  const other = await openWorld({ secrets });
+  const firm = await other.firm();
+  const { id } = await create(firm);
+  await ok(firm.post(`${LIST}/${id}/rotate`));
+  const key = Buffer.alloc(32, 7);
+  const rotating = new SecretBox([key, KEY]);
+  assert.deepEqual(await countSecrets(other, rotating), { all: 2, closed: 0, old: 2 });
+  assert.deepEqual(await countSecrets(other, new SecretBox([key])), { all: 2, closed: 2, old: 0 });
+  assert.deepEqual(await resealSecrets(other, new SecretBox([key])), { secrets: 2, resealed: 0, closed: 2 });
+  assert.deepEqual(await resealSecrets(other, rotating), { secrets: 2, resealed: 2, closed: 0 });
+  assert.deepEqual(await countSecrets(other, new SecretBox([key])), { all: 2, closed: 0, old: 0 });
+  assert.equal(await countFailing(other), 0);
+  await other.sql(`UPDATE webhook_endpoints SET state = 'failing'`);
+  assert.equal(await countFailing(other), 1);
+});
+
+test('what has ended is forgotten after 30 days, and what waits never', async () => {
+  const other = await openWorld({ secrets, privateAddresses: true });
+  const receiver = await openReceiver();
+  after(receiver.close);
+  const firm = await other.firm();
+  const { id } = await create(firm, { url: receiver.url });
+  const add = () => ok(firm.post(`${firm.path}/interactions`, { type: 'phone' }));
+  const office = webhookOffice(other);
+  await add();
+  await office.runOnce();
+  await ok(firm.patch(`${LIST}/${id}`, { state: 'disabled' }));
+  await ok(firm.post(`${LIST}/${id}/deliveries/${(await ok(firm.get(`${LIST}/${id}/deliveries`)))[0].id}/replay`));
+  other.clock.advance({ hours: 30 * 24 });
+  assert.equal(await forgetOldDeliveries({ db: other.db, clock: other.clock.read }), 0);
+  other.clock.advance({ seconds: 1 });
+  assert.equal(await forgetOldDeliveries({ db: other.db, clock: other.clock.read }), 1);
+  const left = await ok(firm.get(`${LIST}/${id}/deliveries`));
+  assert.deepEqual(
+    left.map(({ state }: { state: string }) => state),
+    ['waiting'],
+  );
+});
+
+describe('from the command line', () => {
+  const env = () => ({ DATABASE_URL: urlOf(world.connection), SECRETS_KEY: KEY.toString('base64') });
+  const typed = async (settings: Record<string, string>, ...args: string[]) => {
+    try {
+      const result = await runCommandLine(args, settings);
+      assert.ok('output' in result);
+      return { code: result.output.failed ? 1 : 0, out: result.output.text };
+    } catch (error) {
+      const { lines, exitCode } = failureOf(error);
+      return { code: exitCode, out: lines.join('\n') };
+    }
+  };
+
+  test('endpoints are made, looked at, used and removed', async () => {
+    const firm = await world.firm();
+    const run = async (...args: string[]) => {
+      const { code, out } = await typed(env(), 'webhook', ...args, '--company', firm.companyId, '--json');
+      assert.equal(code, 0, out);
+      return JSON.parse(out);
+    };
+    const { id, secret } = await run('create', '--url', BODY.url, '--type', 'interaction.*,webhook_endpoint.created');
+    assert.match(secret, /^whsec_/);
+    assert.deepEqual(
+      (await run('list')).map(({ types }: { types: string[] }) => types),
+      [['interaction.*', 'webhook_endpoint.created']],
+    );
+    const ping = await run('ping', id);
+    assert.deepEqual(
+      (await run('deliveries', id, '--state', 'waiting')).map(({ id }: { id: string }) => id),
+      [ping.id],
+    );
+    assert.notEqual((await run('rotate', id, '--overlap-hours', '1')).secret, secret);
+    assert.equal((await run('update', id, '--state', 'disabled')).state, 'disabled');
+    assert.equal((await run('resume', id)).state, 'active');
+    assert.deepEqual(await run('replay', id, '--after', '2026-06-01 09:00'), { queued: 0, next: null });
+    assert.equal((await run('show', id)).url, BODY.url);
+    const { code, out } = await typed(
+      env(),
+      'webhook',
+      'redeliver',
+      id,
+      '--delivery',
+      ping.id,
+      '--company',
+      firm.companyId,
+    );
+    assert.deepEqual([code, /ping is not repeated/.test(out)], [3, true], out);
+    assert.equal((await run('remove', id)).id, id);
+    assert.equal((await typed(env(), 'webhook', 'show', id, '--company', firm.companyId)).code, 4);
+  });
+
+  test('without a key to keep the secret, the fault says what to set', async () => {
+    const firm = await world.firm();
+    const { SECRETS_KEY: _, ...without } = env();
+    const args = ['webhook', 'create', '--url', BODY.url, '--type', '*', '--company', firm.companyId];
+    const { code, out } = await typed(without, ...args);
+    assert.deepEqual([code, /SECRETS_KEY is not set/.test(out)], [3, true], out);
+  });
+
+  test('the doctor tells of failing endpoints and of secrets that no key opens', async (t) => {
+    const home = await temporaryDirectory();
+    const server = await startBundledPostgres({ dataDir: home.path, log: () => {} });
+    t.after(async () => {
+      await server.stop();
+      await home.remove();
+    });
+    const SECRETS_KEY = KEY.toString('base64');
+    const settings = { DATABASE_URL: urlOf(server.connection), SECRETS_KEY };
+    for (const command of [
+      ['migrate'],
+      ['company', 'create', '--name', 'First'],
+      ['webhook', 'create', '--url', BODY.url, '--type', '*'],
+    ]) {
+      const { code, out } = await typed(settings, ...command);
+      assert.equal(code, 0, out);
+    }
+    const found = async (key: string) => (await typed({ ...settings, SECRETS_KEY: key }, 'doctor')).out;
+    const other = Buffer.alloc(32, 9).toString('base64');
+    assert.match(await found(SECRETS_KEY), /ok +webhooks +1 secrets, all can be opened/);
+    assert.match(await found(other), /fault +webhooks +1 of 1 secrets cannot be opened/);
+    assert.match(await found(`${other},${SECRETS_KEY}`), /warning +webhooks .*reseal/);
+    const resealed = await typed(
+      { ...settings, SECRETS_KEY: `${other},${SECRETS_KEY}` },
+      'adviser',
+      'reseal',
+      '--json',
+    );
+    assert.deepEqual(JSON.parse(resealed.out), { accounts: 0, webhook_secrets: 1, resealed: 1, closed: 0 });
+    const db = new Database({ connection: server.connection, poolSize: 1 });
+    await db.pool.query(`UPDATE webhook_endpoints SET state = 'failing'`);
+    await db.close();
+    assert.match(await found(other), /warning +webhooks +1 endpoints are failing/);
+  });
+});
