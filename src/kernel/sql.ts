@@ -1,4 +1,4 @@
-import { WALL_MARK } from './wall-time.ts';
+import { EPOCH_SHIFT } from './wall-time.ts';
 
 /** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
 export type Statement = { readonly name: string; readonly text: string; readonly long?: true };
@@ -14,9 +14,9 @@ export const storable = <T extends string | null>(text: T) => text?.replaceAll('
 /** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
 export const iso = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** A wall time in the zone that the parameter names, as `showWallTimes` reads it. */
+/** A wall time in the zone whose mark the parameter is (`zoneMark`), as `showWallTimes` reads it. */
 export const wall = (column: string, zone: string): string =>
-  `concat('${WALL_MARK}', ${zone}::text, '|', floor(extract(epoch FROM ${column}))::bigint)`;
+  `(${zone}::text || lpad((floor(extract(epoch FROM ${column}))::bigint + ${EPOCH_SHIFT})::text, 12, '0'))`;
 
 /** Turns { key: expression } into a JSON object in that order. */
 export const json = (fields: Record<string, string>): string =>
