@@ -8,28 +8,49 @@ export const backlogOf = statement(
   'SELECT backlog, epoch FROM webhook_endpoints WHERE company_id = $1 AND id = $2 AND backlog IS NOT NULL',
 );
 
-/** $1 company, $2 endpoint, $3 now, $4 how many: what waits for its next attempt, and has had none in this epoch. */
-export const hastenSome = statement(
+/**
+ * $1 company, $2 endpoint, $3 now, $4 how many, $5–$7 record, position and id of the last one before. Each is come by
+ * once: what the batches before have left behind is not gone over again. Gives how many, and the last.
+ */
+const batchwise = (name: string, lock: string, condition: string, changes: string) =>
+  statement(
+    name,
+    `WITH batch AS MATERIALIZED (
+       SELECT d.record_id, d.position, d.id FROM webhook_deliveries d
+        WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.state = 'waiting'
+          AND (d.record_id, d.position, d.id) > ($5::uuid, $6::bigint, $7::uuid)
+        ORDER BY d.record_id, d.position, d.id LIMIT $4
+     ), held AS MATERIALIZED (
+       SELECT d.id FROM batch b CROSS JOIN LATERAL (
+         SELECT d.id FROM webhook_deliveries d
+          WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.id = b.id AND d.state = 'waiting' ${condition} ${lock}) d
+     ), written AS (
+       UPDATE webhook_deliveries d SET ${changes} WHERE d.company_id = $1 AND d.endpoint_id = $2
+          AND d.id = ANY (ARRAY(SELECT h.id FROM held h)) AND $3::timestamptz IS NOT NULL
+     )
+     SELECT b.record_id, b.position::text, b.id, (SELECT count(*)::int FROM batch) AS count
+       FROM batch b ORDER BY b.record_id DESC, b.position DESC, b.id DESC LIMIT 1`,
+  );
+
+/** What waits for its next attempt, and has had none in this epoch. What somebody is taking is tried anyway. */
+export const hastenSome = batchwise(
   'webhook_deliveries.hasten',
-  `WITH batch AS (
-     SELECT d.id FROM webhook_deliveries d JOIN webhook_endpoints w ON w.company_id = d.company_id AND w.id = d.endpoint_id
-      WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.state = 'waiting' AND d.ready AND d.claim_at > $3
-        AND d.lease_by IS NULL AND d.epoch < w.epoch
-      ORDER BY d.claim_at LIMIT $4 FOR UPDATE OF d SKIP LOCKED
-   )
-   UPDATE webhook_deliveries d SET due_at = least(d.due_at, $3), lease_until = NULL FROM batch
-    WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.id = batch.id
-   RETURNING 1`,
+  'FOR UPDATE SKIP LOCKED',
+  `AND d.ready AND d.claim_at > $3 AND d.lease_by IS NULL
+   AND d.epoch < (SELECT w.epoch FROM webhook_endpoints w WHERE w.company_id = $1 AND w.id = $2)`,
+  'due_at = least(d.due_at, $3), lease_until = NULL',
 );
 
-/** $1 company, $2 endpoint, $3 now, $4 how many */
-export const dropSome = statement(
+export const dropSome = batchwise(
   'webhook_deliveries.drop',
-  `WITH batch AS (
-     SELECT d.id FROM webhook_deliveries d
-      WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.state = 'waiting' LIMIT $4 FOR UPDATE
-   )
-   UPDATE webhook_deliveries d SET state = 'dropped', ready = false, ended_at = $3, lease_by = NULL, lease_until = NULL
-     FROM batch WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.id = batch.id
-   RETURNING 1`,
+  'FOR UPDATE',
+  '',
+  `state = 'dropped', ready = false, ended_at = $3, lease_by = NULL, lease_until = NULL`,
+);
+
+/** $1 company, $2 endpoint, $3 now */
+export const dropPing = statement(
+  'webhook_deliveries.drop_ping',
+  `UPDATE webhook_deliveries SET state = 'dropped', ready = false, ended_at = $3, lease_by = NULL, lease_until = NULL
+    WHERE company_id = $1 AND endpoint_id = $2 AND state = 'waiting' AND position IS NULL`,
 );
