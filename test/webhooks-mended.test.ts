@@ -340,5 +340,10 @@ test('secrets, notices and removed endpoints are forgotten in their time', async
     [await count('webhook_deliveries', 'endpoint_id'), await count('webhook_notices', 'endpoint_id')],
     [0, 0],
   );
+  const unlogged = `INSERT INTO webhook_endpoints (company_id, id, url, types, state, position, created_at, updated_at, removed_at)
+    VALUES ($1, gen_random_uuid(), 'https://gone.example/', '{*}', 'active', 0, now(), now(), now())`;
+  await world.sql(unlogged, [firm.companyId]);
+  await forgetWhatEnded(desk);
+  assert.deepEqual(await world.sql(`SELECT 1 FROM webhook_endpoints WHERE url = 'https://gone.example/'`), []);
   assert.equal(await count('webhook_endpoints', 'id'), 1, 'the log still tells of it');
 });
