@@ -5,7 +5,7 @@ import { table } from './report/table.ts';
 import { startLoad, startService } from './servers.ts';
 import { openStage } from './stage.ts';
 import { memoryOf } from './usage.ts';
-import { readWorld } from './world.ts';
+import { readWorld, restoreAppointments } from './world.ts';
 
 /** The memory of the service over a long run of all operations: `npm run bench:memory -- --minutes 10`. */
 
@@ -28,6 +28,7 @@ try {
   for (let i = 0; Date.now() - begun < minutes * 60_000; i++) {
     const operation = operations[i % operations.length] as (typeof operations)[number];
     const [round] = await measure(bench, operation, { service: { ...service, client, load } });
+    if (operation.once) await restoreAppointments(client);
     requests += round?.service.requests ?? 0;
     samples.push({ minute: (Date.now() - begun) / 60_000, resident: memoryOf(service.pid)?.resident ?? 0 });
     process.stderr.write(`\r${samples.at(-1)?.minute.toFixed(1)} of ${minutes} min, ${samples.at(-1)?.resident} MB   `);
