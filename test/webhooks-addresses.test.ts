@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
-import { getServers, setServers } from 'node:dns';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, connect as dialTo } from 'node:net';
@@ -168,12 +167,10 @@ test('the machine’s own addresses are not reached, public ones neither', async
 test('a name that nobody answers for ends with the attempt', async () => {
   const silent = createSocket('udp4').bind(0, '127.0.0.1');
   await once(silent, 'listening');
-  const before = getServers();
-  setServers([`127.0.0.1:${silent.address().port}`]);
+  const servers = [`127.0.0.1:${silent.address().port}`];
   const ending = new AbortController();
   silent.once('message', () => ending.abort(new Error('enough')));
-  await assert.rejects(resolvePublic('receiver.example', ending.signal), { code: 'ECANCELLED' });
-  setServers(before);
+  await assert.rejects(resolvePublic('receiver.example', ending.signal, servers), { code: 'ECANCELLED' });
   silent.close();
 });
 

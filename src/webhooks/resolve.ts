@@ -4,8 +4,10 @@ import { lookup, Resolver } from 'node:dns/promises';
 
 const TIMES = { timeout: 1_500, tries: 2 };
 
-export async function resolvePublic(host: string, signal: AbortSignal): Promise<string[]> {
+/** `servers`: by default those that the machine is set to ask. */
+export async function resolvePublic(host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> {
   const resolver = new Resolver(TIMES);
+  if (servers) resolver.setServers(servers);
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel);
   try {
