@@ -8,13 +8,12 @@ export type Sender = { token: string | undefined; ids: Record<string, string>; k
 /** A request as it goes over the wire, and what a judge of the answer has to know. */
 export type Sent = Bytes & {
   method: string;
-  target: string;
+  /** Without the host that a target may begin with. */
+  path: string;
   /** The body, where it is text that nothing was done to. */
   text: string | undefined;
   /** Not HTTP, or not one request: whether it is answered at all is open. */
   broken: boolean;
-  /** Without the token of the sender, or with headers that change what is asked. */
-  altered: boolean;
 };
 
 const MEBIBYTE = 1_048_576;
@@ -52,13 +51,12 @@ export function bytesOf(draft: Draft, { token, ids, known }: Sender): Sent {
     (damage === 'noLength' && body !== undefined);
   return {
     method,
-    target,
+    path: target.replace(/^http:\/\/x/, ''),
     bytes: Buffer.concat([Buffer.from(head, 'latin1'), framed]),
     headOnly: method === 'HEAD',
     last: broken,
     broken,
     text: damage === 'none' && typeof written === 'string' ? written : undefined,
-    altered: draft.headers.length > 0,
   };
 }
 

@@ -54,6 +54,8 @@ export class Lane {
       const answer = await this.#send(sent);
       this.#judge(sent, answer);
       if (answer?.status === 200) await this.#follow(operation, sent, answer);
+      // Whether it was done is open: nothing can be expected of the record any more.
+      else if (!answer && operation.method !== 'GET') await this.#replace(operation.template);
     } catch (error) {
       throw new Error(`${(error as Error).message}\n\n${told()}`, { cause: error });
     }
@@ -84,7 +86,7 @@ export class Lane {
     return answer;
   }
 
-  #judge({ method, target, broken }: Sent, answer: Answer | undefined): void {
+  #judge({ method, path, broken }: Sent, answer: Answer | undefined): void {
     if (broken) {
       if (!answer) return;
       assert.ok(answer.status < 500 || answer.status === 505, `${answer.status}: ${answer.text}`);
@@ -95,7 +97,7 @@ export class Lane {
     assert.ok(answer.status < 500, `${answer.status}: ${answer.text}`);
     assert.equal(answer.headers['x-injected'], undefined);
     assert.doesNotMatch(answer.text, /node_modules|FST_ERR|\.[jt]s:\d+:\d/);
-    assertDescribed(method, target.replace('http://x', ''), answer);
+    assertDescribed(method, path, answer);
     const own = answer.headers['idempotency-replayed'] === undefined && answer.body?.error === undefined;
     if (answer.status >= 400 && method !== 'HEAD' && own) {
       assert.equal(answer.body?.request_id, answer.headers['x-request-id'], answer.text);
@@ -104,12 +106,13 @@ export class Lane {
 
   /** What was accepted is read back as it was sent; what was removed is made anew. */
   async #follow({ template }: Operation, sent: Sent, answer: Answer): Promise<void> {
-    const { method, target, text } = sent;
-    const pathname = target.split(/[?#]/, 1)[0] ?? '';
-    if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return;
+    const { method, text } = sent;
+    const pathname = sent.path.split(/[?#]/, 1)[0] ?? '';
+    const replayed = answer.headers['idempotency-replayed'] !== undefined;
+    if (['GET', 'HEAD', 'OPTIONS'].includes(method) || replayed) return;
     const kind = KINDS.find(([pattern]) => pattern.test(pathname))?.[1];
     const path = fill('/cases/{caseId}/', this.#ids);
-    if (kind && answer.body?.deleted_at === undefined && pathname.startsWith(path)) {
+    if (kind && typeof answer.body?.deleted_at !== 'string' && pathname.startsWith(path)) {
       // What was done to the bytes may have left the body as it was, or not: the record itself then tells.
       await (text === undefined ? this.#learn(kind, answer) : this.#readBack(kind, text, answer));
     } else if (method === 'DELETE' || pathname.startsWith(path)) {
@@ -130,16 +133,17 @@ export class Lane {
 
   async #learn(kind: Kind, answer: Answer): Promise<void> {
     const { id } = answer.body;
-    this.#records.delete(id);
     if (this.#ids[kind] === id) await this.#make(kind);
+    else this.#records.delete(id);
   }
 
   async #read(kind: Kind, id: string): Promise<Answer> {
     const path = `${fill('/cases/{caseId}/', this.#ids)}${PATHS[kind]}/${id}`;
     const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${this.#theFirm.token}\r\n\r\n`;
-    const sent = { method: 'GET', target: path, bytes: Buffer.from(head), headOnly: false, last: false, broken: false };
-    const answer = await this.#send({ ...sent, text: undefined, altered: false });
-    this.#judge({ ...sent, text: undefined, altered: false }, answer);
+    const flags = { headOnly: false, last: false, broken: false, text: undefined };
+    const sent = { method: 'GET', path, bytes: Buffer.from(head), ...flags };
+    const answer = await this.#send(sent);
+    this.#judge(sent, answer);
     assert.ok(answer && answer.status === 200, `${path}: ${answer?.text}`);
     return answer;
   }
@@ -172,6 +176,7 @@ export class Lane {
     for (const [above, below] of NEEDS) if (name === below) await this.#make(above);
     const id = await MAKERS[name]?.(this.#theFirm, this.#ids);
     assert.ok(id);
+    this.#records.delete(this.#ids[name] ?? '');
     this.#ids[name] = id;
     if (name in PATHS) await this.#remember(name as Kind);
   }

@@ -1,5 +1,5 @@
 import { recordLog } from '../kernel/record-log.ts';
-import { iso, json, statement } from '../kernel/sql.ts';
+import { iso, json, limit, statement } from '../kernel/sql.ts';
 
 const shown = {
   id: 'w.id',
@@ -42,6 +42,13 @@ export const listEndpoints = statement(
    SELECT (SELECT count(*)::int FROM listed) AS total,
           (SELECT coalesce(json_agg(${record} ORDER BY w.created_at DESC, w.id DESC), '[]')::text
              FROM (SELECT * FROM listed ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3) w) AS json`,
+);
+
+/** $1 company. Every event goes to each of them. */
+export const endpointLimit = limit(
+  'webhook endpoints',
+  50,
+  'FROM webhook_endpoints WHERE company_id = $1 AND removed_at IS NULL',
 );
 
 /** $1 company, $2 id */

@@ -9,6 +9,7 @@ import { newId } from '../kernel/ids.ts';
 import { type DecimalInput, parseInteger } from '../kernel/money.ts';
 import { containing, type Listing, type PageOfJson } from '../kernel/page.ts';
 import { originOf } from '../kernel/record-log.ts';
+import { requireRoom } from '../kernel/room.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import { toSql } from '../kernel/time.ts';
 import { untilWritten } from '../kernel/until-written.ts';
@@ -53,6 +54,7 @@ export async function createEndpoint(
   const secret = newSecret();
   const sealed = sealFor(context, form, id, secret, settings);
   form.check();
+  await requireRoom(db, sql.endpointLimit, [company.id]);
   const { description = null, types } = form.body;
   const { settled } = await readSettled(db);
   const values = [company.id, id, url, description, types, sealed, toSql(clock()), originOf(context)];
