@@ -38,8 +38,8 @@ export const showAdviser = statement(
   `SELECT ${record}::text FROM advisers a WHERE ${here} AND a.id = $2`,
 );
 
-/** $1 company */
-export const adviserLimit = limit('advisers', 10_000, 'FROM advisers WHERE company_id = $1 AND removed_at IS NULL');
+/** $1 company: removed ones too, which can be restored */
+export const adviserLimit = limit('advisers', 10_000, 'FROM advisers WHERE company_id = $1');
 
 /** $1 company, $2 id, $3 the fields as JSON, all of them, $4 now, $5 origin. Nothing where the email is taken. */
 export const insertAdviser = statement(

@@ -77,11 +77,11 @@ export const showCustomer = statement(
   `SELECT ${customerRecord}::text FROM customers u WHERE ${here} AND u.id = $3`,
 );
 
-/** $1 company, $2 case */
+/** $1 company, $2 case: removed ones too, which can be restored */
 export const customerLimit = limit(
   'customers of a case',
   1_000,
-  'FROM customers WHERE company_id = $1 AND case_id = $2 AND removed_at IS NULL',
+  'FROM customers WHERE company_id = $1 AND case_id = $2',
 );
 
 /** Customers of the case in `scope`, from a JSON array in which each has its id; `now` is a parameter. */
