@@ -174,6 +174,7 @@ export class Lane {
 
   async #make(name: string): Promise<void> {
     for (const [above, below] of NEEDS) if (name === below) await this.#make(above);
+    if (name === 'endpointId') await this.#theFirm.delete(`/webhooks/endpoints/${this.#ids.endpointId}`);
     const id = await MAKERS[name]?.(this.#theFirm, this.#ids);
     assert.ok(id);
     this.#records.delete(this.#ids[name] ?? '');

@@ -1,4 +1,4 @@
-import { iso, json, longStatement, statement } from '../kernel/sql.ts';
+import { iso, json, limit, longStatement, statement } from '../kernel/sql.ts';
 
 /** Whether `type` is meant by one of `names`: itself, all of its record, or everything. */
 export const isMeant = (type: string, names: string): string =>
@@ -51,6 +51,13 @@ export const insertPing = statement(
    SELECT w.company_id, w.id, $3, 'ping', 'waiting', true, $4, $4 FROM webhook_endpoints w
     WHERE w.company_id = $1 AND w.id = $2 AND w.removed_at IS NULL FOR KEY SHARE
    RETURNING ${columns}`,
+);
+
+/** $1 company, $2 endpoint. All that wait are put in order when one is put among them. */
+export const waitingLimit = limit(
+  'waiting deliveries of an endpoint',
+  100_000,
+  `FROM webhook_deliveries WHERE company_id = $1 AND endpoint_id = $2 AND state = 'waiting'`,
 );
 
 /** $1 company, $2 endpoint: nobody else queues, sends or settles anything of it until the transaction ends. */

@@ -7,6 +7,7 @@ import { InvalidValue, notFound, notPossible } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Page, PageOfJson } from '../kernel/page.ts';
+import { requireRoom } from '../kernel/room.ts';
 import { parseTime, toSql } from '../kernel/time.ts';
 import type { DeliveryQuery, ReplayBody } from './deliveries.schema.ts';
 import * as sql from './deliveries.sql.ts';
@@ -57,6 +58,7 @@ async function findDelivery(context: Context, endpointId: string, id: string): P
 /** Goes out soon, whatever state the endpoint is in. */
 export async function pingEndpoint(context: Context, endpointId: string): Promise<string> {
   const { db, company, clock } = context;
+  await requireRoom(db, sql.waitingLimit, [company.id, endpointId]);
   const row = await db.first<Row>(sql.insertPing, [company.id, endpointId, newId(), toSql(clock())]);
   if (!row) throw notFound('webhook endpoint');
   noticeDueWork(db);
@@ -109,6 +111,7 @@ async function inOrder<T>(
 ): Promise<T> {
   const done = await db.transaction(async (held) => {
     if (!(await held.first(sql.holdEndpoint, [company.id, endpointId]))) throw notFound('webhook endpoint');
+    await requireRoom(held, sql.waitingLimit, [company.id, endpointId]);
     const queued = await queue(held);
     await held.rows(sql.orderDeliveries, [company.id, endpointId]);
     return queued;
