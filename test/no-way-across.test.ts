@@ -114,8 +114,10 @@ const comparable = ({ status, headers, body }: Answer) => ({
 });
 
 const neverWas = (name: string) => (name === 'tag' ? 'never-was' : randomUUID());
+/** And such as could stand for something: no case at all, and what cannot be an identifier. */
+const EDGES = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 const malformed = (name: string) =>
-  name === 'tag' ? ['Never%20Was', '%27'] : ['x', '%27%20OR%201%3D1', '0'.repeat(36)];
+  name === 'tag' ? ['Never%20Was', '%27'] : ['x', '%27%20OR%201%3D1', '0'.repeat(36), ...EDGES];
 
 test('every kind of identifier of the document is known here, and so is every route', () => {
   assert.ok(routes.length >= 120);

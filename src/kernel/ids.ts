@@ -25,5 +25,5 @@ export function newId(): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${order}-${randomUUID().slice(19)}`;
 }
 
-/** Given to nothing: every identifier that is made here names its time. */
-export const NO_ID = '00000000-0000-0000-0000-000000000000';
+/** Given to nothing: every identifier that is made here begins with its time. */
+export const NO_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
