@@ -29,6 +29,7 @@ import { openapi } from './http/openapi.ts';
 import { BODY_LIMIT, onClientError, onFrameworkError, problems } from './http/problems.ts';
 import { rateLimit } from './http/rate-limit.ts';
 import { requestId, requestLog } from './http/request-log.ts';
+import { securityHeaders } from './http/security-headers.ts';
 import { WindowCounts } from './http/window-counts.ts';
 import type { Database } from './kernel/database.ts';
 import { type Migration, readMigrations } from './kernel/migrations.ts';
@@ -101,6 +102,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify);
 
   requestLog(app);
+  securityHeaders(app);
   problems(app);
   rawBodies(app);
   draining(app);

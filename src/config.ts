@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -12,6 +13,9 @@ const setting = <T, D extends string | undefined>(
   read: (text: string) => T,
 ): Setting<T, D> => ({ byDefault, description, read });
 
+/** One that may come from a file that `<NAME>_FILE` names, so that it stands in no environment. */
+const secret = <S extends object>(one: S): S & { secret: true } => ({ ...one, secret: true });
+
 /** Every setting of the service. The README's table is held against this one. */
 export const SETTINGS = {
   HOST: setting('127.0.0.1', 'Address to listen on', (text) => text),
@@ -19,11 +23,15 @@ export const SETTINGS = {
   DATA_DIR: setting('./data', 'Folder of the bundled database, of `demo.json` and of `outbox`', (text) =>
     resolve(text),
   ),
-  DATABASE_URL: setting(undefined, 'An existing PostgreSQL 15 or later, instead of the bundled one', postgresUrl),
-  DATABASE_OWNER_URL: setting(
-    undefined,
-    'The same database under the role that owns its tables, for migrations; `DATABASE_URL` then names one that owns nothing and cannot change the event log',
-    postgresUrl,
+  DATABASE_URL: secret(
+    setting(undefined, 'An existing PostgreSQL 15 or later, instead of the bundled one', postgresUrl),
+  ),
+  DATABASE_OWNER_URL: secret(
+    setting(
+      undefined,
+      'The same database under the role that owns its tables, for migrations; `DATABASE_URL` then names one that owns nothing and cannot change the event log',
+      postgresUrl,
+    ),
   ),
   DATABASE_POOL_SIZE: setting(
     '8',
@@ -38,10 +46,12 @@ export const SETTINGS = {
     'Mails, and as many SMS and webhooks, this process sends at once; 0 leaves them to other workers',
     (text) => wholeNumber(text, 0, 500),
   ),
-  SMTP_URL: setting(
-    undefined,
-    'Mail server, such as `smtps://user:password@mail.example:465`; without one, mails become files in `DATA_DIR/outbox`',
-    smtpUrl,
+  SMTP_URL: secret(
+    setting(
+      undefined,
+      'Mail server, such as `smtps://user:password@mail.example:465`; without one, mails become files in `DATA_DIR/outbox`',
+      smtpUrl,
+    ),
   ),
   MAIL_FROM: setting('no-reply@localhost', 'Sender address of companies that have none of their own', emailAddress),
   MAIL_DOMAIN: setting(undefined, 'Domain in Message-ID and calendar entries; by default that of `MAIL_FROM`', domain),
@@ -51,11 +61,11 @@ export const SETTINGS = {
     (text) => oneOf(text, SMS_PROVIDERS),
   ),
   TWILIO_ACCOUNT_SID: setting(undefined, 'Account of `SMS_PROVIDER=twilio`', (text) => text),
-  TWILIO_AUTH_TOKEN: setting(undefined, 'Its token', (text) => text),
+  TWILIO_AUTH_TOKEN: secret(setting(undefined, 'Its token', (text) => text)),
   TWILIO_FROM: setting(undefined, 'Its number, sender name or messaging service SID', (text) => text),
   TWILIO_BASE_URL: setting('https://api.twilio.com', 'Where its API is', httpUrl),
   SMS_GATEWAY_URL: setting(undefined, 'Address that `SMS_PROVIDER=gateway` posts to', httpUrl),
-  SMS_GATEWAY_HEADERS: setting('{}', 'Headers of that request, as a JSON object', headers),
+  SMS_GATEWAY_HEADERS: secret(setting('{}', 'Headers of that request, as a JSON object', headers)),
   SMS_GATEWAY_BODY: setting(
     '{"to":"{{to}}","from":"{{from}}","text":"{{text}}","id":"{{id}}"}',
     'Its body; `{{to}}`, `{{from}}`, `{{text}}` and `{{id}}` are filled in',
@@ -64,13 +74,15 @@ export const SETTINGS = {
   SMS_GATEWAY_FROM: setting(undefined, 'What `{{from}}` stands for', (text) => text),
   JITSI_URL: setting('https://meet.jit.si', 'Server of meetings by Jitsi', httpUrl),
   JITSI_APP_ID: setting(undefined, 'App of that server, where it asks for signed tokens', (text) => text),
-  JITSI_APP_SECRET: setting(undefined, 'What its tokens are signed with', (text) => text),
+  JITSI_APP_SECRET: secret(setting(undefined, 'What its tokens are signed with', (text) => text)),
   ZOOM_API_URL: setting('https://api.zoom.us/v2', "Where Zoom's API is", httpUrl),
   ZOOM_OAUTH_URL: setting('https://zoom.us/oauth/token', 'Where Zoom gives access tokens', httpUrl),
-  SECRETS_KEY: setting(
-    undefined,
-    'Encrypts the secrets of video accounts and webhooks: 32 bytes in base64. Several by commas: the first encrypts, all decrypt',
-    secretKeys,
+  SECRETS_KEY: secret(
+    setting(
+      undefined,
+      'Encrypts the secrets of video accounts and webhooks: 32 bytes in base64. Several by commas: the first encrypts, all decrypt',
+      secretKeys,
+    ),
   ),
   EVENT_RETENTION_DAYS: setting(undefined, 'How long the event log is kept, at least 30; by default for ever', (text) =>
     wholeNumber(text, 30, 100_000),
@@ -111,11 +123,11 @@ export class ConfigError extends Error {
 /** One frozen object from the environment, or every fault in it at once. An empty variable counts as unset. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const faults: string[] = [];
+  const sent = (name: string) => env[name] || (SECRET_SETTINGS.includes(name) && env[`${name}_FILE`]);
   const entries = Object.entries(SETTINGS).map(([name, { read, byDefault }]) => {
-    const text = env[name] || byDefault;
-    if (text === undefined) return [name, undefined];
     try {
-      return [name, read(text)];
+      const text = (SECRET_SETTINGS.includes(name) ? fromFile(name, env) : undefined) ?? (env[name] || byDefault);
+      return [name, text === undefined ? undefined : read(text)];
     } catch (error) {
       faults.push(`${name} ${(error as Error).message}`);
       return [name, undefined];
@@ -123,16 +135,35 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   });
   const config = Object.freeze(Object.fromEntries(entries)) as Config;
   for (const name of NEEDED[config.SMS_PROVIDER] ?? []) {
-    if (!env[name]) faults.push(`${name} is needed with SMS_PROVIDER=${config.SMS_PROVIDER}`);
+    if (!sent(name)) faults.push(`${name} is needed with SMS_PROVIDER=${config.SMS_PROVIDER}`);
   }
-  if (config.DATABASE_OWNER_URL !== undefined && config.DATABASE_URL === undefined) {
+  if (config.DATABASE_OWNER_URL !== undefined && !sent('DATABASE_URL')) {
     faults.push('DATABASE_OWNER_URL is of no use without DATABASE_URL');
   }
-  if ((config.JITSI_APP_ID === undefined) !== (config.JITSI_APP_SECRET === undefined)) {
+  if (!sent('JITSI_APP_ID') !== !sent('JITSI_APP_SECRET')) {
     faults.push('JITSI_APP_ID and JITSI_APP_SECRET are needed together');
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
+}
+
+export const SECRET_SETTINGS: readonly string[] = Object.entries(SETTINGS)
+  .filter(([, one]) => 'secret' in one)
+  .map(([name]) => name);
+
+/** What stands in the file that `<NAME>_FILE` names, without the end of its last line. */
+function fromFile(name: string, env: Record<string, string | undefined>): string | undefined {
+  const path = env[`${name}_FILE`];
+  if (!path) return undefined;
+  if (env[name]) throw new Error(`and ${name}_FILE are both set`);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new Error(`cannot be read from ${path}: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  if (text === '') throw new Error(`cannot be read from ${path}: it is empty`);
+  return text;
 }
 
 const NEEDED: Record<string, readonly (keyof Config)[]> = {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { SETTINGS } from '../src/config.ts';
+import { SECRET_SETTINGS, SETTINGS } from '../src/config.ts';
 import { PROBLEMS } from '../src/http/problems.ts';
 
 /** What the pages say, held against the code. */
@@ -35,8 +35,28 @@ test('the settings in the README are those of the service', async () => {
   assert.deepEqual(tableUnder(await read('README.md'), '## Settings'), expected);
 });
 
+test('the README names the files of the settings that hold secrets', async () => {
+  const named = [...(await read('README.md')).matchAll(/`(\w+)_FILE`/g)].map(([, name]) => name);
+  assert.deepEqual([...new Set(named)], [...SECRET_SETTINGS]);
+});
+
+test('what the threat model and the limits point to is there', async () => {
+  for (const [page, heading] of [
+    ['docs/threat-model.md', '## Threats'],
+    ['docs/limits.md', '# Limits'],
+  ] as const) {
+    const rows = tableUnder(`\n${await read(page)}`, heading);
+    assert.ok(rows.length > 10, page);
+    for (const row of rows) {
+      const files = [...(row[2] ?? '').matchAll(/`([\w./-]+\.ts)`/g)].map(([, file = '']) => file);
+      if (page.includes('threat')) assert.ok(files.length > 0, row.join());
+      for (const file of files) assert.ok(existsSync(new URL(file, ROOT)), `${page}: ${file}`);
+    }
+  }
+});
+
 test('every relative link leads somewhere', async () => {
-  const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+  const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
   for await (const page of glob('docs/**/*.md', { cwd: fileURLToPath(ROOT) })) pages.push(page);
   const broken: string[] = [];
   for (const page of pages) {

@@ -1403,6 +1403,7 @@ export type Operations = {
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
+      /** The case. */
       caseId: string;
     };
     answer: GetCaseAddressBookEntry[];
@@ -1410,6 +1411,7 @@ export type Operations = {
   /** Create case address book entry. The address becomes a record of its own, empty where none was sent; `data.address` is its identifier. */
   createCaseAddressBookEntry: {
     input: {
+      /** The case. */
       caseId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1420,7 +1422,9 @@ export type Operations = {
   /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only ever added. */
   updateCaseAddressBookEntry: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The address book entry. */
       entryID: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1433,7 +1437,9 @@ export type Operations = {
   /** Read one address book entry. The person as it stands in the address book, with its times. */
   readAddressBookEntry: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The address book entry. */
       entryID: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -1443,7 +1449,9 @@ export type Operations = {
   /** Delete address book entry. The person and its address leave the address book and are unknown to every operation but restore. */
   deleteAddressBookEntry: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The address book entry. */
       entryID: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1455,7 +1463,9 @@ export type Operations = {
   /** Restore a deleted address book entry. The address comes back with it. Refused with 400 when the entry is not deleted. */
   restoreAddressBookEntry: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The address book entry. */
       entryID: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1467,8 +1477,11 @@ export type Operations = {
   /** Remove a default tag from an entry. Answers with the entry; 404 when it does not have the tag. */
   removeTag: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The address book entry. */
       entryID: string;
+      /** The tag on this entry. */
       tag: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1480,8 +1493,11 @@ export type Operations = {
   /** Remove a custom tag from an entry. Answers with the entry; 404 when it does not have the tag. */
   removeCustomTag: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The address book entry. */
       entryID: string;
+      /** The tag on this entry. */
       tag: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1505,6 +1521,7 @@ export type Operations = {
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
+      /** The case. */
       caseId: string;
     };
     answer: GetCaseInteractionsEntry[];
@@ -1512,6 +1529,7 @@ export type Operations = {
   /** Create case interaction. Writes a contact with the client into the log of the case. */
   createCaseInteraction: {
     input: {
+      /** The case. */
       caseId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1522,7 +1540,9 @@ export type Operations = {
   /** Update case interaction. Fields that are not sent stay as they are; null clears an optional field. */
   updateCaseInteraction: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The interaction. */
       interactionId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1535,7 +1555,9 @@ export type Operations = {
   /** Read one interaction. As it stands in the list of the case. */
   readInteraction: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The interaction. */
       interactionId: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -1545,7 +1567,9 @@ export type Operations = {
   /** Delete interaction. It leaves the list and is unknown to every operation but restore. */
   deleteInteraction: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The interaction. */
       interactionId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1557,7 +1581,9 @@ export type Operations = {
   /** Restore a deleted interaction. Refused with 400 when it is not deleted. */
   restoreInteraction: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The interaction. */
       interactionId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1581,6 +1607,7 @@ export type Operations = {
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
+      /** The case. */
       caseId: string;
     };
     answer: GetCaseInvoicesEntry[];
@@ -1588,6 +1615,7 @@ export type Operations = {
   /** Create case invoice. Amounts are exact decimals and are stored as they are sent, rounded to two decimals. */
   createCaseInvoice: {
     input: {
+      /** The case. */
       caseId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1598,7 +1626,9 @@ export type Operations = {
   /** Update case invoice. Without items and without keep_existing_items: false the items stay as they are. */
   updateCaseInvoice: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1613,7 +1643,9 @@ export type Operations = {
     input: {
       /** Whether cancelled items are listed too. */
       show_cancelled_items?: boolean | undefined;
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -1623,7 +1655,9 @@ export type Operations = {
   /** Mark invoice as sent. Sets `date_sent`; once more moves it. The service sends nothing. Refused for a cancelled invoice. */
   markInvoiceSent: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1636,7 +1670,9 @@ export type Operations = {
   /** Cancel invoice. Refused while it has payments that are not reversed. */
   cancelInvoice: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1648,7 +1684,9 @@ export type Operations = {
   /** Reinstate a cancelled invoice. Refused with 400 when it is not cancelled. */
   reinstateInvoice: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1660,8 +1698,11 @@ export type Operations = {
   /** Cancel invoice item. The item is listed only with show_cancelled_items. The amounts of the invoice stay as they were sent. Refused while the invoice is cancelled. */
   cancelInvoiceItem: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
+      /** The invoice item. */
       itemId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1673,8 +1714,11 @@ export type Operations = {
   /** Reinstate a cancelled invoice item. Refused with 400 when it is not cancelled, or while the invoice is. */
   reinstateInvoiceItem: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
+      /** The invoice item. */
       itemId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1686,7 +1730,9 @@ export type Operations = {
   /** List the payments of an invoice. In the order in which they were made, reversed ones included. */
   listPayments: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
     };
     answer: ListPaymentsEntry[];
@@ -1694,7 +1740,9 @@ export type Operations = {
   /** Record a payment. A part or the whole of what is outstanding; the status of the invoice, of its items and `date_paid` follow. Refused for a cancelled invoice. */
   recordPayment: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1707,8 +1755,11 @@ export type Operations = {
   /** Reverse a payment. It stays in the list and counts no longer. Refused when it is already reversed. */
   reversePayment: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
+      /** The payment. */
       paymentId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1720,6 +1771,7 @@ export type Operations = {
   /** Create case appointment. Books an appointment. A reminder goes out one day before the start at the same wall time; booked later than that, one hour before the start; later still, it is skipped. */
   createCaseAppointment: {
     input: {
+      /** The case. */
       caseId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1738,6 +1790,7 @@ export type Operations = {
       deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
       /** The address that an adviser of the company has now. */
       adviser_email?: string | undefined;
+      /** The case. */
       caseId: string;
     };
     answer: ListCaseAppointmentsEntry[];
@@ -1745,7 +1798,9 @@ export type Operations = {
   /** Update case appointment. Moving the start moves the reminders. A confirmation goes out again only when this request asks for it; false withdraws what has not gone out; notes and location send nothing. */
   updateCaseAppointment: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1758,7 +1813,9 @@ export type Operations = {
   /** Delete case appointment. Withdraws every message that has not gone out, and the meeting. */
   deleteCaseAppointment: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1770,7 +1827,9 @@ export type Operations = {
   /** Read one appointment. A deleted one is unknown here; the list shows it on request. */
   readAppointment: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -1798,7 +1857,9 @@ export type Operations = {
   /** Restore a deleted appointment. Places the reminders that were wanted anew; confirmations do not go out again. Refused with 400 when it is not deleted. */
   restoreAppointment: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1810,7 +1871,9 @@ export type Operations = {
   /** Say what became of an appointment. Cancelling withdraws every message that has not gone out, taking it back places the reminders anew. While it is cancelled no message is placed. It cannot be both attended and cancelled. */
   setAppointmentOutcome: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1823,7 +1886,9 @@ export type Operations = {
   /** Messages of an appointment. Every confirmation and reminder, the first due first: where it stands, and what went wrong. */
   listAppointmentMessages: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
     };
     answer: ListAppointmentMessagesEntry[];
@@ -1843,8 +1908,11 @@ export type Operations = {
   /** Send a message once more. Makes a new message of the same kind that is due now, about the appointment as it stands. Only for messages that were sent or that failed, while a reminder or a confirmation still makes sense. */
   resendMessage: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
+      /** The message. */
       messageId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1856,7 +1924,9 @@ export type Operations = {
   /** Meeting of an appointment. Where it stands, its link, and what went wrong. */
   getAppointmentMeeting: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
     };
     answer: GetAppointmentMeetingAnswer;
@@ -1864,7 +1934,9 @@ export type Operations = {
   /** Ask for a meeting. After the booking, or once more after a failure. Refused with 400 when the appointment is cancelled or over, or when its adviser has no connected account. */
   wishAppointmentMeeting: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1876,7 +1948,9 @@ export type Operations = {
   /** Withdraw a meeting. It is removed at the provider. Refused with 400 when none is wished for. */
   withdrawAppointmentMeeting: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -1918,6 +1992,7 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The case. */
       caseId: string;
     };
     answer: ListCaseEventsEntry[];
@@ -1931,6 +2006,7 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The adviser. */
       adviserId: string;
     };
     answer: ListAdviserHistoryEntry[];
@@ -1944,7 +2020,9 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The case. */
       caseId: string;
+      /** The appointment. */
       appointmentID: string;
     };
     answer: ListAppointmentHistoryEntry[];
@@ -1958,6 +2036,7 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The case. */
       caseId: string;
     };
     answer: ListCaseHistoryEntry[];
@@ -1971,6 +2050,7 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The client. */
       clientId: string;
     };
     answer: ListApiClientHistoryEntry[];
@@ -1996,7 +2076,9 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The case. */
       caseId: string;
+      /** The customer. */
       customerId: string;
     };
     answer: ListCustomerHistoryEntry[];
@@ -2010,6 +2092,7 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The webhook endpoint. */
       endpointId: string;
     };
     answer: ListWebhookEndpointHistoryEntry[];
@@ -2023,7 +2106,9 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The case. */
       caseId: string;
+      /** The address book entry. */
       entryID: string;
     };
     answer: ListAddressBookEntryHistoryEntry[];
@@ -2037,7 +2122,9 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The case. */
       caseId: string;
+      /** The interaction. */
       interactionId: string;
     };
     answer: ListInteractionHistoryEntry[];
@@ -2051,7 +2138,9 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The case. */
       caseId: string;
+      /** The invoice. */
       invoiceId: string;
     };
     answer: ListInvoiceHistoryEntry[];
@@ -2065,6 +2154,7 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
+      /** The key. */
       keyId: string;
     };
     answer: ListApiKeyHistoryEntry[];
@@ -2112,6 +2202,7 @@ export type Operations = {
   /** Get one company. The settings of any company. */
   getOneCompany: {
     input: {
+      /** The company. */
       companyId: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -2121,6 +2212,7 @@ export type Operations = {
   /** Update one company. The same as PATCH /manage/company, for any company. */
   updateOneCompany: {
     input: {
+      /** The company. */
       companyId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2156,6 +2248,7 @@ export type Operations = {
   /** Get an adviser. One adviser of the company. */
   getAdviser: {
     input: {
+      /** The adviser. */
       adviserId: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -2165,6 +2258,7 @@ export type Operations = {
   /** Update an adviser. Fields that are not sent stay as they are. Appointments keep the email they were booked with. An adviser who is not active cannot be booked; what is booked stays. */
   updateAdviser: {
     input: {
+      /** The adviser. */
       adviserId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2177,6 +2271,7 @@ export type Operations = {
   /** Remove an adviser. The adviser leaves the lists and can no longer be booked, and the email becomes free. Appointments stay as they are. */
   removeAdviser: {
     input: {
+      /** The adviser. */
       adviserId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2188,6 +2283,7 @@ export type Operations = {
   /** Restore a removed adviser. As the adviser was before. Refused with 400 when the adviser is not removed, or when another has the email now. */
   restoreAdviser: {
     input: {
+      /** The adviser. */
       adviserId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2220,6 +2316,7 @@ export type Operations = {
   /** Get a case. With its customers. */
   getCase: {
     input: {
+      /** The case. */
       caseId: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -2229,6 +2326,7 @@ export type Operations = {
   /** Update a case. Changes the reference. */
   updateCase: {
     input: {
+      /** The case. */
       caseId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2263,6 +2361,7 @@ export type Operations = {
       search?: string | undefined;
       /** True lists those that were removed, and only those. */
       removed?: boolean | undefined;
+      /** The case. */
       caseId: string;
     };
     answer: ListCaseCustomersEntry[];
@@ -2270,6 +2369,7 @@ export type Operations = {
   /** Add a customer. The customer can be named in relationships and as a recipient at once. */
   createCustomer: {
     input: {
+      /** The case. */
       caseId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2282,7 +2382,9 @@ export type Operations = {
   /** Get a customer. One customer of the case. */
   getCustomer: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The customer. */
       customerId: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -2292,7 +2394,9 @@ export type Operations = {
   /** Update a customer. Fields that are not sent stay as they are, null clears an optional field. Appointments keep the email that was written down, invoices the names. */
   updateCustomer: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The customer. */
       customerId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2305,7 +2409,9 @@ export type Operations = {
   /** Remove a customer. The customer leaves the lists and can no longer be named in a relationship, as a recipient or on an invoice. Records that name the customer stay as they are. */
   removeCustomer: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The customer. */
       customerId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2317,7 +2423,9 @@ export type Operations = {
   /** Restore a removed customer. As the customer was before. Refused with 400 when the customer is not removed. */
   restoreCustomer: {
     input: {
+      /** The case. */
       caseId: string;
+      /** The customer. */
       customerId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2362,6 +2470,7 @@ export type Operations = {
   /** Remove a custom tag. It can no longer be given. Entries that carry it keep it. */
   deleteCustomTag: {
     input: {
+      /** The custom tag. */
       tag: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2392,6 +2501,7 @@ export type Operations = {
   /** Get an API client. Everything but its secret. */
   getClient: {
     input: {
+      /** The client. */
       clientId: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -2401,6 +2511,7 @@ export type Operations = {
   /** Update an API client. A scope that is taken away is missing from its tokens within two seconds; a new one is in new tokens, and must be one that the caller has itself. */
   updateClient: {
     input: {
+      /** The client. */
       clientId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2413,6 +2524,7 @@ export type Operations = {
   /** Replace a client's secret. The old secret gets no more tokens from now on; tokens that it has got live until they expire. Disabling the client ends them as well. Refused where the client has scopes that the caller does not have. */
   rotateClient: {
     input: {
+      /** The client. */
       clientId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2424,6 +2536,7 @@ export type Operations = {
   /** Disable an API client. It gets no more tokens, and those it has stop working within two seconds. */
   disableClient: {
     input: {
+      /** The client. */
       clientId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2435,6 +2548,7 @@ export type Operations = {
   /** Enable an API client. It gets tokens again, with the same secret. Those of the time before stay ended. */
   enableClient: {
     input: {
+      /** The client. */
       clientId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2467,6 +2581,7 @@ export type Operations = {
   /** Get an API key. Everything but the key itself. */
   getKey: {
     input: {
+      /** The key. */
       keyId: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -2476,6 +2591,7 @@ export type Operations = {
   /** Revoke an API key. It stops working within two seconds and stays in the list. */
   revokeKey: {
     input: {
+      /** The key. */
       keyId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2487,6 +2603,7 @@ export type Operations = {
   /** Create an API key for a company. The first key of a new company, with which it makes the others. */
   createCompanyKey: {
     input: {
+      /** The company. */
       companyId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2499,6 +2616,7 @@ export type Operations = {
   /** Get an adviser's video account. Without its secret, which nobody is shown. Also of a removed adviser. */
   getVideoAccount: {
     input: {
+      /** The adviser. */
       adviserId: string;
     };
     answer: GetVideoAccountAnswer;
@@ -2506,6 +2624,7 @@ export type Operations = {
   /** Connect an adviser's video account. Takes the place of another one: upcoming meetings are removed there and made here. The same account with other credentials keeps its meetings, and those that were given up are tried again. */
   connectVideoAccount: {
     input: {
+      /** The adviser. */
       adviserId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2518,6 +2637,7 @@ export type Operations = {
   /** Disconnect an adviser's video account. Upcoming meetings are removed with it, and then its secret is forgotten. Also of a removed adviser. */
   disconnectVideoAccount: {
     input: {
+      /** The adviser. */
       adviserId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2550,6 +2670,7 @@ export type Operations = {
   /** Get a webhook endpoint. Everything but its secret. */
   getWebhookEndpoint: {
     input: {
+      /** The webhook endpoint. */
       endpointId: string;
       /** An ETag: where the record is still the same, the answer is 304 without a body. */
       ifNoneMatch?: string | undefined;
@@ -2559,6 +2680,7 @@ export type Operations = {
   /** Update a webhook endpoint. What is not sent stays as it is. What waits goes to the new address; other types are those of what happens from now on, and what has happened before is sent by the types of then. Only for tokens that also have `events:read`. */
   updateWebhookEndpoint: {
     input: {
+      /** The webhook endpoint. */
       endpointId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2571,6 +2693,7 @@ export type Operations = {
   /** Remove a webhook endpoint. Nothing more is sent to it; what waits is dropped. */
   removeWebhookEndpoint: {
     input: {
+      /** The webhook endpoint. */
       endpointId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2582,6 +2705,7 @@ export type Operations = {
   /** Replace the secret of a webhook endpoint. The new one is shown this once. The old one signs too until the overlap is over. Only for tokens that also have `events:read`. */
   rotateWebhookSecret: {
     input: {
+      /** The webhook endpoint. */
       endpointId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2594,6 +2718,7 @@ export type Operations = {
   /** Resume a webhook endpoint. Of one that is failing or disabled: everything that has happened since is delivered, in its order. Only for tokens that also have `events:read`. */
   resumeWebhookEndpoint: {
     input: {
+      /** The webhook endpoint. */
       endpointId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2617,6 +2742,7 @@ export type Operations = {
       from?: string | undefined;
       /** Only those that were queued before. */
       to?: string | undefined;
+      /** The webhook endpoint. */
       endpointId: string;
     };
     answer: ListWebhookDeliveriesEntry[];
@@ -2624,7 +2750,9 @@ export type Operations = {
   /** Get a delivery. With every attempt: when, what was answered or what went wrong, and how long it took. */
   getWebhookDelivery: {
     input: {
+      /** The webhook endpoint. */
       endpointId: string;
+      /** The delivery. */
       deliveryId: string;
     };
     answer: GetWebhookDeliveryAnswer;
@@ -2632,7 +2760,9 @@ export type Operations = {
   /** Deliver an event once more. As a new delivery of the same event, of one that has ended. Only for tokens that also have `events:read`. */
   replayWebhookDelivery: {
     input: {
+      /** The webhook endpoint. */
       endpointId: string;
+      /** The delivery. */
       deliveryId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2644,6 +2774,7 @@ export type Operations = {
   /** Deliver a range of events once more. Everything in the range as new deliveries of the same events, up to 10,000 at once; `next` leads on. Without bounds from the beginning of the log. What waits already is left out; refused while more than 50,000 wait. Only for tokens that also have `events:read`. */
   replayWebhookEvents: {
     input: {
+      /** The webhook endpoint. */
       endpointId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
@@ -2656,6 +2787,7 @@ export type Operations = {
   /** Send a ping to a webhook endpoint. Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in. While one waits, it is the answer. */
   pingWebhookEndpoint: {
     input: {
+      /** The webhook endpoint. */
       endpointId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;

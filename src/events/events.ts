@@ -36,9 +36,9 @@ export function eventReader(logs: readonly RecordLog[]): EventReader {
     async ofCase(context, caseId, query) {
       const { asked, settled } = await readFrom(context, query, types);
       const events = await readEvents(context, asked, settled, statements.ofCase, [caseId]);
-      if (events.count === 0 && !(await context.db.first(sql.findCase, [context.company.id, caseId]))) {
-        throw notFound('case');
-      }
+      // What belongs to no case stands in the log under an identifier that is no case either.
+      const found = events.count > 0 || (await context.db.first(sql.findCase, [context.company.id, caseId]));
+      if (!found || caseId === noCase) throw notFound('case');
       query.check();
       return events;
     },

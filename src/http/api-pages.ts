@@ -3,7 +3,8 @@ import Fastify, { type FastifyInstance } from 'fastify';
 // Everything comes from here; a page that asked another host for anything would be refused by the browser.
 const POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; " +
-  "img-src 'self' data:; font-src 'self' data:; connect-src 'self'";
+  "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; " +
+  "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 /** `/openapi.json`, and readable pages made of it at `/docs`. */
 export async function apiPages(app: FastifyInstance): Promise<void> {
@@ -16,7 +17,7 @@ export async function apiPages(app: FastifyInstance): Promise<void> {
     app.get(url, access, async (request, reply) => {
       pages ??= loadPages();
       const page = await (await pages).inject(request.url);
-      reply.status(page.statusCode).header('content-security-policy', POLICY);
+      reply.status(page.statusCode).headers({ 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer' });
       for (const name of ['content-type', 'location']) if (page.headers[name]) reply.header(name, page.headers[name]);
       return page.rawPayload;
     });

@@ -4,9 +4,9 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Context } from '../kernel/context.ts';
 import type { Database, Executor } from '../kernel/database.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
-import { CodedError, notFound } from '../kernel/errors.ts';
+import { CodedError } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
-import { isUuid } from '../kernel/ids.ts';
+import { isUuid, NO_ID } from '../kernel/ids.ts';
 import type { Scope } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
 import { showWallTimes } from '../kernel/wall-time.ts';
@@ -39,7 +39,7 @@ type Operation<P extends string, B extends TSchema> = {
   tag: string;
   summary: string;
   description: string;
-  /** Parameter name and what an unknown one is called in the answer. */
+  /** Parameter name and what it names. */
   params: Record<P, string>;
   /** Parameters that are words and not identifiers. */
   words?: readonly NoInfer<P>[];
@@ -95,7 +95,7 @@ export function serve<P extends string, B extends TSchema>(
         summary: operation.summary,
         description: i === 0 ? operation.description : `The same as ${operation.method} ${operation.path}.`,
         security: securityOf(operation.access),
-        params: Type.Object(Object.fromEntries(Object.keys(operation.params).map((name) => [name, Type.String()]))),
+        params: Type.Object(paramsOf(operation.params)),
         ...(isWrite(method) && { headers: IdempotencyHeaders }),
         ...(record && { headers: NoneMatchHeaders }),
         ...(operation.query && { querystring: operation.query }),
@@ -152,6 +152,9 @@ export function serve<P extends string, B extends TSchema>(
   }
 }
 
+const paramsOf = (names: Record<string, string>) =>
+  Object.fromEntries(Object.entries(names).map(([name, what]) => [name, Type.String({ description: `The ${what}.` })]));
+
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 function whole(answer: string | Answer): WholeAnswer {
@@ -180,11 +183,12 @@ function contextOf(request: FastifyRequest, { db, clock }: { db: Executor; clock
   return { ...request.caller, requestId: request.id, db, clock };
 }
 
+/** What cannot be an identifier stands for one that is given to nothing: it is unknown in the words of the verb. */
 function identifiers<P extends string, B extends TSchema>(
   request: FastifyRequest,
   { params: names, words = [] }: Operation<P, B>,
 ): Record<P, string> {
-  const params = request.params as Record<P, string>;
-  for (const name in names) if (!words.includes(name) && !isUuid(params[name])) throw notFound(names[name]);
+  const params = { ...(request.params as Record<P, string>) };
+  for (const name in names) if (!words.includes(name) && !isUuid(params[name])) params[name] = NO_ID;
   return params;
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, type ErrorCode, invalidRequest } from '../kernel/errors.ts';
 import type { WholeAnswer } from './kept-answer.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** The one table that turns codes into statuses. */
 export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
@@ -52,7 +53,7 @@ export function problems(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => sendNotFound(request, reply));
   app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { id, body } = unread(417, 'Expectation Failed');
-    const headers = { 'content-type': 'application/problem+json', 'x-request-id': id };
+    const headers = { 'content-type': 'application/problem+json', 'x-request-id': id, ...SECURITY_HEADERS };
     response.writeHead(417, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   });
 
@@ -72,7 +73,7 @@ const NO_HOST = invalidRequest([{ field: 'Host', code: 'required', message: 'the
 
 /** An address that cannot be decoded, or is too long for the router, names nothing. */
 export function onFrameworkError(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('x-request-id', request.id);
+  reply.header('x-request-id', request.id).headers(SECURITY_HEADERS);
   sendProblem(request, reply, new CodedError('not_found', 'There is nothing at this address.'));
 }
 
@@ -84,9 +85,10 @@ export function onClientError(error: NodeJS.ErrnoException, socket: Socket): voi
   }
   const [status, title] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'Bad Request'];
   const { id, body } = unread(status, title);
+  const security = Object.entries(SECURITY_HEADERS).map((header) => `${header.join(': ')}\r\n`);
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nX-Request-Id: ${id}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `${security.join('')}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 

@@ -24,3 +24,6 @@ export function newId(): string {
   const order = counter.toString(16).padStart(3, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${order}-${randomUUID().slice(19)}`;
 }
+
+/** Given to nothing: every identifier that is made here begins with its time. */
+export const NO_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

@@ -8,6 +8,19 @@ export const statement = (name: string, text: string): Statement => ({ name, tex
 /** One that takes its time, such as a list: short ones do not wait behind it. */
 export const longStatement = (name: string, text: string): Statement => ({ name, text, long: true });
 
+/** How many of something there may be. */
+export type Limit = { most: number; what: string; count: Statement };
+
+/** `rows`: FROM and WHERE of what counts. No more of them are looked at than there may be. */
+export const limit = (what: string, most: number, rows: string): Limit => ({
+  most,
+  what,
+  count: statement(
+    `${what.replaceAll(' ', '_')}.count`,
+    `SELECT count(*)::int AS count FROM (SELECT 1 ${rows} LIMIT ${most}) counted`,
+  ),
+});
+
 /** Text from outside: PostgreSQL keeps no NUL. */
 export const storable = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;
 

@@ -64,6 +64,7 @@ export type Firm = Caller & {
   addCustomer(caseId: string, customer: Partial<Omit<Customer, 'id'>>): Promise<string>;
   /** The same firm with another token. */
   withScopes(...scopes: string[]): Promise<Caller>;
+  tokenFor(scopes: readonly string[]): Promise<string>;
 };
 
 export type World = {
@@ -164,6 +165,7 @@ export async function openWorld(options: Partial<AppOptions> = {}): Promise<Worl
         openCase: () => open('another'),
         addCustomer: (id, customer) => addTo(id, { ...john, ...customer }),
         withScopes: async (...scopes) => caller(baseUrl, await tokenFor(scopes)),
+        tokenFor,
       };
     },
   };

@@ -1,4 +1,4 @@
-import { statement } from '../../kernel/sql.ts';
+import { limit, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 import { invoiceLog, isSeen, seen } from './invoice-log.sql.ts';
 import { element, items, record, standing } from './invoice-shapes.sql.ts';
@@ -90,6 +90,13 @@ export const updateInvoice = statement(
      ${invoiceLog.entry('updated', { from: 'v, seen', at: '$13', origin: '$22', before: 'seen.before' })}
    )
    SELECT ${record}::text FROM v, ${standing}`,
+);
+
+/** $1 company, $2 case, $3 invoice. A request has at most 1,000, but adds to those that are there. */
+export const itemLimit = limit(
+  'items of an invoice',
+  10_000,
+  'FROM invoice_items WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3',
 );
 
 /** $1 company, $2 case, $3 the invoice that is being changed or null, $4 number or null: what stands in the way. */

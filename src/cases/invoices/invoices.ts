@@ -4,6 +4,7 @@ import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { originOf } from '../../kernel/record-log.ts';
+import { requireRoom } from '../../kernel/room.ts';
 import { isSet } from '../../kernel/shapes.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
@@ -53,6 +54,9 @@ export async function updateInvoice(
   const { items, keep_existing_items: keep, payment_terms: terms } = form.body;
   const draft = readDraft(context, form);
   const replace = keep === false || (items !== undefined && keep !== true);
+  if (draft && !replace && items?.length) {
+    await requireRoom(db, sql.itemLimit, [company.id, caseId, id], items.length);
+  }
   const update = async (complete: Draft) =>
     db
       .json(sql.updateInvoice, [

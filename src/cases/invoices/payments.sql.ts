@@ -1,4 +1,4 @@
-import { statement } from '../../kernel/sql.ts';
+import { limit, statement } from '../../kernel/sql.ts';
 import { invoiceLog, isSeen, seen } from './invoice-log.sql.ts';
 import { payment } from './invoice-shapes.sql.ts';
 
@@ -10,6 +10,13 @@ export const listPayments = statement(
      LEFT JOIN payments y ON y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id
     WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3
     GROUP BY v.id`,
+);
+
+/** $1 company, $2 case, $3 invoice. Each entry of its log holds all of them. */
+export const paymentLimit = limit(
+  'payments of an invoice',
+  1_000,
+  'FROM payments WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3',
 );
 
 /** $1 company, $2 case, $3 invoice. Nobody else changes it until the transaction ends. */

@@ -5,6 +5,7 @@ import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type DecimalInput, parseExact, toText } from '../../kernel/money.ts';
 import { originOf } from '../../kernel/record-log.ts';
+import { requireRoom } from '../../kernel/room.ts';
 import { parsePastTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { judgeChange } from './invoice-life.ts';
@@ -31,6 +32,7 @@ export async function recordPayment(
   const key = [company.id, caseId, invoiceId];
   const columns = [toSql(paidAt), body.reference ?? null, toSql(now), originOf(context)];
   const insert = (executor: Executor) => executor.json(sql.insertPayment, [...key, newId(), amount, ...columns]);
+  if (form.ok) await requireRoom(db, sql.paymentLimit, key);
   // Many pay one invoice at once: who has come too late once waits in line. Four hundred took 12 s by trying again.
   const insertInLine = () =>
     db.transaction(async (transaction) => {

@@ -1,4 +1,4 @@
-import { iso, json, statement } from '../../kernel/sql.ts';
+import { iso, json, limit, statement } from '../../kernel/sql.ts';
 import { followAdvisers } from '../../video/wish.sql.ts';
 import { contains, lists } from '../listing.sql.ts';
 import { adviserLog, isOld, lockAdviser } from './adviser-log.sql.ts';
@@ -37,6 +37,9 @@ export const showAdviser = statement(
   'advisers.show',
   `SELECT ${record}::text FROM advisers a WHERE ${here} AND a.id = $2`,
 );
+
+/** $1 company: removed ones too, which can be restored */
+export const adviserLimit = limit('advisers', 10_000, 'FROM advisers WHERE company_id = $1');
 
 /** $1 company, $2 id, $3 the fields as JSON, all of them, $4 now, $5 origin. Nothing where the email is taken. */
 export const insertAdviser = statement(

@@ -6,6 +6,7 @@ import { newId } from '../../kernel/ids.ts';
 import { requireName } from '../../kernel/names.ts';
 import type { PageOfJson, RemovableListing } from '../../kernel/page.ts';
 import { originOf } from '../../kernel/record-log.ts';
+import { requireRoom } from '../../kernel/room.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { readPage } from '../listing.ts';
@@ -27,6 +28,7 @@ export async function showAdviser({ db, company }: Desk, id: string): Promise<st
 
 export async function createAdviser(desk: Desk, form: Form<AdviserBody>): Promise<string> {
   const { db, company, clock } = desk;
+  if (form.ok) await requireRoom(db, sql.adviserLimit, [company.id]);
   const adviser = JSON.stringify({ ...DEFAULTS, ...readAdviser(form) });
   const insertable = () => form.ok && form.body.video_provider !== 'zoom';
   const values = [company.id, newId(), adviser, toSql(clock()), originOf(desk)];

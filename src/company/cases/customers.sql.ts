@@ -1,5 +1,5 @@
 import { inCase, recordLog } from '../../kernel/record-log.ts';
-import { iso, json, statement } from '../../kernel/sql.ts';
+import { iso, json, limit, statement } from '../../kernel/sql.ts';
 import { lists } from '../listing.sql.ts';
 
 /** What is stored of a customer; but for `phone_e164` the names are also the wire's. */
@@ -75,6 +75,13 @@ export const listRemovedCaseCustomers = listOfCase('removed_case_customers', rem
 export const showCustomer = statement(
   'customers.show',
   `SELECT ${customerRecord}::text FROM customers u WHERE ${here} AND u.id = $3`,
+);
+
+/** $1 company, $2 case: removed ones too, which can be restored */
+export const customerLimit = limit(
+  'customers of a case',
+  1_000,
+  'FROM customers WHERE company_id = $1 AND case_id = $2',
 );
 
 /** Customers of the case in `scope`, from a JSON array in which each has its id; `now` is a parameter. */

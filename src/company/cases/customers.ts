@@ -5,6 +5,7 @@ import { newId } from '../../kernel/ids.ts';
 import { requireName } from '../../kernel/names.ts';
 import type { Listing, PageOfJson, RemovableListing } from '../../kernel/page.ts';
 import { originOf } from '../../kernel/record-log.ts';
+import { requireRoom } from '../../kernel/room.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { readPage } from '../listing.ts';
@@ -36,6 +37,7 @@ export async function addCustomer(desk: Desk, caseId: string, form: Form<Custome
   const { db, company, clock } = desk;
   const customer = JSON.stringify([newCustomer(desk, form, form.body, '')]);
   const values = [company.id, caseId, customer, toSql(clock()), originOf(desk)];
+  if (form.ok) await requireRoom(db, sql.customerLimit, [company.id, caseId]);
   return untilWritten(
     async () => form.ok && db.json(sql.insertCustomer, values),
     () => judge(desk, caseId, null, form),

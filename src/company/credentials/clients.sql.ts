@@ -1,5 +1,5 @@
 import { recordLog } from '../../kernel/record-log.ts';
-import { iso, json, statement } from '../../kernel/sql.ts';
+import { iso, json, limit, statement } from '../../kernel/sql.ts';
 import { contains, lists } from '../listing.sql.ts';
 import { createdBy, MAKER_COLUMNS } from './maker.sql.ts';
 
@@ -38,6 +38,9 @@ export const listClients = lists('clients', {
 
 /** $1 company, $2 id */
 export const showClient = statement('clients.show', `SELECT ${record}::text FROM clients k WHERE ${here}`);
+
+/** $1 company */
+export const clientLimit = limit('clients', 1_000, 'FROM clients WHERE company_id = $1');
 
 /** $1 company, $2 id, $3 name, $4 scopes, $5 hash, $6 now, $7… who makes it, $10 origin */
 export const insertClient = statement(

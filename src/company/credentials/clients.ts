@@ -4,6 +4,7 @@ import { newId } from '../../kernel/ids.ts';
 import { requireName } from '../../kernel/names.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
 import { originOf } from '../../kernel/record-log.ts';
+import { requireRoom } from '../../kernel/room.ts';
 import type { Statement } from '../../kernel/sql.ts';
 import { toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
@@ -27,6 +28,7 @@ export async function createClient(desk: Desk, form: Form<ClientBody>): Promise<
   const scopes = readScopes(form);
   requireGrantable(form, desk);
   form.check();
+  await requireRoom(db, sql.clientLimit, [company.id]);
   const secret = newClientSecret();
   const values = [company.id, newId(), form.body.name, scopes, digest(secret), toSql(clock())];
   const record = await db.json(sql.insertClient, [...values, ...makerColumns(credential), originOf(desk)]);

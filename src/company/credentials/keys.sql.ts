@@ -1,5 +1,5 @@
 import { recordLog } from '../../kernel/record-log.ts';
-import { iso, json, statement } from '../../kernel/sql.ts';
+import { iso, json, limit, statement } from '../../kernel/sql.ts';
 import { contains, lists } from '../listing.sql.ts';
 import { createdBy, MAKER_COLUMNS } from './maker.sql.ts';
 
@@ -38,6 +38,13 @@ export const listKeys = lists('keys', {
 
 /** $1 company, $2 id */
 export const showKey = statement('keys.show', `SELECT ${record}::text FROM tokens t WHERE ${here} AND t.id = $2`);
+
+/** $1 company, $2 now: those that work */
+export const keyLimit = limit(
+  'keys',
+  1_000,
+  'FROM tokens WHERE company_id = $1 AND client_id IS NULL AND revoked_at IS NULL AND (expires_at > $2) IS NOT FALSE',
+);
 
 /** $1 company, $2 id, $3 hash, $4 name, $5 scopes, $6 expiry or null, $7 now, $8… who makes it, $11 origin */
 export const insertKey = statement(

@@ -4,6 +4,7 @@ import { newId } from '../../kernel/ids.ts';
 import { requireName } from '../../kernel/names.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
 import { originOf } from '../../kernel/record-log.ts';
+import { requireRoom } from '../../kernel/room.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
 import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
@@ -31,6 +32,7 @@ export async function createKey(desk: Desk, form: Form<KeyBody>): Promise<string
   requireGrantable(form, desk);
   const expiry = form.read('expires_at', body.expires_at, (text) => parseExpiry(text, desk));
   form.check();
+  await requireRoom(desk.db, sql.keyLimit, [desk.company.id, toSql(desk.clock())]);
   return storeKey(desk, { name: body.name, scopes, expiry });
 }
 

@@ -1,5 +1,5 @@
 import { recordLog } from '../../kernel/record-log.ts';
-import { iso, json, statement } from '../../kernel/sql.ts';
+import { iso, json, limit, statement } from '../../kernel/sql.ts';
 import { contains, lists } from '../listing.sql.ts';
 
 const record = json({ tag: 't.tag', created_at: iso('t.created_at') });
@@ -33,6 +33,9 @@ export const listDefaultTags = lists('default_tags', {
   order: 't.tag',
   matches: contains('t.tag'),
 });
+
+/** $1 company */
+export const customTagLimit = limit('custom tags', 1_000, 'FROM custom_tags WHERE company_id = $1');
 
 /** $1 company, $2 tag, $3 now, $4 origin. Nothing where it is taken. */
 export const insertCustomTag = statement(

@@ -2,6 +2,7 @@ import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import type { Listing, PageOfJson } from '../../kernel/page.ts';
 import { originOf } from '../../kernel/record-log.ts';
+import { requireRoom } from '../../kernel/room.ts';
 import { toSql } from '../../kernel/time.ts';
 import { readPage } from '../listing.ts';
 import type { Desk, Office } from '../office.ts';
@@ -23,6 +24,7 @@ export async function addCustomTag(desk: Desk, form: Form<CustomTagBody>): Promi
   const { tag } = form.body;
   form.read('tag', tag, requireTag);
   form.check();
+  await requireRoom(db, sql.customTagLimit, [company.id]);
   const record = await db.json(sql.insertCustomTag, [company.id, tag, toSql(clock()), originOf(desk)]);
   if (record) return record;
   form.fault('tag', 'taken', 'is already a custom tag of the company');

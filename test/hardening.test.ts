@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Wire } from '../prove/input/wire.ts';
+import { ConfigError, readConfig, SECRET_SETTINGS } from '../src/config.ts';
+import { SecretBox } from '../src/kernel/secret-box.ts';
+import { fill, identifiersOf } from './harness/identifiers.ts';
+import { temporaryDirectory } from './harness/service.ts';
+import { openWorld } from './harness/world.ts';
+
+const world = await openWorld({ secrets: new SecretBox([randomBytes(32)]), privateAddresses: true });
+
+/* ---- headers ---- */
+
+const raw = async (bytes: string) => {
+  const wire = new Wire(world.baseUrl);
+  const answer = await wire.send({ bytes: Buffer.from(bytes), headOnly: false, last: true });
+  wire.close();
+  assert.ok(answer, bytes);
+  return answer;
+};
+
+test('every kind of answer says that it is what its type says, is kept by nobody, and names no server', async () => {
+  const firm = await world.firm();
+  const ids = await identifiersOf(firm);
+  const answers = {
+    list: await firm.get(fill('/cases/{caseId}/interactions', ids)),
+    record: await firm.get(fill('/cases/{caseId}/invoices/{invoiceId}', ids)),
+    created: await firm.post(fill('/cases/{caseId}/interactions', ids), { type: 'phone' }),
+    kept: await firm.post('/manage/cases', { reference: 'x' }, { 'idempotency-key': 'kept' }),
+    'given again': await firm.post('/manage/cases', { reference: 'x' }, { 'idempotency-key': 'kept' }),
+    refused: await firm.post(fill('/cases/{caseId}/interactions', ids), {}),
+    'without a token': await world.anonymous.get('/events'),
+    'nothing there': await firm.get('/nothing'),
+    'wrong method': await firm.send('PUT', '/events'),
+    'no address': await raw('GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n'),
+    'no HTTP': await raw('GET\r\n\r\n'),
+    'headers too large': await raw(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+    'expects something': await raw('GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n'),
+  };
+  for (const [what, { headers }] of Object.entries(answers)) {
+    assert.equal(headers['x-content-type-options'], 'nosniff', what);
+    assert.equal(headers['cache-control'], 'no-store', what);
+    for (const banner of ['server', 'x-powered-by', 'via']) assert.equal(headers[banner], undefined, what);
+  }
+  for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs']) {
+    const { headers } = await world.anonymous.get(path);
+    assert.equal(headers['x-content-type-options'], 'nosniff', path);
+    assert.equal(headers.server, undefined);
+  }
+});
+
+test('the pages load nothing from elsewhere, stand in no frame and tell nobody where the reader came from', async () => {
+  const { headers } = await world.anonymous.get('/docs/');
+  for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"]) {
+    assert.ok(String(headers['content-security-policy']).includes(rule), rule);
+  }
+  assert.equal(headers['referrer-policy'], 'no-referrer');
+});
+
+/* ---- limits ---- */
+
+type Limited = { what: string; most: number; path: string; body: (n: number) => object; rows: string; method?: string };
+
+/** `rows`: what puts so many there, by company $1, case $2, invoice $3, how many $4. */
+const LIMITED: Limited[] = [
+  {
+    what: 'custom tags',
+    most: 1_000,
+    path: '/manage/custom-tags',
+    body: (n) => ({ tag: `further-${n}` }),
+    rows: `INSERT INTO custom_tags (company_id, tag, created_at) SELECT $1, 'tag-' || n, now() FROM generate_series(1, $4) n`,
+  },
+  {
+    what: 'keys',
+    most: 1_000,
+    path: '/manage/keys',
+    body: () => ({ name: 'further', scopes: ['manage'] }),
+    rows: `INSERT INTO tokens (company_id, id, secret_sha256, name, scopes, created_at)
+           SELECT $1, gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), 'x', '{}', now() FROM generate_series(1, $4) n`,
+  },
+  {
+    what: 'clients',
+    most: 1_000,
+    path: '/manage/clients',
+    body: () => ({ name: 'further', scopes: ['manage'] }),
+    rows: `INSERT INTO clients (company_id, id, name, scopes, secret_sha256, created_at, updated_at)
+           SELECT $1, gen_random_uuid(), 'x', '{}', sha256('x'), now(), now() FROM generate_series(1, $4) n`,
+  },
+  {
+    what: 'advisers',
+    most: 10_000,
+    path: '/manage/advisers',
+    body: (n) => ({ email: `further-${n}@firm.example`, name: 'Further' }),
+    rows: `INSERT INTO advisers (company_id, id, email, name, created_at, updated_at)
+           SELECT $1, gen_random_uuid(), n || '@x.example', 'x', now(), now() FROM generate_series(1, $4) n`,
+  },
+  {
+    what: 'customers of a case',
+    most: 1_000,
+    path: '/manage/cases/{caseId}/customers',
+    body: () => ({ last_name: 'Further' }),
+    rows: `INSERT INTO customers (company_id, case_id, id, last_name, created_at, updated_at)
+           SELECT $1, $2, gen_random_uuid(), 'x', now(), now() FROM generate_series(1, $4) n`,
+  },
+  {
+    what: 'webhook endpoints',
+    most: 50,
+    path: '/webhooks/endpoints',
+    body: () => ({ url: 'https://firm.example/', types: ['*'] }),
+    rows: `INSERT INTO webhook_endpoints (company_id, id, url, types, state, position, created_at, updated_at)
+           SELECT $1, gen_random_uuid(), 'https://firm.example/', '{*}', 'disabled', 0, now(), now() FROM generate_series(1, $4) n`,
+  },
+  {
+    what: 'payments of an invoice',
+    most: 1_000,
+    path: '/cases/{caseId}/invoices/{invoiceId}/payments',
+    body: () => ({ amount: '0.01' }),
+    rows: `INSERT INTO payments (company_id, case_id, invoice_id, id, amount, paid_at, created_at)
+           SELECT $1, $2, $3, gen_random_uuid(), 0.01, now(), now() FROM generate_series(1, $4) n`,
+  },
+  {
+    what: 'items of an invoice',
+    most: 10_000,
+    method: 'PATCH',
+    path: '/cases/{caseId}/invoices/{invoiceId}',
+    body: (n) => ({
+      ...{
+        invoice_number: `further-${n}`,
+        sender_id: '0198c0de-0000-7000-8000-000000000000',
+        vat: 0,
+        total: 1,
+        sub_total: 1,
+      },
+      ...{ date_created: '2026-06-01 09:00', date_due: '2026-06-01 09:00', keep_existing_items: true },
+      items: [{ description: 'x', quantity: 1, rate: 1, amount: 1 }],
+    }),
+    rows: `INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+           SELECT $1, $2, $3, gen_random_uuid(), 'x', 1, 1, 1, 1, 0, n + 1 FROM generate_series(1, $4) n`,
+  },
+];
+
+for (const { what, most, path, body, rows, method = 'POST' } of LIMITED) {
+  test(`there can be ${most} ${what} and not one more`, async () => {
+    const firm = await world.firm();
+    const ids = await identifiersOf(firm, { caseId: firm.caseId });
+    const table = /INTO (\w+)/.exec(rows)?.[1];
+    const under = /\$3/.test(rows)
+      ? 'AND invoice_id = $2'
+      : /\$2/.test(rows)
+        ? 'AND case_id = $2'
+        : 'AND $2::uuid IS NOT NULL';
+    const values = [firm.companyId, under.includes('invoice') ? ids.invoiceId : ids.caseId];
+    const [held] = await world.sql<{ count: number }>(
+      `SELECT count(*)::int AS count FROM ${table} WHERE company_id = $1 ${under}`,
+      values,
+    );
+    const all = [firm.companyId, ids.caseId, ids.invoiceId, most - 1 - (held?.count ?? 0)];
+    // PostgreSQL wants every parameter to be spoken of.
+    await world.sql(`WITH named AS (SELECT $1::uuid, $2::uuid, $3::uuid) ${rows.replaceAll('$4', '$4::int')}`, all);
+    const last = await firm.send(method, fill(path, ids), body(1));
+    assert.equal(last.status, 200, last.text);
+    const beyond = await firm.send(method, fill(path, ids), body(2));
+    assert.equal(beyond.status, 400, beyond.text);
+    assert.deepEqual(beyond.body.errors, [
+      { field: 'body', code: 'not_possible', message: `there can be at most ${most} ${what}` },
+    ]);
+  });
+}
+
+// Found by prove:input: each replay queued everything once more, until putting it in order took longer than a statement may.
+for (const path of ['replay', 'ping', 'deliveries/{deliveryId}/replay']) {
+  test(`with a hundred thousand deliveries waiting, ${path} is refused and queues nothing`, async () => {
+    const firm = await world.firm();
+    const ids = await identifiersOf(firm, { caseId: firm.caseId });
+    const key = [firm.companyId, ids.endpointId];
+    await world.sql(
+      `UPDATE webhook_deliveries SET state = 'delivered', ended_at = now(), position = 1, record_id = $2
+                      WHERE company_id = $1 AND endpoint_id = $2`,
+      key,
+    );
+    await world.sql(
+      `INSERT INTO webhook_deliveries (company_id, endpoint_id, event_type, state, ready, due_at, created_at)
+       SELECT $1, $2, 'ping', 'waiting', true, now(), now() FROM generate_series(1, 100000)`,
+      key,
+    );
+    const answer = await firm.post(
+      fill(`/webhooks/endpoints/{endpointId}/${path}`, ids),
+      path === 'replay' ? {} : undefined,
+    );
+    assert.equal(answer.status, 400, answer.text);
+    assert.equal(answer.body.errors[0].message, 'there can be at most 100000 waiting deliveries of an endpoint');
+  });
+}
+
+/* ---- secrets from files ---- */
+
+const SECRETS: Record<string, string> = {
+  DATABASE_URL: 'postgresql://user:password@host/database',
+  DATABASE_OWNER_URL: 'postgresql://owner:password@host/database',
+  SMTP_URL: 'smtps://user:password@mail.example:465',
+  TWILIO_AUTH_TOKEN: 'token',
+  SMS_GATEWAY_HEADERS: '{"Authorization": "Bearer x"}',
+  JITSI_APP_SECRET: 'secret',
+  SECRETS_KEY: randomBytes(32).toString('base64'),
+};
+const WITH: Record<string, string> = { DATABASE_URL: SECRETS.DATABASE_URL ?? '', JITSI_APP_ID: 'app' };
+
+test('these settings hold secrets', () => assert.deepEqual([...SECRET_SETTINGS].sort(), Object.keys(SECRETS).sort()));
+
+for (const [name, secret] of Object.entries(SECRETS)) {
+  test(`${name} can come from a file, and only from one of the two places`, async (t) => {
+    const folder = await temporaryDirectory();
+    t.after(folder.remove);
+    const path = join(folder.path, 'secret');
+    await writeFile(path, `${secret}\n`);
+    const { [name]: _own, ...others } = name === 'JITSI_APP_SECRET' ? WITH : { ...WITH, JITSI_APP_ID: '' };
+    const read = (env: Record<string, string>) => readConfig({ ...others, ...env })[name as 'DATABASE_URL'];
+    assert.deepEqual(read({ [`${name}_FILE`]: path }), read({ [name]: secret }));
+    const faultsOf = (env: Record<string, string>): readonly string[] => {
+      try {
+        read(env);
+      } catch (error) {
+        if (error instanceof ConfigError) return error.faults;
+      }
+      return [];
+    };
+    assert.deepEqual(faultsOf({ [name]: secret, [`${name}_FILE`]: path }), [`${name} and ${name}_FILE are both set`]);
+    await writeFile(path, '\n');
+    assert.deepEqual(faultsOf({ [`${name}_FILE`]: path }), [`${name} cannot be read from ${path}: it is empty`]);
+    await rm(path);
+    assert.deepEqual(faultsOf({ [`${name}_FILE`]: path }), [`${name} cannot be read from ${path}: ENOENT`]);
+  });
+}
+
+test('a setting that is no secret is not read from a file', () => {
+  assert.equal(readConfig({ PORT_FILE: '/nowhere' }).PORT, 8080);
+});
+
+test('what a provider needs may come from a file', async (t) => {
+  const folder = await temporaryDirectory();
+  t.after(folder.remove);
+  const path = join(folder.path, 'token');
+  await writeFile(path, 'token');
+  const env = { SMS_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: 'sid', TWILIO_FROM: 'firm', TWILIO_AUTH_TOKEN_FILE: path };
+  assert.equal(readConfig(env).TWILIO_AUTH_TOKEN, 'token');
+});

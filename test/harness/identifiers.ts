@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Caller } from './http.ts';
+import type { Firm } from './world.ts';
+
+/** One identifier for every parameter that a path of the document has. */
+export type Ids = Record<string, string>;
+
+export const fill = (template: string, ids: Ids): string =>
+  template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    assert.ok(ids[name], `no identifier is known for {${name}}`);
+    return ids[name];
+  });
+
+type Maker = (firm: Firm, ids: Ids) => Promise<string>;
+
+const made = async (caller: Caller, path: string, body?: unknown): Promise<string> => {
+  const answer = await caller.post(path, body);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body.id;
+};
+
+const found = async (caller: Caller, path: string, ...places: string[]): Promise<string> => {
+  const answer = await caller.get(path);
+  assert.equal(answer.status, 200, answer.text);
+  // biome-ignore lint/suspicious/noExplicitAny: a way into any answer
+  return places.reduce((at: any, place) => at[place], answer.body).id;
+};
+
+/** In this order: each may stand under those before it. */
+export const MAKERS: Record<string, Maker> = {
+  companyId: async (firm) => firm.companyId,
+  caseId: async (firm) => {
+    const caseId = await firm.openCase();
+    await firm.addCustomer(caseId, { email: firm.customers[0].email });
+    return caseId;
+  },
+  customerId: async (firm, { caseId }) => firm.addCustomer(caseId ?? '', { last_name: 'Further' }),
+  tag: async (firm) => firm.customTags[0] ?? '',
+  entryID: async (firm, { caseId, tag }) =>
+    made(firm, `/cases/${caseId}/address-book/entry`, {
+      ...{ entity_id: 'person', title: 'Mrs', first_names: 'Jane', last_name: 'Doe' },
+      ...{ tags: ['executor'], custom_tags: [tag] },
+    }),
+  interactionId: async (firm, { caseId }) => made(firm, `/cases/${caseId}/interactions`, { type: 'letter' }),
+  invoiceId: async (firm, { caseId }) =>
+    made(firm, `/cases/${caseId}/invoices`, {
+      ...{ invoice_number: randomUUID(), sender_id: firm.companyId, vat: 20, total: 120, sub_total: 100 },
+      ...{ date_created: '2026-06-01 09:00', date_due: '2026-07-01 09:00' },
+      items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
+    }),
+  itemId: async (firm, { caseId, invoiceId }) => found(firm, `/cases/${caseId}/invoices/${invoiceId}`, 'items', '0'),
+  paymentId: async (firm, { caseId, invoiceId }) => {
+    const path = `/cases/${caseId}/invoices/${invoiceId}/payments`;
+    await made(firm, path, { amount: 1 });
+    return found(firm, path, '0');
+  },
+  appointmentID: async (firm, { caseId }) =>
+    made(firm, `/cases/${caseId}/appointments`, {
+      ...{ adviser_email: firm.adviserWithVideo, start_time: '2026-08-01 09:00', end_time: '2026-08-01 10:00' },
+      ...{ email_recipient: firm.customers[0].email, email_confirmation: true, video_meeting: true },
+    }),
+  messageId: async (firm, { caseId, appointmentID }) =>
+    found(firm, `/cases/${caseId}/appointments/${appointmentID}/messages`, '0'),
+  adviserId: async (firm) => made(firm, '/manage/advisers', { email: `${randomUUID()}@firm.example`, name: 'Further' }),
+  clientId: async (firm) => made(firm, '/manage/clients', { name: 'further', scopes: ['invoices:read'] }),
+  keyId: async (firm) => made(firm, '/manage/keys', { name: 'further', scopes: ['invoices:read'] }),
+  endpointId: async (firm) => made(firm, '/webhooks/endpoints', { url: 'https://firm.example/hook', types: ['*'] }),
+  deliveryId: async (firm, { endpointId }) => {
+    const path = `/webhooks/endpoints/${endpointId}`;
+    await firm.post(`${path}/ping`);
+    return found(firm, `${path}/deliveries`, '0');
+  },
+};
+
+/** A record of every kind, with what each stands under. The world must be able to keep secrets. */
+export async function identifiersOf(firm: Firm, known: Ids = {}): Promise<Ids> {
+  const ids: Ids = { ...known };
+  for (const [name, make] of Object.entries(MAKERS)) ids[name] ??= await make(firm, ids);
+  return ids;
+}
