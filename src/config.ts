@@ -86,7 +86,7 @@ export const SETTINGS = {
     (text) => wholeNumber(text, 1, 1_000_000),
   ),
   REQUESTS_AT_ONCE: setting(
-    '500',
+    '200',
     'Most requests that each process works on at once; more are refused with 503',
     (text) => wholeNumber(text, 1, 100_000),
   ),

@@ -92,5 +92,5 @@ test('connections beyond their limit are closed', async () => {
 
 test('there are limits by default', () => {
   const { REQUESTS_AT_ONCE, CONNECTIONS_AT_ONCE } = readConfig({});
-  assert.deepEqual([REQUESTS_AT_ONCE, CONNECTIONS_AT_ONCE], [500, 5000]);
+  assert.deepEqual([REQUESTS_AT_ONCE, CONNECTIONS_AT_ONCE], [200, 5000]);
 });

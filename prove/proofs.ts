@@ -1,0 +1,8 @@
+import { crash } from './crash.ts';
+import { overload } from './overload.ts';
+import type { Proof } from './proof.ts';
+import { slowPeers } from './slow-peers.ts';
+import { stalledDatabase } from './stalled-database.ts';
+
+/** In the order in which they run. */
+export const PROOFS: readonly Proof[] = [crash, overload, slowPeers, stalledDatabase];
