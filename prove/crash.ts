@@ -30,11 +30,14 @@ export const crash: Proof = {
   async run({ seed, short, progress }: ProofOptions): Promise<Figures> {
     const figures = noFigures();
     const random = randomFrom(seed);
-    const [alone, together] = short ? [4, 2] : [60, 40];
+    const rounds = Number(process.env.ROUNDS ?? (short ? 6 : 100));
+    const alone = Math.ceil(rounds * 0.6);
+    const together = rounds - alone;
     const targets = [...cycle(ALONE, alone), ...cycle(TOGETHER, together)];
     const receiver = await openReceiver();
     const site = await Site.open({ WORKER_CONCURRENCY: '4' });
     const loads: Load[] = [];
+    let slowest = { seconds: 0, target: '' };
     try {
       await site.start();
       await site.startWorker();
@@ -57,14 +60,19 @@ export const crash: Proof = {
         load.begin(LANES);
         await pause(150 + random() * 700);
         await strike(site, target, random);
+        const struck = performance.now();
         await afterStrike(site, target, figures);
+        await pause(AFTERWARDS_MS);
         await load.end();
         await until('the service is ready', READY_S, async () => {
           return (await line.send({ method: 'GET', path: '/readyz' })).status === 200;
         });
+        const seconds = (performance.now() - struck) / 1000;
+        if (seconds > slowest.seconds) slowest = { seconds, target };
         await ledger.check(load);
         figures.rounds++;
       }
+      figures.notes.push(`at most ${slowest.seconds.toFixed(1)} s until it was ready again (${slowest.target})`);
       await ledger.checkAll(loads);
       await checkJobs(site, receiver.received, figures, short, progress);
       await stopInOrder(site, figures);

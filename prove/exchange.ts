@@ -19,7 +19,7 @@ export class Line {
   constructor(url: string, token: string, connections = Infinity) {
     this.url = url;
     this.#token = token;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: Infinity });
   }
 
   send({ method, path, body, headers = {} }: Sent): Promise<Outcome> {
