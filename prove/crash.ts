@@ -18,7 +18,7 @@ type Target = 'service' | 'worker' | 'postmaster' | 'backend' | 'everything' | '
 
 const ALONE: Target[] = ['service', 'worker', 'postmaster', 'everything', 'backend'];
 const TOGETHER: Target[] = ['web process', 'first process', 'postmaster', 'everything'];
-const LANES = 8;
+const LANES = 6;
 const AFTERWARDS_MS = 200;
 const READY_S = 30;
 // A killed worker's leases run out after 45 seconds, and the queue is looked at every 20.
@@ -49,7 +49,9 @@ export const crash: Proof = {
       const ledger = new Ledger(site, line, demo, figures);
 
       for (const [round, target] of targets.entries()) {
-        progress(`round ${round + 1} of ${targets.length}: ${target}, ${figures.acknowledged} writes acknowledged`);
+        progress(
+          `round ${round + 1} of ${targets.length}: ${target}, ${figures.acknowledged} writes acknowledged, ${figures.lost} lost, ${figures.twice} twice, ${figures.halfWritten} half written, ${figures.faults.length} faults`,
+        );
         if (round === alone) {
           await stopInOrder(site, figures);
           await site.start({ WEB_CONCURRENCY: '2' });

@@ -12,8 +12,24 @@ import { processesIn, Site } from './site.ts';
 const DATABASE_MB = 220;
 const OUTBOX_KB = 256;
 const ROOM_LEFT_BYTES = 3 * 1024 * 1024;
-// Bytes without order: the database presses together what it can.
-const big = () => randomBytes(6_000).toString('base64');
+const ITEMS = 100;
+
+/** Bytes without order: the database presses together what it can. */
+const bigInvoice = (invoice_number: string) => ({
+  invoice_number,
+  sender_id: '0b6ff6ea-3b8e-4d0e-9e5c-1a8f6b1f3c77',
+  date_created: '2026-03-01 09:00:00',
+  date_due: '2026-03-31 09:00:00',
+  vat: 20,
+  sub_total: 200,
+  total: 240,
+  items: Array.from({ length: ITEMS }, () => ({
+    description: randomBytes(140).toString('base64'),
+    quantity: '1',
+    rate: '2',
+    amount: '2.40',
+  })),
+});
 const MOST_WRITES = 2_000;
 const RETRY_S = 60;
 
@@ -59,7 +75,7 @@ export const disk: Proof = {
 async function underDatabase(site: Site, figures: Figures, progress: (text: string) => void): Promise<void> {
   const demo = await site.demo();
   const line = await site.line(4);
-  const path = `/cases/${demo.case_id}/interactions`;
+  const path = `/cases/${demo.case_id}/invoices`;
   const ballast = join(site.dataDir, 'ballast');
   const { bavail, bsize } = await statfs(site.dataDir);
   await writeFile(ballast, Buffer.alloc(Math.max(0, bavail * bsize - ROOM_LEFT_BYTES)));
@@ -68,7 +84,7 @@ async function underDatabase(site: Site, figures: Figures, progress: (text: stri
   const unknown: string[] = [];
   const write = async (n: number) => {
     const stamp = `d-${n}`;
-    const answer = await line.send({ method: 'POST', path, body: { type: 'phone', notes: `${stamp} ${big()}` } });
+    const answer = await line.send({ method: 'POST', path, body: bigInvoice(stamp) });
     figures.requests++;
     if (answer.status === 200) acknowledged.push(stamp);
     else if (answer.status === 0) unknown.push(stamp);
@@ -96,15 +112,16 @@ async function underDatabase(site: Site, figures: Figures, progress: (text: stri
     if (site.service?.child.exitCode !== null) await site.start();
     return (await write(n++)) === 200;
   });
-  const rows = await site.sql<{ stamp: string }>(`SELECT split_part(notes, ' ', 1) AS stamp FROM interactions`);
-  const there = rows.map(({ stamp }) => stamp);
-  const logged = await site.sql<{ n: number }>(
-    `SELECT count(*)::int AS n FROM events WHERE type = 'interaction.created'`,
+  const rows = await site.sql<{ stamp: string; items: number }>(
+    `SELECT invoice_number AS stamp, (SELECT count(*)::int FROM invoice_items WHERE invoice_id = v.id) AS items FROM invoices v`,
   );
+  const there = rows.map(({ stamp }) => stamp);
+  const logged = await site.sql<{ n: number }>(`SELECT count(*)::int AS n FROM events WHERE type = 'invoice.created'`);
   figures.lost += acknowledged.filter((stamp) => !there.includes(stamp)).length;
   figures.twice += there.length - new Set(there).size;
   // A 503 tells of a connection that broke in the middle, where nobody can know; a 500 is a statement that failed.
   figures.halfWritten += Math.abs((logged[0]?.n ?? 0) - there.length);
+  figures.halfWritten += rows.filter(({ items }) => items !== ITEMS).length;
   figures.acknowledged += acknowledged.length;
   figures.rounds++;
   const shown = [...statuses].map(([status, count]) => `${count} × ${status || 'no answer'}`).join(', ');

@@ -68,7 +68,8 @@ export class Ledger {
         fault(this.#figures, `${name(write)}: its kept answer is not there: ${outcome.status} ${text}`);
       }
     });
-    const open = keyed.filter(({ answer }) => answer === undefined);
+    // The rest stay as those without a key: done or not done.
+    const open = keyed.filter(({ answer }) => answer === undefined).slice(0, REPLAYED);
     await each(open, async (write) => {
       const end = performance.now() + PATIENCE_MS;
       while (write.answer === undefined && performance.now() < end) await load.send(write);
@@ -184,7 +185,7 @@ export class Ledger {
     const rows = await this.#site.sql<{ id: string; kinds: string; waiting: number }>(
       `SELECT a.id, string_agg(DISTINCT m.channel || ' ' || m.kind, ', ' ORDER BY m.channel || ' ' || m.kind)
                 FILTER (WHERE m.kind = 'confirmation' OR m.start_at = a.start_at) AS kinds,
-              count(*) FILTER (WHERE m.state = 'scheduled')::int AS waiting
+              count(*) FILTER (WHERE m.state = 'scheduled' AND m.kind IN ('confirmation', 'reminder'))::int AS waiting
          FROM appointments a LEFT JOIN messages m ON m.appointment_id = a.id WHERE a.id = ANY ($1) GROUP BY a.id`,
       [[...made.keys()]],
     );

@@ -19,7 +19,7 @@ export type Write = {
 type Owned = { id: string; path: string };
 
 // Nobody gains by thousands of refused connections while a process starts.
-const AFTER_FAILURE_MS = 100;
+const AFTER_FAILURE_MS = 250;
 
 /** Writes of all kinds at random, from several lanes at once, until it is told to stop. */
 export class Load {
