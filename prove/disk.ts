@@ -87,10 +87,11 @@ async function underDatabase(site: Site, figures: Figures, progress: (text: stri
     const answer = await line.send({ method: 'POST', path, body: bigInvoice(stamp) });
     figures.requests++;
     if (answer.status === 200) acknowledged.push(stamp);
-    else if (answer.status === 0) unknown.push(stamp);
+    // A connection that broke in the middle: nobody can know.
+    else if (answer.status === 0 || answer.status === 503) unknown.push(stamp);
     else {
       refused.push(stamp);
-      if (![500, 503].includes(answer.status)) fault(figures, `a full disk: ${(answer as Answered).text}`);
+      if (answer.status !== 500) fault(figures, `a full disk: ${(answer as Answered).text}`);
     }
     return answer.status;
   };
@@ -118,8 +119,8 @@ async function underDatabase(site: Site, figures: Figures, progress: (text: stri
   const there = rows.map(({ stamp }) => stamp);
   const logged = await site.sql<{ n: number }>(`SELECT count(*)::int AS n FROM events WHERE type = 'invoice.created'`);
   figures.lost += acknowledged.filter((stamp) => !there.includes(stamp)).length;
+  figures.halfWritten += refused.filter((stamp) => there.includes(stamp)).length;
   figures.twice += there.length - new Set(there).size;
-  // A 503 tells of a connection that broke in the middle, where nobody can know; a 500 is a statement that failed.
   figures.halfWritten += Math.abs((logged[0]?.n ?? 0) - there.length);
   figures.halfWritten += rows.filter(({ items }) => items !== ITEMS).length;
   figures.acknowledged += acknowledged.length;

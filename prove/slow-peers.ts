@@ -9,6 +9,7 @@ const EACH = 500;
 const DROP_EVERY_MS = 2_000;
 // What docs/operations.md says: 30 seconds for a request and 5 to notice, 60 for an answer that nobody takes.
 const GONE_S = 70;
+const RUSH_S = 30;
 const MOST_MB = 400;
 const MOST_P99_MS = 2_000;
 const ENTRIES = 20_000;
@@ -44,7 +45,8 @@ export const slowPeers: Proof = {
            FROM cases, generate_series(1, $1) WHERE id = $2`,
         [ENTRIES, demo.case_id],
       );
-      const request = () => ({ method: 'GET', path: `${path}?per_page=10` });
+      await site.sql('ANALYZE interactions');
+      const request = () => ({ method: 'POST', path, body: { type: 'phone', notes: 'beside slow peers' } });
       const alone = await drive(line, figures, { callers: 10, seconds: 2, request });
 
       const open = new Map(KINDS.map(({ name }) => [name, 0]));
@@ -65,6 +67,14 @@ export const slowPeers: Proof = {
       }
       const left = () => [...open].map(([name, count]) => `${count} ${name}`).join(', ');
       const begun = performance.now();
+      // 500 long lists at once are more than it works on: some of these peers, and others, are refused until that is over.
+      let rushed = 0;
+      await until('the rush of long lists is over', RUSH_S, async () => {
+        const { status } = await line.send(request());
+        if (status !== 200) rushed++;
+        return status === 200 && performance.now() - begun > 6_000;
+      });
+      figures.notes.push(`${rushed} others were refused while ${EACH} long lists were asked for at once`);
       progress(`others are served beside ${left()}`);
       const beside = await drive(line, figures, { callers: 10, seconds: short ? 5 : 20, request });
       const memory = await memoryOf(pid);
