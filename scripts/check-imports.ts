@@ -71,7 +71,8 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
     /^(cli\/|(config|databases|record-logs|service|worker)\.ts|(company|events|messages|video|webhooks)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^log\.ts$/, /^config\.ts$/],
-  [/^main\.ts$/, /^(cli\/|log\.ts$)/],
+  [/^process\.ts$/, /^(cli\/|log\.ts$)/],
+  [/^main\.ts$/, /^process\.ts$/],
   // It goes to where the service is not.
   [/^client\//, /^client\//],
 ];

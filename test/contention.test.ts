@@ -88,6 +88,14 @@ const WRITES: Record<string, (firm: Firm) => Promise<Prepared>> = {
     const path = await deleted(firm, 'address-book/entry', PERSON);
     return () => firm.post(`${path}/restore`);
   },
+  'interactions.update': async (firm) => {
+    const path = await made(firm, 'interactions', { type: 'phone' });
+    return () => firm.patch(path, { type: 'phone' });
+  },
+  'interactions.delete': async (firm) => {
+    const path = await made(firm, 'interactions', { type: 'phone' });
+    return () => firm.delete(path);
+  },
   'interactions.restore': async (firm) => {
     const path = await deleted(firm, 'interactions', { type: 'phone' });
     return () => firm.post(`${path}/restore`);
@@ -102,10 +110,6 @@ const WRITES: Record<string, (firm: Firm) => Promise<Prepared>> = {
   'invoices.reinstate': (firm) => onInvoice(firm, 'cancel', 'reinstate'),
   'invoices.cancel_item': (firm) => onInvoice(firm, 'ITEM/cancel'),
   'invoices.reinstate_item': (firm) => onInvoice(firm, 'ITEM/cancel', 'ITEM/reinstate'),
-  'payments.insert': async (firm) => {
-    const path = await made(firm, 'invoices', INVOICE);
-    return () => firm.post(`${path}/payments`, { amount: 1 });
-  },
   'payments.reverse': async (firm) => {
     const path = await made(firm, 'invoices', INVOICE);
     const { id } = await ok(firm.post(`${path}/payments`, { amount: 1 }));
@@ -198,6 +202,16 @@ test('an adviser who becomes active between the booking and the judgement is boo
     return first(statement, values);
   };
   await ok(firm.post(`${firm.path}/appointments`, booking(firm)));
+});
+
+test('two hundred payments of one invoice at once are all taken', async () => {
+  const firm = await world.firm();
+  const path = await made(firm, 'invoices', { ...INVOICE, total: 200, sub_total: 160, vat_amount: 40, items: [] });
+  const pay = () => firm.post(`${path}/payments`, { amount: 1 });
+  const answers = await Promise.all(Array.from({ length: 200 }, pay));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+  assert.equal((await ok(firm.get(path))).outstanding, 0);
+  assert.equal((await pay()).status, 400);
 });
 
 test('fifty updates of one record at once are all written', async () => {

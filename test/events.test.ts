@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
+import { eventId } from '../src/events/event-id.ts';
 import { forgetOldEvents } from '../src/events/forgetting.ts';
-import { setUpDatabase } from '../src/kernel/database-setup.ts';
+import { GRANTS, setUpDatabase } from '../src/kernel/database-setup.ts';
 import { readMigrations } from '../src/kernel/migrations.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import type { Answer } from './harness/http.ts';
@@ -357,4 +358,116 @@ test('what is older than EVENT_RETENTION_DAYS is forgotten, and nothing else', a
   await assert.rejects(world.sql('DELETE FROM events'), { code: '42501' });
   await setUpDatabase(setup, migrations);
   assert.equal(await forgetOldEvents(world.db), 0);
+});
+
+test('the service cannot have the log forgotten with a retention of its own', async () => {
+  const firm = await world.firm();
+  await call(firm);
+  const client = await world.db.pool.connect();
+  try {
+    await client.query('CREATE TEMP TABLE event_retention (days integer)');
+    await client.query('INSERT INTO event_retention VALUES (-1000)');
+    await client.query('GRANT SELECT ON event_retention TO PUBLIC');
+    const { rows } = await client.query('SELECT forget_events(1000000)::int AS forgotten');
+    assert.equal(rows[0].forgotten, 0);
+  } finally {
+    client.release(true);
+  }
+  assert.equal((await calls(firm)).length, 1);
+});
+
+test('an entry stays as long as an earlier one of its record, also where two clocks disagreed', async () => {
+  const firm = await world.firm();
+  const now = Temporal.Now.instant();
+  world.clock.set(now.subtract({ hours: 59 * 24 }).toString());
+  const one = `${firm.path}/interactions/${await call(firm, '0')}`;
+  world.clock.set(now.subtract({ hours: 61 * 24 }).toString());
+  await firm.patch(one, { type: 'phone', notes: '1' });
+  world.clock.set(now.toString());
+  await firm.patch(one, { type: 'phone', notes: '2' });
+  const before = await read(firm, `${one}/history`);
+  const setup = { owner: world.connection, makeRole: SERVICE_ROLE };
+  await setUpDatabase({ ...setup, retentionDays: 60 }, await readMigrations());
+  await forgetOldEvents(world.db);
+  assert.deepEqual(await read(firm, `${one}/history`), before);
+  await setUpDatabase(setup, await readMigrations());
+});
+
+test('every table is granted to the service, or is not there for it', async () => {
+  const rows = await world.sql<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
+  );
+  assert.deepEqual(rows.map(({ name }) => name).sort(), Object.values(GRANTS).flat().sort());
+});
+
+test('rights that the role had before are taken from it', async () => {
+  await world.sql(`GRANT ALL ON events, event_retention, migrations TO ${SERVICE_ROLE}`);
+  await setUpDatabase({ owner: world.connection, makeRole: SERVICE_ROLE }, await readMigrations());
+  const rows = await world.sql(
+    `SELECT privilege_type AS right, table_name AS name FROM information_schema.role_table_grants
+      WHERE grantee = $1 AND table_name IN ('events', 'event_retention', 'migrations') ORDER BY 1, 2`,
+    [SERVICE_ROLE],
+  );
+  assert.deepEqual(
+    rows.map(({ right, name }) => `${right} ${name}`),
+    ['INSERT events', 'SELECT event_retention', 'SELECT events', 'SELECT migrations'],
+  );
+});
+
+test('where the owner is also who serves, it keeps its rights', async () => {
+  const { owner } = { owner: world.connection };
+  await setUpDatabase({ owner, service: owner }, await readMigrations());
+  await setUpDatabase({ owner, service: owner, retentionDays: 90 }, await readMigrations());
+  assert.deepEqual(await world.sql('SELECT days FROM event_retention'), [{ days: 90 }]);
+  await setUpDatabase({ owner, makeRole: SERVICE_ROLE }, await readMigrations());
+});
+
+test('an id from beyond the end of the log is refused: it is of a log that was lost', async () => {
+  const firm = await world.firm();
+  await call(firm);
+  const [{ key } = { key: Buffer.alloc(0) }] = await world.sql<{ key: Buffer }>(
+    'SELECT event_key AS key FROM companies WHERE id = $1',
+    [firm.companyId],
+  );
+  for (const path of ['/events', `${firm.path}/events`]) {
+    const answer = await firm.get(`${path}?after=${eventId(key, 10n ** 12n)}`);
+    assert.equal(answer.status, 400, answer.text);
+    assert.deepEqual(
+      answer.body.errors.map(({ field }: { field: string }) => field),
+      ['after'],
+    );
+  }
+});
+
+test('types that are rare are found however much lies before them, some pages of nothing later', async () => {
+  const firm = await world.firm();
+  const latest = await firm.get('/events?after=latest');
+  await world.sql(
+    `INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+     SELECT $1, $2, gen_random_uuid(), 'interaction.updated', now(), '{"actor": {"type": "worker"}}'
+       FROM generate_series(1, 20500)`,
+    [firm.companyId, firm.caseId],
+  );
+  const id = await call(firm);
+  let path = `${nextOf(latest)}&types=interaction.created`;
+  const pages: string[][] = [];
+  for (; pages.length < 3; ) {
+    const answer = await firm.get(path);
+    pages.push((answer.body as Event[]).map(({ record }) => record.id));
+    path = nextOf(answer);
+  }
+  assert.deepEqual(pages, [[], [], [id]]);
+});
+
+test('the very first position lies beyond what was settled before it', async () => {
+  const client = new pg.Client(world.connection);
+  await client.connect();
+  try {
+    await client.query('BEGIN; ALTER SEQUENCE event_positions RESTART');
+    const { rows } = await client.query('SELECT settled_events()::int AS settled');
+    const { rows: given } = await client.query(`SELECT nextval('event_positions')::int AS position`);
+    assert.ok(rows[0].settled < given[0].position);
+  } finally {
+    await client.end();
+  }
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
+import { WORKER_ORIGIN } from '../src/kernel/record-log.ts';
 import type { Statement } from '../src/kernel/sql.ts';
 import { toSql } from '../src/kernel/time.ts';
 import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/messages/outgoing.ts';
@@ -516,7 +517,7 @@ async function beginAmid(firm: Firm & { adviserId: string }, id: string, change:
   await world.sql(lease, [id, claim]);
   const key = { company_id: firm.companyId, case_id: firm.caseId, appointment_id: id };
   const { signal } = new AbortController();
-  const changed = [firm.companyId, firm.adviserId, ...values, toSql(world.clock.read())];
+  const changed = [firm.companyId, firm.adviserId, ...values, toSql(world.clock.read()), WORKER_ORIGIN];
   await overlapping(world, [[change.text, changed]], () => [
     meetingSteps(world, zoom).handle(key, { id: claim, signal }),
   ]);

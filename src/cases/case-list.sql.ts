@@ -1,4 +1,4 @@
-import { longStatement, type Statement, statement } from '../kernel/sql.ts';
+import { arrayText, longStatement, type Statement, statement } from '../kernel/sql.ts';
 
 /** A longer list is not built as one text, neither in the database nor here. */
 const MOST_AT_ONCE = 1_000;
@@ -17,6 +17,7 @@ type CaseList = {
   /** How many parameters there are after the case, before the filters: the element's own. */
   own: number;
   filters: number;
+  /** As text. */
   element: string;
   order: string;
 };
@@ -41,7 +42,7 @@ export function caseLists(name: string, list: CaseList): CaseLists {
   const few = `FROM ${counted} WHERE company_id = $1 AND case_id = $2 AND ${usual}`;
   const whole = (condition: string, some = rows(condition)) =>
     `SELECT CASE WHEN (SELECT count(*) FROM (SELECT 1 ${some} LIMIT ${MOST_AT_ONCE + 1}) few) <= ${MOST_AT_ONCE}
-                 THEN (SELECT coalesce(json_agg(${element} ORDER BY ${order}), '[]')::text ${rows(condition)}) END
+                 THEN (SELECT ${arrayText(element, order)} ${rows(condition)}) END
      ${inCase}`;
   return {
     all: longStatement(`${name}.list`, whole(usual, few)),
@@ -49,15 +50,15 @@ export function caseLists(name: string, list: CaseList): CaseLists {
     page: longStatement(
       `${name}.list_page`,
       `SELECT (SELECT count(*)::int ${rows(matching)}) AS total,
-              (SELECT coalesce(json_agg(l.element ORDER BY l.n), '[]')::text
+              (SELECT ${arrayText('l.element', 'l.n')}
                  FROM (SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) AS n ${rows(matching)}
                         ORDER BY n LIMIT ${limit} OFFSET ${offset}) l) AS json
        ${inCase}`,
     ),
     pieces: statement(
       `${name}.list_pieces`,
-      `SELECT string_agg(l.element, ', ' ORDER BY l.n)
-         FROM (SELECT ${element}::text AS element, row_number() OVER (ORDER BY ${order}) - 1 AS n ${rows(matching)}) l
+      `SELECT string_agg(l.element, ',' ORDER BY l.n)
+         FROM (SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) - 1 AS n ${rows(matching)}) l
         GROUP BY l.n / ${PIECE} ORDER BY l.n / ${PIECE}`,
     ),
   };

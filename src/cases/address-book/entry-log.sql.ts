@@ -1,6 +1,6 @@
 import { inCase, recordLog } from '../../kernel/record-log.ts';
 import { iso, json } from '../../kernel/sql.ts';
-import { addressItem, person } from './entry-shapes.sql.ts';
+import { addressImage, person } from './entry-shapes.sql.ts';
 
 /** A person with its address and its relationships, which change together with it alone. */
 export const entryLog = recordLog({
@@ -14,7 +14,7 @@ export const entryLog = recordLog({
   key: inCase('p'),
   image: json({
     ...person,
-    address: `(SELECT ${addressItem} FROM addresses a
+    address: `(SELECT ${addressImage} FROM addresses a
       WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id)`,
     customer_case_id: 'p.case_id',
     created_at: iso('p.created_at'),

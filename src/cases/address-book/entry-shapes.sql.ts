@@ -1,14 +1,16 @@
-import { iso, json } from '../../kernel/sql.ts';
+import { bare, iso, json, jsonText, object, orNull, plain, text } from '../../kernel/sql.ts';
 
 /** The parts of a person `p` and an address `a` that the answers are made of. */
 
-export const columns = (...names: string[]) => Object.fromEntries(names.map((name) => [name, `p.${name}`]));
+/** Columns that may be null. */
+export const columns = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, orNull(text(`p.${name}`))]));
 
 export const names = columns('title', 'last_name', 'first_names');
 export const pronouns = columns('their_pronoun', 'them_pronoun', 'they_pronoun');
 export const details = {
   ...columns('middle_names', 'known_as', 'tel_1', 'tel_2', 'email', 'occupation', 'preferred_name', 'alias'),
-  dob: `to_char(p.dob, 'DD/MM/YYYY')`,
+  dob: orNull(plain(`to_char(p.dob, 'DD/MM/YYYY')`)),
 };
 export const relationshipOf = (rows: string) =>
   `(SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM ${rows})`;
@@ -17,30 +19,34 @@ export const storedRelationship = relationshipOf(
 );
 
 export const person = {
-  id: 'p.id',
-  entity_id: `'person'`,
-  data: json({
+  id: plain('p.id'),
+  entity_id: plain(`'person'`),
+  data: object({
     ...names,
-    gender: `coalesce(p.gender, '')`,
-    marital_status: `coalesce(p.marital_status, '')`,
+    gender: text(`coalesce(p.gender, '')`),
+    marital_status: text(`coalesce(p.marital_status, '')`),
     ...details,
     ...pronouns,
-    relationship: storedRelationship,
-    address: 'p.address_id',
-    tags: 'p.tags',
-    custom_tags: 'p.custom_tags',
+    relationship: bare(storedRelationship),
+    address: plain('p.address_id'),
+    tags: text('p.tags'),
+    custom_tags: text('p.custom_tags'),
   }),
 };
-export const personItem = json(person);
+/** As text, in the list. */
+export const personItem = jsonText(person);
 export const entry = json({ ...person, created_at: iso('p.created_at'), updated_at: iso('p.updated_at') });
 
-export const addressItem = json({
-  id: 'a.id',
-  entity_id: `'address'`,
-  data: json({
-    postcode: 'a.postcode',
-    address_1: 'a.address_1',
-    address_2: 'a.address_2',
-    address_3: 'a.address_3',
+const address = {
+  id: plain('a.id'),
+  entity_id: plain(`'address'`),
+  data: object({
+    postcode: text('a.postcode'),
+    address_1: text('a.address_1'),
+    address_2: text('a.address_2'),
+    address_3: text('a.address_3'),
   }),
-});
+};
+/** As text, in the list. */
+export const addressItem = jsonText(address);
+export const addressImage = json(address);

@@ -2,6 +2,7 @@ import type { Context } from '../../kernel/context.ts';
 import { isSoon, noticeDueWork } from '../../kernel/due-notice.ts';
 import { originOf } from '../../kernel/record-log.ts';
 import { type Instant, toSql } from '../../kernel/time.ts';
+import { zoneMark } from '../../kernel/wall-time.ts';
 import { type Appointment, type MessagePlan, messageColumns, withdrawalColumns } from './appointment-messages.ts';
 
 /** A change is decided on the row that was read and written onto that version of it. */
@@ -40,7 +41,7 @@ export const changeColumns = (
   id,
   version,
   toSql(now),
-  context.company.timeZone,
+  zoneMark(context.company.timeZone),
   ...messageColumns(plan),
   ...withdrawalColumns(plan),
   originOf(context),

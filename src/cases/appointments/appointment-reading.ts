@@ -3,12 +3,13 @@ import { InvalidValue, invalidRequest, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import type { Page, PageOfJson } from '../../kernel/page.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
+import { zoneMark } from '../../kernel/wall-time.ts';
 import { requireCase } from '../case.ts';
 import type { AppointmentsQuery } from './appointment-life.schema.ts';
 import * as sql from './appointment-life.sql.ts';
 
 export async function readAppointment({ db, company }: Context, caseId: string, id: string): Promise<string> {
-  const record = await db.json(sql.readAppointment, [company.id, caseId, id, company.timeZone]);
+  const record = await db.json(sql.readAppointment, [company.id, caseId, id, zoneMark(company.timeZone)]);
   if (record === undefined) throw notFound('appointment');
   return record;
 }
@@ -22,7 +23,8 @@ export async function listAppointments(
   const range = readRange(context, query);
   const email = readAdviser(query);
   const list =
-    query.ok && (await db.json(sql.listAppointments, [company.id, caseId, company.timeZone, ...range, email]));
+    query.ok &&
+    (await db.json(sql.listAppointments, [company.id, caseId, zoneMark(company.timeZone), ...range, email]));
   if (list) return list;
   await requireCase(context, caseId);
   query.check();
@@ -35,7 +37,7 @@ export async function listDiary(context: Context, query: Form<AppointmentsQuery>
   const range = readRange(context, query);
   const email = readAdviser(query);
   query.check();
-  const values = [company.id, email, company.timeZone, ...range, page.limit, page.offset];
+  const values = [company.id, email, zoneMark(company.timeZone), ...range, page.limit, page.offset];
   const found = await db.first<PageOfJson>(sql.listDiary, values);
   if (!found) throw unknownAdviser();
   return found;

@@ -7,6 +7,7 @@ import { newId } from '../../kernel/ids.ts';
 import { originOf } from '../../kernel/record-log.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
+import { zoneMark } from '../../kernel/wall-time.ts';
 import { type AppointmentRow, appointmentOf, changeColumns, notice } from './appointment-changes.ts';
 import { type Appointment, type Asked, type Channel, messageColumns, planMessages } from './appointment-messages.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './appointments.schema.ts';
@@ -44,7 +45,7 @@ export async function createAppointment(
       body.location ?? null,
       body.video_meeting ?? false,
       toSql(now),
-      company.timeZone,
+      zoneMark(company.timeZone),
       ...messageColumns(plan),
       originOf(context),
     ]);

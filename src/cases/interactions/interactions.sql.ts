@@ -1,14 +1,14 @@
 import { inCase, recordLog } from '../../kernel/record-log.ts';
-import { iso, json, statement, wall } from '../../kernel/sql.ts';
+import { iso, json, jsonText, orNull, plain, statement, text, wall } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 
 const common = {
-  id: 'i.id',
-  type: 'i.type',
-  notes: 'i.notes',
-  sender: 'i.sender',
-  recipient: 'i.recipient',
-  customer_case_id: 'i.case_id',
+  id: plain('i.id'),
+  type: plain('i.type'),
+  notes: text('i.notes'),
+  sender: orNull(text('i.sender')),
+  recipient: text('i.recipient'),
+  customer_case_id: plain('i.case_id'),
 };
 const record = json({ ...common, when: iso('i.happened_at') });
 
@@ -34,7 +34,12 @@ const icons = `(VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email
   ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
   ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other')) AS d (type, icon, formatted_type)`;
 const element = (zone: string) =>
-  json({ ...common, when: wall('i.happened_at', zone), icon: 'd.icon', formatted_type: 'd.formatted_type' });
+  jsonText({
+    ...common,
+    when: plain(wall('i.happened_at', zone)),
+    icon: plain('d.icon'),
+    formatted_type: plain('d.formatted_type'),
+  });
 
 /** The element's own: zone. Filters: type, from, to, deleted. */
 export const interactionLists = caseLists('interactions', {
@@ -100,7 +105,7 @@ export const findInteraction = statement(
 /** $1 company, $2 case, $3 id, $4 zone */
 export const readInteraction = statement(
   'interactions.read',
-  `SELECT ${element('$4')}::text FROM interactions i JOIN ${icons} ON d.type = i.type
+  `SELECT ${element('$4')} FROM interactions i JOIN ${icons} ON d.type = i.type
     WHERE i.company_id = $1 AND i.case_id = $2 AND i.id = $3 AND i.deleted_at IS NULL`,
 );
 
@@ -125,5 +130,5 @@ export const restoreInteraction = statement(
    ), e AS (
      ${interactionLog.entry('restored', { from: 'i, seen', at: '$5', origin: '$6', before: 'seen.before' })}
    )
-   SELECT ${element('$4')}::text FROM i JOIN ${icons} ON d.type = i.type`,
+   SELECT ${element('$4')} FROM i JOIN ${icons} ON d.type = i.type`,
 );

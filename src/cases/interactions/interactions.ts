@@ -6,6 +6,7 @@ import { originOf } from '../../kernel/record-log.ts';
 import { isSet } from '../../kernel/shapes.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
+import { zoneMark } from '../../kernel/wall-time.ts';
 import { requireCase } from '../case.ts';
 import { type Listed, readInstant, readList } from '../case-list.ts';
 import type { InteractionBody, InteractionQuery } from './interactions.schema.ts';
@@ -15,7 +16,7 @@ export function listInteractions(context: Context, caseId: string, query: Form<I
   const { type, deleted } = query.body;
   const range = [readInstant(context, query, 'from'), readInstant(context, query, 'to')];
   const filters = [type, ...range, isSet(deleted) || undefined];
-  return readList(context, caseId, sql.interactionLists, query, { own: [context.company.timeZone], filters });
+  return readList(context, caseId, sql.interactionLists, query, { own: [zoneMark(context.company.timeZone)], filters });
 }
 
 export async function createInteraction(
@@ -88,7 +89,7 @@ async function requireInteraction({ db, company }: Context, caseId: string, id: 
 }
 
 export async function readInteraction({ db, company }: Context, caseId: string, id: string): Promise<string> {
-  const record = await db.json(sql.readInteraction, [company.id, caseId, id, company.timeZone]);
+  const record = await db.json(sql.readInteraction, [company.id, caseId, id, zoneMark(company.timeZone)]);
   if (record === undefined) throw notFound('interaction');
   return record;
 }
@@ -103,7 +104,7 @@ export async function deleteInteraction(context: Context, caseId: string, id: st
 
 export async function restoreInteraction(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
-  const values = [company.id, caseId, id, company.timeZone, toSql(clock()), originOf(context)];
+  const values = [company.id, caseId, id, zoneMark(company.timeZone), toSql(clock()), originOf(context)];
   return untilWritten(
     () => db.json(sql.restoreInteraction, values),
     async () => {

@@ -5,7 +5,7 @@ import { item, items, outstanding, standing, whole } from './invoice-shapes.sql.
 /** $1 company, $2 case, $3 id, $4 zone, $5 whether cancelled items are shown */
 export const readInvoice = statement(
   'invoices.read',
-  `SELECT ${whole('$4')}::text FROM invoices v, ${standing}, ${items('$5')}
+  `SELECT ${whole('$4')} FROM invoices v, ${standing}, ${items('$5')}
     WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3`,
 );
 
@@ -24,7 +24,7 @@ const change = (name: string, verb: Verb, set: string, possible: string): Statem
      ), e AS (
        ${invoiceLog.entry(verb, { from: 'v, seen', at: '$5', origin: '$6', before: 'seen.before' })}
      )
-     SELECT ${whole('$4')}::text FROM v, ${standing}, ${items('false')}`,
+     SELECT ${whole('$4')} FROM v, ${standing}, ${items('false')}`,
   );
 
 /** $7 when it was sent */

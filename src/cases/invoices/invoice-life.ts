@@ -6,6 +6,7 @@ import { isSet } from '../../kernel/shapes.ts';
 import type { Statement } from '../../kernel/sql.ts';
 import { parsePastTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
+import { zoneMark } from '../../kernel/wall-time.ts';
 import * as sql from './invoice-life.sql.ts';
 import type { OneInvoiceQuery, SentBody } from './invoices.schema.ts';
 
@@ -20,7 +21,7 @@ export async function readInvoice(
     company.id,
     caseId,
     id,
-    company.timeZone,
+    zoneMark(company.timeZone),
     isSet(query.body.show_cancelled_items),
   ]);
   if (record === undefined) throw notFound('invoice');
@@ -33,7 +34,7 @@ export async function sendInvoice(context: Context, caseId: string, id: string, 
   const { db, company, clock } = context;
   const now = clock();
   const sent = form.read('date_sent', form.body.date_sent, (text) => parsePastTime(text, company.timeZone, now)) ?? now;
-  const values = [company.id, caseId, id, company.timeZone, toSql(now), originOf(context), toSql(sent)];
+  const values = [company.id, caseId, id, zoneMark(company.timeZone), toSql(now), originOf(context), toSql(sent)];
   return untilWritten(
     async () => form.ok && db.json(sql.sendInvoice, values),
     async () => {
@@ -66,7 +67,7 @@ function change(
 ): Promise<string> {
   const { db, company, clock } = context;
   return untilWritten(
-    () => db.json(statement, [company.id, caseId, id, company.timeZone, toSql(clock()), originOf(context)]),
+    () => db.json(statement, [company.id, caseId, id, zoneMark(company.timeZone), toSql(clock()), originOf(context)]),
     async () => {
       const reason = refusal(await judgeChange(context, caseId, id, null));
       if (reason) throw notPossible('status', reason);

@@ -1,4 +1,4 @@
-import { iso, json, wall } from '../../kernel/sql.ts';
+import { arrayText, bare, iso, json, jsonText, NULL, orNull, plain, text, wall } from '../../kernel/sql.ts';
 
 /** The parts of an invoice `v` with its items `t` that the answers are made of, and where the two stand. */
 
@@ -17,64 +17,68 @@ const datePaid = `CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= 
 export const standing = `LATERAL (SELECT ${status} AS status, ${iso(`(${datePaid})`)} AS date_paid OFFSET 0) s`;
 
 const common = {
-  id: 'v.id',
-  ref: 'null',
-  notes: 'null',
-  terms: 'v.terms',
-  date_due: iso('v.date_due'),
-  date_sent: iso('v.date_sent'),
-  date_paid: 's.date_paid',
-  payment_terms: 'v.payment_terms',
-  subtotal: 'v.sub_total',
-  total: 'v.total',
-  invoice_number: 'v.invoice_number',
-  recipients_name: 'v.recipients_name',
-  vat_amount: 'v.vat_amount',
-  customer_case_id: 'v.case_id',
+  id: plain('v.id'),
+  ref: NULL,
+  notes: NULL,
+  terms: text('v.terms'),
+  date_due: plain(iso('v.date_due')),
+  date_sent: orNull(plain(iso('v.date_sent'))),
+  date_paid: orNull(plain('s.date_paid')),
+  payment_terms: text('v.payment_terms'),
+  subtotal: bare('v.sub_total'),
+  total: bare('v.total'),
+  invoice_number: text('v.invoice_number'),
+  recipients_name: text('v.recipients_name'),
+  vat_amount: bare('v.vat_amount'),
+  customer_case_id: plain('v.case_id'),
 };
 export const record = json({ ...common, date_created: iso('v.date_created') });
 
-export const item = json({
-  id: 't.id',
-  description: 't.description',
-  amount: 't.amount',
-  quantity: 't.quantity',
-  rate: 't.rate',
-  subtotal: 't.subtotal',
-  vat_amount: 't.vat_amount',
-  status: `CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END`,
-  paid_at: 'CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END',
-  case_invoice_id: 't.invoice_id',
-  customer_case_id: 't.case_id',
-  has_vat: 't.vat_amount <> 0',
-});
+const itemFields = {
+  id: plain('t.id'),
+  description: text('t.description'),
+  amount: bare('t.amount'),
+  quantity: bare('t.quantity'),
+  rate: bare('t.rate'),
+  subtotal: bare('t.subtotal'),
+  vat_amount: bare('t.vat_amount'),
+  status: orNull(plain(`CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END`)),
+  paid_at: orNull(plain('CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END')),
+  case_invoice_id: plain('t.invoice_id'),
+  customer_case_id: plain('t.case_id'),
+  has_vat: bare('t.vat_amount <> 0'),
+};
+export const item = json(itemFields);
 
-/** `i`, which an element needs beside `v` and `s`. */
-export const items = (showCancelled: string) => `LATERAL (
-  SELECT coalesce(json_agg(${item} ORDER BY t.position), '[]') AS items
+const itemsOf = (array: string, showCancelled: string) => `LATERAL (
+  SELECT ${array} AS items
     FROM invoice_items t
    WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
      AND (${showCancelled} OR t.cancelled_at IS NULL)) i`;
 
+/** `i`, which an element needs beside `v` and `s`. */
+export const items = (showCancelled: string) => itemsOf(arrayText(jsonText(itemFields), 't.position'), showCancelled);
+
 const fields = (dateCreated: string) => ({
   ...common,
-  date_created: dateCreated,
-  status: 's.status',
-  mail_sent: 'v.date_sent IS NOT NULL',
-  payable_online: 'false',
-  formatted_recurring_interval: 'null',
-  items: 'i.items',
+  date_created: plain(dateCreated),
+  status: plain('s.status'),
+  mail_sent: bare('v.date_sent IS NOT NULL'),
+  payable_online: bare('false'),
+  formatted_recurring_interval: NULL,
+  items: { sql: 'i.items', text: 'i.items' },
 });
 const inZone = (zone: string) => fields(wall('v.date_created', zone));
 
 /** Of the list, whose fields are specified. */
-export const element = (zone: string) => json(inZone(zone));
+export const element = (zone: string) => jsonText(inZone(zone));
 
 /** What can still be paid. */
 export const outstanding = 'CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END';
 
 /** As the additional operations show it. */
-export const whole = (zone: string) => json({ ...inZone(zone), paid: 'v.paid', outstanding });
+export const whole = (zone: string) =>
+  jsonText({ ...inZone(zone), paid: bare('v.paid'), outstanding: bare(outstanding) });
 
 export const payment = json({
   id: 'y.id',
@@ -99,4 +103,4 @@ export const image = `(SELECT ${json({
   created_at: iso('v.created_at'),
   updated_at: iso('v.updated_at'),
   cancelled_at: iso('v.cancelled_at'),
-})} FROM ${standing}, ${items('true')})`;
+})} FROM ${standing}, ${itemsOf(`coalesce(json_agg(${item} ORDER BY t.position), '[]')`, 'true')})`;

@@ -7,6 +7,7 @@ import { originOf } from '../../kernel/record-log.ts';
 import { isSet } from '../../kernel/shapes.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
+import { zoneMark } from '../../kernel/wall-time.ts';
 import { type Listed, readInstant, readList } from '../case-list.ts';
 import { type InvoiceLine, readLines, readTotals } from './invoice-totals.ts';
 import type { InvoiceBody, InvoiceQuery } from './invoices.schema.ts';
@@ -15,7 +16,7 @@ import * as sql from './invoices.sql.ts';
 export function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<Listed> {
   const range = [readInstant(context, query, 'due_from'), readInstant(context, query, 'due_to')];
   return readList(context, caseId, sql.invoiceLists, query, {
-    own: [context.company.timeZone, isSet(query.body.show_cancelled_items)],
+    own: [zoneMark(context.company.timeZone), isSet(query.body.show_cancelled_items)],
     filters: [query.body.status, ...range],
   });
 }

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pg from 'pg';
+import { type Firm, openWorld } from './harness/world.ts';
+
+/** What becomes of requests whose connection to the database ends, or hangs behind another. */
+
+const world = await openWorld();
+
+const APP = `datname = current_database() AND application_name = 'case-records'`;
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(setImmediate);
+}
+
+/** Holds what `statement` locks while `work` runs. */
+async function holding(
+  statement: string,
+  values: unknown[],
+  work: (holder: pg.Client) => Promise<void>,
+): Promise<void> {
+  const holder = new pg.Client(world.connection);
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query(statement, values);
+    await work(holder);
+  } finally {
+    await holder.end();
+  }
+}
+
+const waiting = async (forMs = 0) =>
+  Number(
+    (
+      await world.sql(
+        `SELECT count(*) AS count FROM pg_stat_activity
+          WHERE ${APP} AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > make_interval(secs => $1)`,
+        [forMs / 1000],
+      )
+    )[0]?.count,
+  );
+
+const endThose = (which: string) =>
+  world.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${APP} AND ${which}`);
+
+async function call(firm: Firm): Promise<string> {
+  const made = await firm.post(`${firm.path}/interactions`, { type: 'phone', notes: '' });
+  assert.equal(made.status, 200, made.text);
+  return made.body.id;
+}
+
+test('a transaction whose connection ends is a 503, leaves nothing, and the service goes on', async () => {
+  const firm = await world.firm();
+  await holding('LOCK TABLE idempotency_keys IN EXCLUSIVE MODE', [], async (holder) => {
+    const write = firm.post(`${firm.path}/interactions`, { type: 'phone', notes: 'lost' }, { 'idempotency-key': 'k' });
+    await until(async () => (await waiting()) === 1);
+    await endThose(`wait_event_type = 'Lock'`);
+    const answer = await write;
+    assert.equal(answer.status, 503, answer.text);
+    assert.equal(answer.headers['retry-after'], '1');
+    await holder.query('ROLLBACK');
+  });
+  assert.deepEqual((await firm.get(`${firm.path}/interactions`)).body, []);
+  const again = await firm.post(`${firm.path}/interactions`, { type: 'phone', notes: '' }, { 'idempotency-key': 'k' });
+  assert.equal(again.status, 200);
+});
+
+test('a write whose connection ends is a 503 and is not tried again', async () => {
+  const firm = await world.firm();
+  await holding('LOCK TABLE interactions IN EXCLUSIVE MODE', [], async (holder) => {
+    const write = firm.post(`${firm.path}/interactions`, { type: 'phone', notes: '' });
+    await until(async () => (await waiting()) === 1);
+    await endThose(`wait_event_type = 'Lock'`);
+    assert.equal((await write).status, 503);
+    await holder.query('ROLLBACK');
+  });
+  assert.deepEqual((await firm.get(`${firm.path}/interactions`)).body, []);
+});
+
+test('a read whose connection ends is answered on another', async () => {
+  const firm = await world.firm();
+  await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
+    const read = firm.get(`${firm.path}/interactions`);
+    await until(async () => (await waiting()) === 1);
+    await endThose(`wait_event_type = 'Lock'`);
+    await until(async () => (await waiting()) === 1);
+    await holder.query('ROLLBACK');
+    assert.equal((await read).status, 200);
+  });
+});
+
+test('after all connections have ended, reads are answered and writes are again', async () => {
+  const firm = await world.firm();
+  await Promise.all(Array.from({ length: 40 }, () => call(firm)));
+  await endThose('true');
+  const answers = await Promise.all(Array.from({ length: 30 }, () => firm.get(`${firm.path}/interactions`)));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+  await until(async () => (await firm.post(`${firm.path}/interactions`, { type: 'phone' })).status === 200);
+});
+
+test('who comes later does not wait behind a statement that hangs', async () => {
+  const firm = await world.firm();
+  const id = await call(firm);
+  await holding('SELECT 1 FROM interactions WHERE id = $1 FOR UPDATE', [id], async (holder) => {
+    const stuck = Array.from({ length: 4 }, () => firm.patch(`${firm.path}/interactions/${id}`, { type: 'letter' }));
+    await until(async () => (await waiting(300)) === 4);
+    await Promise.all(Array.from({ length: 60 }, () => call(firm)));
+    assert.equal(await waiting(), 4);
+    await holder.query('ROLLBACK');
+    for (const answer of await Promise.all(stuck)) assert.equal(answer.status, 200);
+  });
+});
