@@ -26,6 +26,7 @@ import { Records } from './http/entity-tags.ts';
 import { health } from './http/health.ts';
 import { type GatherMetrics, metrics } from './http/metrics.ts';
 import { openapi } from './http/openapi.ts';
+import { overload } from './http/overload.ts';
 import { BODY_LIMIT, onClientError, onFrameworkError, problems } from './http/problems.ts';
 import { rateLimit } from './http/rate-limit.ts';
 import { requestId, requestLog } from './http/request-log.ts';
@@ -54,6 +55,10 @@ export type AppOptions = {
   gatherMetrics?: GatherMetrics | undefined;
   /** Most requests of a credential; without it there is no limit. */
   requestsPerMinute?: number | undefined;
+  /** Most requests that are worked on at once. */
+  requestsAtOnce?: number;
+  /** Most connections of callers; one more is closed. */
+  connectionsAtOnce?: number;
   /** Whose pages may call from a browser. */
   corsOrigins?: readonly string[];
   /** Where there is a key to keep secrets with. */
@@ -77,6 +82,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     secrets,
     privateAddresses = false,
     requestsPerMinute,
+    requestsAtOnce = Infinity,
+    connectionsAtOnce,
     corsOrigins = [],
     tokenSeconds = HOUR,
     gatherMetrics,
@@ -90,7 +97,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     clientErrorHandler: onClientError,
     frameworkErrors: onFrameworkError as never,
     // Judged in problems.ts, so that its answer has the common form.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, connectionsCheckingInterval: 5_000 },
     // A slow or silent peer must not hold a connection for ever.
     requestTimeout: 30_000,
     keepAliveTimeout: 30_000,
@@ -101,6 +108,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
 
+  if (connectionsAtOnce !== undefined) app.server.maxConnections = connectionsAtOnce;
   requestLog(app);
   securityHeaders(app);
   problems(app);
@@ -112,6 +120,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onClose', () => uses.flush());
   authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
   if (requestsPerMinute !== undefined) rateLimit(app, requestsPerMinute, clock);
+  overload(app, requestsAtOnce);
   metrics(app, { db, clock, outcomes: outcomes ?? new Outcomes(), gatherMetrics });
   health(app, db, migrations ?? (await readMigrations()));
   const records = new Records();

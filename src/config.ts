@@ -97,6 +97,14 @@ export const SETTINGS = {
     'Most requests of one credential in each process; no limit by default',
     (text) => wholeNumber(text, 1, 1_000_000),
   ),
+  REQUESTS_AT_ONCE: setting(
+    '200',
+    'Most requests that each process works on at once; more are refused with 503',
+    (text) => wholeNumber(text, 1, 100_000),
+  ),
+  CONNECTIONS_AT_ONCE: setting('5000', 'Most connections of callers to each process; more are closed', (text) =>
+    wholeNumber(text, 1, 1_000_000),
+  ),
   CORS_ORIGINS: setting(
     '',
     'Origins whose pages may call from a browser, such as `https://app.example`, by commas',

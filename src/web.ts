@@ -47,6 +47,8 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
       secrets: config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY),
       privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       requestsPerMinute: config.REQUESTS_PER_MINUTE,
+      requestsAtOnce: config.REQUESTS_AT_ONCE,
+      connectionsAtOnce: config.CONNECTIONS_AT_ONCE,
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,
     });

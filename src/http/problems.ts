@@ -111,7 +111,7 @@ const CLIENT_ERRORS: Record<string, [number, string]> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
 };
 
-function sendProblem(request: FastifyRequest, reply: FastifyReply, error: CodedError): FastifyReply {
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: CodedError): FastifyReply {
   const { status, headers, body } = problemOf(request, error);
   return reply.status(status).headers(headers).send(body);
 }

@@ -37,8 +37,9 @@ export class Pipelines {
   }
 
   async query<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
-    const lane = this.#free() ?? (await this.#turn());
-    if (lane.underWay++ === 0) lane.answeredAt = performance.now();
+    // Whoever comes later does not pass those who wait.
+    const free = this.#waiting.length === 0 ? this.#free() : undefined;
+    const lane = free ? take(free) : await this.#turn();
     try {
       if (lane.opening) await lane.opening;
       return await new Promise((resolve, reject) => {
@@ -51,7 +52,7 @@ export class Pipelines {
     } finally {
       lane.underWay--;
       lane.answeredAt = performance.now();
-      this.#serveNext(lane);
+      this.#serveWaiting();
     }
   }
 
@@ -111,12 +112,18 @@ export class Pipelines {
     });
   }
 
-  #serveNext(lane: Lane): void {
-    const usable = this.#lanes.has(lane) ? lane : this.#waiting.length > 0 && !this.#closed ? this.#free() : undefined;
-    if (!usable || usable.underWay >= MOST_AHEAD) return;
-    const next = this.#waiting.shift();
-    if (!next) return;
-    clearTimeout(next.timer);
-    next.go(usable);
+  #serveWaiting(): void {
+    while (this.#waiting.length > 0 && !this.#closed) {
+      const lane = this.#free();
+      if (!lane) return;
+      const { go, timer } = this.#waiting.shift() as Waiting;
+      clearTimeout(timer);
+      go(take(lane));
+    }
   }
+}
+
+function take(lane: Lane): Lane {
+  if (lane.underWay++ === 0) lane.answeredAt = performance.now();
+  return lane;
 }

@@ -1,0 +1,65 @@
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+
+export type Sent = { method: string; path: string; body?: unknown; headers?: Record<string, string> };
+export type Answered = { status: number; text: string; headers: IncomingHttpHeaders; ms: number };
+
+/** The answer, or how the connection ended without one. */
+export type Outcome = Answered | { status: 0; error: string; ms: number };
+
+const MOST_MS = 60_000;
+
+export const HUNG = 'no answer';
+
+/** A caller of a service that may be killed at any moment: whatever happens, there is an outcome. */
+export class Line {
+  readonly #agent: Agent;
+  readonly #token: string;
+  readonly url: string;
+
+  constructor(url: string, token: string, connections = Infinity) {
+    this.url = url;
+    this.#token = token;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: Infinity });
+  }
+
+  send({ method, path, body, headers = {} }: Sent): Promise<Outcome> {
+    const begun = performance.now();
+    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const sent: Record<string, string> = {
+      authorization: `Bearer ${this.#token}`,
+      'content-type': 'application/json',
+      ...(payload !== undefined && { 'content-length': String(Buffer.byteLength(payload)) }),
+      ...headers,
+    };
+    return new Promise((resolve) => {
+      const end = (outcome: { status: number; text: string; headers: IncomingHttpHeaders } | { error: string }) => {
+        clearTimeout(timer);
+        const ms = performance.now() - begun;
+        resolve('error' in outcome ? { status: 0, ...outcome, ms } : { ...outcome, ms });
+      };
+      const request = httpRequest(this.url + path, { method, headers: sent, agent: this.#agent }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', (error) => end({ error: error.message }));
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          end({ status: response.statusCode ?? 0, text, headers: response.headers });
+        });
+      });
+      const timer = setTimeout(() => request.destroy(new Error(HUNG)), MOST_MS);
+      request.on('error', (error) => end({ error: error.message }));
+      request.end(payload);
+    });
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a proof looks into any answer
+  async get(path: string): Promise<any> {
+    const answer = await this.send({ method: 'GET', path });
+    if (answer.status !== 200) throw new Error(`GET ${path}: ${JSON.stringify(answer)}`);
+    return JSON.parse((answer as Answered).text);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,23 @@
+import { clock } from './clock.ts';
+import { crash } from './crash.ts';
+import { disk } from './disk.ts';
+import { messages, retries, webhooks } from './existing.ts';
+import { migration } from './migration.ts';
+import { overload } from './overload.ts';
+import type { Proof } from './proof.ts';
+import { slowPeers } from './slow-peers.ts';
+import { stalledDatabase } from './stalled-database.ts';
+
+/** In the order in which they run. */
+export const PROOFS: readonly Proof[] = [
+  crash,
+  overload,
+  slowPeers,
+  stalledDatabase,
+  disk,
+  migration,
+  clock,
+  retries,
+  messages,
+  webhooks,
+];

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import {
+  databaseProcess,
+  launch,
+  printed,
+  type Running,
+  type Settings,
+  startProcess,
+  temporaryDirectory,
+} from '../test/harness/service.ts';
+import { Line } from './exchange.ts';
+
+/** The service as an operator runs it: `serve` with the bundled database on one port, and a `worker` beside it. */
+
+export type Demo = {
+  token: string;
+  case_id: string;
+  customers: { id: string; email: string; phone: string }[];
+  advisers: { email: string }[];
+};
+
+export class Site {
+  readonly dataDir: string;
+  readonly #home: { remove: () => Promise<void> };
+  readonly #settings: Settings;
+  service: Running | undefined;
+  worker: ReturnType<typeof launch> | undefined;
+
+  static async open(settings: Settings = {}, dataDir?: string): Promise<Site> {
+    const home = await temporaryDirectory();
+    const fixed = {
+      DATA_DIR: dataDir ?? home.path,
+      PORT: String(await freePort()),
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+      WEBHOOK_PRIVATE_ADDRESSES: 'true',
+      LOG_LEVEL: 'error',
+    };
+    return new Site(home, { ...fixed, ...settings });
+  }
+
+  private constructor(home: { remove: () => Promise<void> }, settings: Settings) {
+    this.#home = home;
+    this.#settings = settings;
+    this.dataDir = settings.DATA_DIR as string;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#settings.PORT}`;
+  }
+
+  async start(settings: Settings = {}): Promise<void> {
+    Object.assign(this.#settings, settings);
+    this.service = await startProcess(this.#settings);
+  }
+
+  async startWorker(): Promise<void> {
+    this.worker = launch({ ...this.#settings, WORKER_CONCURRENCY: '32' }, 'worker');
+    await printed(this.worker, /sends what is due/);
+  }
+
+  /** A command of the same site. */
+  run(command: string): ReturnType<typeof launch> {
+    return launch(this.#settings, command);
+  }
+
+  async demo(): Promise<Demo> {
+    return JSON.parse(await readFile(join(this.dataDir, 'demo.json'), 'utf8'));
+  }
+
+  async line(connections?: number): Promise<Line> {
+    return new Line(this.url, (await this.demo()).token, connections);
+  }
+
+  async databasePid(): Promise<number> {
+    const pid = await databaseProcess(this.dataDir);
+    if (pid === undefined) throw new Error('The bundled database does not run.');
+    return pid;
+  }
+
+  /** As the owner of the database. */
+  async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const client = await this.connect();
+    try {
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async connect(): Promise<pg.Client> {
+    const client = new pg.Client({ host: join(this.dataDir, 'postgres'), user: 'postgres', database: 'case_records' });
+    client.on('error', () => {});
+    await client.connect();
+    return client;
+  }
+
+  async stopWorker(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    this.worker?.child.kill(signal);
+    await this.worker?.ended;
+    this.worker = undefined;
+  }
+
+  async stop(): Promise<number | null | undefined> {
+    await this.stopWorker();
+    return this.service?.stop();
+  }
+
+  /** Also where a proof has failed in the middle. */
+  async remove(): Promise<void> {
+    await this.stopWorker('SIGKILL');
+    await this.service?.stop('SIGKILL');
+    for (const pid of await processesIn(this.dataDir)) kill(pid);
+    await this.#home.remove();
+  }
+}
+
+export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal);
+  } catch {}
+}
+
+async function eachProcess<T>(look: (pid: number) => Promise<T | undefined>): Promise<T[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(pids.map((pid) => look(pid).catch(() => undefined)));
+  return found.filter((one) => one !== undefined);
+}
+
+/** Every process of a PostgreSQL server has its data directory as its working directory. */
+export const processesIn = (dataDir: string): Promise<number[]> =>
+  eachProcess(async (pid) => ((await readlink(`/proc/${pid}/cwd`)).startsWith(dataDir) ? pid : undefined));
+
+export const childrenOf = (parent: number): Promise<number[]> =>
+  eachProcess(async (pid) => {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent ? pid : undefined;
+  });
+
+export const commandOf = (pid: number): Promise<string> =>
+  readFile(`/proc/${pid}/cmdline`, 'utf8').then(
+    (text) => text.replaceAll('\0', ' '),
+    () => '',
+  );
+
+/** In MB. */
+export async function memoryOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

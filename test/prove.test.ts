@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { holds, Skipped } from '../prove/proof.ts';
+import { PROOFS } from '../prove/proofs.ts';
+
+/** The short form of every proof that has no test of its own: client-retries, messages-year and webhooks-kills are those. */
+
+const ELSEWHERE = new Set(['retries', 'messages', 'webhooks']);
+
+for (const proof of PROOFS) {
+  if (ELSEWHERE.has(proof.name)) continue;
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+  test(`${proof.name}: ${proof.about} (SEED=${seed})`, async (t) => {
+    try {
+      const figures = await proof.run({ seed, short: true, progress: () => {} });
+      for (const note of figures.notes) t.diagnostic(note);
+      assert.ok(holds(figures), JSON.stringify(figures, null, 2));
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error;
+      t.skip(error.message);
+    }
+  });
+}
