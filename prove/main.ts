@@ -52,7 +52,7 @@ async function prove(proof: Proof): Promise<void> {
     if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
     rows.push(rowOf(proof, figures, seconds()));
     for (const note of figures.notes) told.push(`${proof.name}: ${note}`);
-    for (const fault of figures.faults) told.push(`${proof.name}: FAULT: ${fault}`);
+    for (const fault of [...figures.faults, ...figures.late]) told.push(`${proof.name}: FAULT: ${fault}`);
     if (!holds(figures)) broken = true;
   } catch (error) {
     if (error instanceof Skipped) {
@@ -76,7 +76,7 @@ function rowOf({ name }: Proof, figures: Figures, seconds: number): Record<strin
     twice: figures.twice,
     'half written': figures.halfWritten,
     '5xx by input': figures.errors,
-    'other faults': figures.faults.length,
+    'other faults': figures.faults.length + figures.late.length,
     seconds,
   };
 }

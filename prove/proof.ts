@@ -10,6 +10,8 @@ export type Figures = {
   errors: number;
   /** Promises that were broken, in words. */
   faults: string[];
+  /** Those of time and pace, which a machine that is busy otherwise breaks as well. */
+  late: string[];
   /** What was measured beside that. */
   notes: string[];
 };
@@ -39,6 +41,7 @@ export const noFigures = (): Figures => ({
   halfWritten: 0,
   errors: 0,
   faults: [],
+  late: [],
   notes: [],
 });
 
@@ -48,8 +51,8 @@ export function fault(figures: Figures, text: string): void {
   if (figures.faults.length < FAULTS_SHOWN) figures.faults.push(text);
 }
 
-export const holds = ({ lost, twice, halfWritten, errors, faults }: Figures): boolean =>
-  lost + twice + halfWritten + errors + faults.length === 0;
+export const holds = ({ lost, twice, halfWritten, errors, faults, late }: Figures): boolean =>
+  lost + twice + halfWritten + errors + faults.length + late.length === 0;
 
 /** A wait that ends: asks again and again, because other processes tell nothing of themselves. */
 export async function until(what: string, seconds: number, condition: () => Promise<boolean> | boolean): Promise<void> {
