@@ -9,9 +9,18 @@ CREATE TABLE webhook_endpoints (
   description text,
   -- As they were named: `*` and `invoice.*` mean what there is when an event happens.
   types text[] NOT NULL,
+  -- Of events up to a position: [{"until", "types"}], as long as the endpoint has not come so far.
+  earlier_types jsonb NOT NULL DEFAULT '[]',
   state text NOT NULL CHECK (state IN ('active', 'disabled', 'failing')),
   state_reason text,
   failing_since timestamptz,
+  -- One more with each resumption: what was attempted before does not count any more.
+  epoch integer NOT NULL DEFAULT 0,
+  -- What workers are yet to do with all that waits: have it tried at once, or drop it.
+  backlog text CHECK (backlog IN ('hasten', 'drop')),
+  -- Whether the latest attempt failed, and until when the receiver wants nothing.
+  faltering boolean NOT NULL DEFAULT false,
+  paused_until timestamptz,
   -- Under SECRETS_KEY; never the secrets themselves. The previous one signs too until its end.
   sealed_secret text,
   sealed_previous_secret text,
@@ -28,8 +37,8 @@ CREATE TABLE webhook_endpoints (
   PRIMARY KEY (company_id, id)
 );
 
--- One event on its way to one endpoint. Of those of one record only the first that waits is `ready`: whatever is done
--- to them is done while the endpoint's row is held, so that each has its turn, and none has it twice.
+-- One event on its way to one endpoint. Of those of one record only the first that waits is `ready`, whatever state the
+-- endpoint is in. Who changes that holds or shares the endpoint's row, so that each has its turn, and none has it twice.
 CREATE TABLE webhook_deliveries (
   company_id uuid NOT NULL,
   endpoint_id uuid NOT NULL,
@@ -44,7 +53,8 @@ CREATE TABLE webhook_deliveries (
   lease_until timestamptz,
   lease_by uuid,
   claim_at timestamptz NOT NULL GENERATED ALWAYS AS (greatest(due_at, lease_until)) STORED,
-  -- Since it was queued, or since the endpoint was resumed.
+  -- In the endpoint's epoch: since it was queued, or since the endpoint was resumed.
+  epoch integer NOT NULL DEFAULT 0,
   attempts integer NOT NULL DEFAULT 0,
   first_attempt_at timestamptz,
   -- Every attempt that was ever made: {"at", "status", "error", "ms", "answer"}
@@ -63,6 +73,9 @@ CREATE INDEX webhook_deliveries_order ON webhook_deliveries (company_id, endpoin
   WHERE state = 'waiting';
 CREATE INDEX webhook_deliveries_held ON webhook_deliveries (company_id, endpoint_id)
   WHERE state = 'waiting' AND lease_by IS NOT NULL;
+-- Of an endpoint one ping waits at most.
+CREATE UNIQUE INDEX webhook_deliveries_ping ON webhook_deliveries (company_id, endpoint_id)
+  WHERE state = 'waiting' AND position IS NULL;
 CREATE INDEX webhook_deliveries_listed ON webhook_deliveries (company_id, endpoint_id, created_at, position, id);
 CREATE INDEX webhook_deliveries_ended ON webhook_deliveries (company_id, endpoint_id, ended_at)
   WHERE ended_at IS NOT NULL;

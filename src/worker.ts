@@ -38,46 +38,46 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   const { config, connection, logger } = options;
   const onError = (error: Error) => logger.warn({ reason: error.message }, "a worker's database connection broke");
   const db = new Database({ connection, poolSize: CONNECTIONS, onError });
+  // Of their own: what receivers and long backlogs do to webhooks, meetings and messages never wait for.
+  const webhooksDb = new Database({ connection, poolSize: CONNECTIONS, onError });
   const { clock, stop: leaveClock } = await databaseClock(db, options.clock, logger).catch(async (error: unknown) => {
-    await db.close();
+    await Promise.all([db.close(), webhooksDb.close()]);
     throw error;
   });
   const senders = sendersOf(config, logger);
   const providers = providersOf(config, clock);
   const secrets = new SecretBox(config.SECRETS_KEY ?? []);
   const slots = config.WORKER_CONCURRENCY;
-  const worker = new DueWorker({
-    db,
-    connection,
+  const limits = { connection, clock, logger, slots, slotsPerCompany: Math.ceil(slots / 4) };
+  const { outcomes } = options;
+  const queues = [
+    meetingQueue({ db, clock, logger, providers, secrets }),
+    ...messageQueues({ db, clock, logger, senders, outcomes }),
+  ];
+  const webhooks = webhookQueues({
+    db: webhooksDb,
     clock,
     logger,
-    queues: [
-      meetingQueue({ db, clock, logger, providers, secrets }),
-      ...messageQueues({ db, clock, logger, senders, outcomes: options.outcomes }),
-      ...webhookQueues({
-        db,
-        clock,
-        logger,
-        outcomes: options.outcomes,
-        secrets,
-        logs: RECORD_LOGS,
-        reach: { privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES },
-        tell: senders.email.tell,
-      }),
-    ],
-    slots,
-    slotsPerCompany: Math.ceil(slots / 4),
+    outcomes,
+    secrets,
+    logs: RECORD_LOGS,
+    reach: { privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES },
+    tell: senders.email.tell,
   });
-  await worker.start();
+  const workers = [
+    new DueWorker({ ...limits, db, queues }),
+    new DueWorker({ ...limits, db: webhooksDb, queues: webhooks }),
+  ];
+  await Promise.all(workers.map((worker) => worker.start()));
   const leaveEvents = keepForgetting(db, logger);
-  const leaveDeliveries = keepForgettingDeliveries({ db, clock, logger });
+  const leaveDeliveries = keepForgettingDeliveries({ db: webhooksDb, clock, logger });
   return async () => {
-    await worker.stop();
+    await Promise.all(workers.map((worker) => worker.stop()));
     await leaveEvents();
     await leaveDeliveries();
     leaveClock();
     for (const sender of Object.values(senders)) sender.close();
-    await db.close();
+    await Promise.all([db.close(), webhooksDb.close()]);
   };
 }
 

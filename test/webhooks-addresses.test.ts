@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, connect as dialTo } from 'node:net';
@@ -6,6 +7,7 @@ import { after, test } from 'node:test';
 import { connect, type Reach } from '../src/webhooks/connect.ts';
 import { post } from '../src/webhooks/post.ts';
 import { isPublic } from '../src/webhooks/public-address.ts';
+import { resolvePublic } from '../src/webhooks/resolve.ts';
 import { makeCertificate, openReceiver, type Receiver, verified } from './harness/receiver.ts';
 import { secrets, webhookOffice } from './harness/webhook-office.ts';
 import { openWorld } from './harness/world.ts';
@@ -26,6 +28,7 @@ const PRIVATE = [
   '100.127.255.255',
   '127.0.0.1',
   '127.255.255.254',
+  '168.63.129.16',
   '169.254.169.254',
   '172.16.0.1',
   '172.31.255.255',
@@ -150,6 +153,25 @@ test('a connection that leads to a private address all the same is ended before 
   await closed;
   assert.equal(bytes, 0);
   server.close();
+});
+
+test('the machine’s own addresses are not reached, public ones neither', async () => {
+  const dialled: string[] = [];
+  const reach = { ...reachTo(async () => [PUBLIC], dialled), own: () => [PUBLIC] };
+  for (const url of ['https://receiver.example/', `https://${PUBLIC}/`]) {
+    await assert.rejects(connect(new URL(url), reach, never), /no public address/);
+  }
+  assert.deepEqual(dialled, []);
+});
+
+test('a name that nobody answers for ends with the attempt', async () => {
+  const silent = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const servers = [`127.0.0.1:${silent.address().port}`];
+  const ending = new AbortController();
+  silent.once('message', () => ending.abort(new Error('enough')));
+  await assert.rejects(resolvePublic('receiver.example', ending.signal, servers), { code: 'ECANCELLED' });
+  silent.close();
 });
 
 test('plain http is not spoken', async () => {

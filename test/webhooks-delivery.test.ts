@@ -53,7 +53,8 @@ async function until(iso: string): Promise<void> {
     await office.runOnce();
     const [{ at }] = (await world.sql(
       `SELECT to_char(min(claim_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
-         FROM webhook_deliveries WHERE state = 'waiting' AND ready`,
+         FROM webhook_deliveries d JOIN webhook_endpoints w ON w.id = d.endpoint_id
+        WHERE d.state = 'waiting' AND d.ready AND w.state = 'active'`,
     )) as [{ at: string | null }];
     if (at === null || Temporal.Instant.compare(at, end) > 0) break;
     world.clock.set(at);
@@ -173,23 +174,25 @@ test('the pauses grow over three days; then the endpoint is failing, and the con
   await call(firm, 'late');
   await until('2026-06-04T09:00:00Z');
   await office.runOnce();
-  const [failed] = await deliveries(firm, endpoint, '?state=failed');
+  const failed = (await deliveries(firm, endpoint, '?state=waiting')).at(-1);
   const { tries } = await ok(firm.get(`${endpoint.path}/deliveries/${failed.id}`));
   const times = tries.map(({ at }: { at: string }) => Temporal.Instant.from(at));
-  const pauses = times.slice(1).map((at: Temporal.Instant, i: number) => times[i].until(at).total('seconds'));
+  const pauses = times
+    .slice(1)
+    .map((at: Temporal.Instant, i: number) => Math.round(times[i].until(at).total('seconds')));
   assert.deepEqual(pauses.slice(0, 9), [30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 21_600]);
-  assert.equal(times[0].until(times.at(-1)).total('hours'), 72);
+  assert.equal(Math.round(times[0].until(times.at(-1)).total('seconds')), 72 * 3_600);
   assert.equal(tries[0].status, 500);
   assert.equal(tries[0].answer.length, 1_000);
   const record = await ok(firm.get(endpoint.path));
-  assert.deepEqual([record.state, record.failing_since], ['failing', '2026-06-04T09:00:00.000000Z']);
+  assert.deepEqual([record.state, record.failing_since.slice(0, 19)], ['failing', '2026-06-04T09:00:00']);
   assert.match(record.state_reason, /three days/);
   assert.deepEqual(
     office.mails.map(({ recipient }) => recipient),
     ['it@firm.example'],
   );
   assert.match(office.mails[0]?.text ?? '', /127\.0\.0\.1/);
-  assert.deepEqual(office.outcomes, ['failed']);
+  assert.deepEqual(office.outcomes, [], 'it waits for somebody to resume the endpoint');
   const log = await ok(firm.get(`${endpoint.path}/history`));
   assert.deepEqual(log.map(({ type, actor }: { type: string; actor: object }) => [type, actor]).at(-1), [
     'webhook_endpoint.marked_failing',
@@ -240,12 +243,12 @@ test('an endpoint that takes others stays active when one event is given up, and
   await change(firm, id, 'next');
   await call(firm, 'poison');
   receiver.onEvent = ({ event }) => (event.after.notes === 'poison' ? { status: 422 } : undefined);
-  await until('2026-06-02T09:00:00Z');
+  await until('2026-06-04T00:00:00Z');
   await call(firm, 'fine');
   await until('2026-06-05T09:00:00Z');
   assert.equal(await stateOf(firm, endpoint), 'active');
   assert.equal((await deliveries(firm, endpoint, '?state=failed')).length, 2);
-  assert.equal(notesOf(receiver.received).at(-1), 'next', 'what waited for it goes on');
+  assert.ok(notesOf(receiver.received).includes('next'), 'what waited for it goes on');
   assert.deepEqual(
     office.mails.map(({ recipient }) => recipient),
     ['office@firm.example'],
@@ -310,7 +313,7 @@ for (const [status, header, seconds] of [
     receiver.onEvent = () => ({ status, headers: { 'retry-after': header } });
     await office.runOnce();
     const [{ next_attempt_at: next }] = await deliveries(firm, endpoint);
-    assert.equal(world.clock.read().until(Temporal.Instant.from(next)).total('seconds'), seconds);
+    assert.equal(Math.round(world.clock.read().until(Temporal.Instant.from(next)).total('seconds')), seconds);
   });
 }
 
@@ -500,7 +503,7 @@ test('what is replayed goes before what waits behind it, and what waits is not l
   await ok(firm.post(`${endpoint.path}/replay`, {}));
   world.clock.advance({ seconds: 40 });
   await office.runOnce();
-  assert.deepEqual(notesOf(receiver.received), ['1', '2', '2', '3', '3']);
+  assert.deepEqual(notesOf(receiver.received), ['1', '2', '3'], 'what waits already goes out once');
 });
 
 test('what waits for a removed endpoint is dropped', async () => {
@@ -604,9 +607,10 @@ test('what is queued at the very moment in which the one before it ends has its 
   await other.query('SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE', [endpointId]);
   await other.query(fanOut.text, [firm.companyId, endpointId, top, 500, world.clock.read().toString()]);
   resolve();
-  const settledOrWaiting = `SELECT 1 FROM webhook_deliveries WHERE endpoint_id = $1 AND state = 'delivered' UNION ALL
-    SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  while ((await world.sql(settledOrWaiting, [endpointId])).length === 0);
+  const { promise: tried, resolve: hasTried } = Promise.withResolvers<void>();
+  world.db.onStatement = (name) => name === 'webhook_endpoints.share' && hasTried();
+  await tried;
+  world.db.onStatement = () => {};
   await other.query('COMMIT');
   await other.end();
   await working;

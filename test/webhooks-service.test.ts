@@ -54,7 +54,7 @@ test('what is written is sent at once; a failing endpoint becomes a mail', async
       `UPDATE webhook_deliveries SET ended_at = now() - interval '5 days' WHERE state = 'delivered'`,
     );
     await database.query(
-      `UPDATE webhook_deliveries SET lease_until = NULL, first_attempt_at = now() - interval '4 days'
+      `UPDATE webhook_deliveries SET lease_until = NULL, first_attempt_at = now() - interval '4 days', attempts = 10
         WHERE state = 'waiting' AND lease_by IS NULL`,
     );
     await client.post(`/webhooks/endpoints/${made.body.id}/ping`);

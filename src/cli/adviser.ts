@@ -18,6 +18,7 @@ import { notFound } from '../kernel/errors.ts';
 import { readForm } from '../kernel/form.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
+import { systemClock } from '../kernel/time.ts';
 import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../video/accounts.schema.ts';
 import { connectAccount, disconnectAccount, resealAccounts } from '../video/accounts.ts';
 import { resealSecrets } from '../webhooks/secrets.ts';
@@ -130,7 +131,10 @@ export const commands: Command[] = [
     run: ({ config }) =>
       withDatabase(config, async (db) => {
         const secrets = new SecretBox(config.SECRETS_KEY ?? []);
-        const [video, webhooks] = [await resealAccounts({ db }, secrets), await resealSecrets({ db }, secrets)];
+        const [video, webhooks] = [
+          await resealAccounts({ db }, secrets),
+          await resealSecrets({ db, clock: systemClock }, secrets),
+        ];
         const done = {
           accounts: video.accounts,
           webhook_secrets: webhooks.secrets,

@@ -5,6 +5,7 @@ import { pendingMigrations, readMigrations } from '../kernel/migrations.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { requireSafeServer } from '../kernel/server-requirements.ts';
 import { statement } from '../kernel/sql.ts';
+import { systemClock } from '../kernel/time.ts';
 import { tryServer } from '../messages/smtp.ts';
 import { countAccounts } from '../video/accounts.ts';
 import { countFailing, countSecrets } from '../webhooks/secrets.ts';
@@ -180,7 +181,7 @@ async function videoAccounts(db: Database, { SECRETS_KEY = [] }: Config): Promis
 }
 
 async function webhooks(db: Database, { SECRETS_KEY = [] }: Config): Promise<Finding> {
-  const { all, closed, old } = await countSecrets({ db }, new SecretBox(SECRETS_KEY));
+  const { all, closed, old } = await countSecrets({ db, clock: systemClock }, new SecretBox(SECRETS_KEY));
   if (closed > 0) {
     const advice = 'Add the key they were made with to SECRETS_KEY, or rotate them.';
     return finding('webhooks', 'fault', `${closed} of ${all} secrets cannot be opened. ${advice}`);

@@ -1291,7 +1291,7 @@ export type ListWebhookDeliveriesEntry = {
   event_type: string;
   /** The record that the event is about; a ping is about none. */
   record_id: string | null;
-  /** Failed: given up after three days, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone. */
+  /** Failed: given up after three days while others were taken, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone. */
   state: 'waiting' | 'delivered' | 'failed' | 'dropped';
   /** Since it was queued, or since the endpoint was resumed. */
   attempts: number;
@@ -1312,7 +1312,7 @@ export type GetWebhookDeliveryAnswer = {
   event_type: string;
   /** The record that the event is about; a ping is about none. */
   record_id: string | null;
-  /** Failed: given up after three days, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone. */
+  /** Failed: given up after three days while others were taken, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone. */
   state: 'waiting' | 'delivered' | 'failed' | 'dropped';
   /** Since it was queued, or since the endpoint was resumed. */
   attempts: number;
@@ -1344,7 +1344,7 @@ export type ReplayWebhookEventsBody = {
   after?: string | null | undefined;
   /** The id of an event: those up to it, itself included. Or a time: those that happened before it. */
   until?: string | null | undefined;
-  /** Only these types; by default those of the endpoint. */
+  /** Of the types of the endpoint only these. */
   types?: string[] | null | undefined;
 };
 
@@ -2658,7 +2658,7 @@ export type Operations = {
     };
     answer: ListWebhookEndpointsEntry[];
   };
-  /** Create a webhook endpoint. From now on the events of these types are posted to it, signed with the secret, which is shown this once. Only for tokens that also have `events:read`. */
+  /** Create a webhook endpoint. From now on the events of these types are posted to it, signed with the secret, which is shown this once. At most 50 for a company. Only for tokens that also have `events:read`. */
   createWebhookEndpoint: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2677,7 +2677,7 @@ export type Operations = {
     };
     answer: GetWebhookEndpointAnswer;
   };
-  /** Update a webhook endpoint. What is not sent stays as it is. What waits goes to the new address; other types are those of events from now on. Only for tokens that also have `events:read`. */
+  /** Update a webhook endpoint. What is not sent stays as it is. What waits goes to the new address; other types are those of what happens from now on, and what has happened before is sent by the types of then. Only for tokens that also have `events:read`. */
   updateWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2702,7 +2702,7 @@ export type Operations = {
     };
     answer: RemoveWebhookEndpointAnswer;
   };
-  /** Replace the secret of a webhook endpoint. The new one is shown this once. The old one signs too until the overlap is over. */
+  /** Replace the secret of a webhook endpoint. The new one is shown this once. The old one signs too until the overlap is over. Only for tokens that also have `events:read`. */
   rotateWebhookSecret: {
     input: {
       /** The webhook endpoint. */
@@ -2715,7 +2715,7 @@ export type Operations = {
     };
     answer: RotateWebhookSecretAnswer;
   };
-  /** Resume a webhook endpoint. Of one that is failing or disabled: everything that has happened since is delivered, in its order. */
+  /** Resume a webhook endpoint. Of one that is failing or disabled: everything that has happened since is delivered, in its order. Only for tokens that also have `events:read`. */
   resumeWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2757,7 +2757,7 @@ export type Operations = {
     };
     answer: GetWebhookDeliveryAnswer;
   };
-  /** Deliver an event once more. As a new delivery of the same event, of one that has ended. */
+  /** Deliver an event once more. As a new delivery of the same event, of one that has ended. Only for tokens that also have `events:read`. */
   replayWebhookDelivery: {
     input: {
       /** The webhook endpoint. */
@@ -2771,7 +2771,7 @@ export type Operations = {
     };
     answer: ReplayWebhookDeliveryAnswer;
   };
-  /** Deliver a range of events once more. Everything in the range as new deliveries of the same events, up to 10,000 at once; `next` leads on. Without bounds from the beginning of the log. */
+  /** Deliver a range of events once more. Everything in the range as new deliveries of the same events, up to 10,000 at once; `next` leads on. Without bounds from the beginning of the log. What waits already is left out; refused while more than 50,000 wait. Only for tokens that also have `events:read`. */
   replayWebhookEvents: {
     input: {
       /** The webhook endpoint. */
@@ -2784,7 +2784,7 @@ export type Operations = {
     };
     answer: ReplayWebhookEventsAnswer;
   };
-  /** Send a ping to a webhook endpoint. Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in. */
+  /** Send a ping to a webhook endpoint. Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in. While one waits, it is the answer. */
   pingWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */

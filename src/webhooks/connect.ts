@@ -1,8 +1,9 @@
-import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect as connectTo, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { connect as secure } from 'node:tls';
 import { isPublic, literalAddress } from './public-address.ts';
+import { resolvePublic, resolveWithHosts } from './resolve.ts';
 
 /**
  * Connections to addresses that strangers have named. The name is resolved once, each address is judged, and it is the
@@ -10,7 +11,9 @@ import { isPublic, literalAddress } from './public-address.ts';
  */
 export type Reach = {
   privateAddresses: boolean;
-  resolve?: (host: string) => Promise<string[]>;
+  resolve?: (host: string, signal: AbortSignal) => Promise<string[]>;
+  /** The machine's own addresses, public ones among them. */
+  own?: () => string[];
   dial?: (address: string, port: number) => Socket;
   /** Of the receivers' certificates, where it is none that Node knows. */
   ca?: string | undefined;
@@ -22,7 +25,8 @@ export class Unanswered extends Error {}
 const MOST_ADDRESSES = 4;
 const CONNECT_MS = 4_000;
 
-const resolveAll = async (host: string) => (await lookup(host, { all: true })).map(({ address }) => address);
+// Written as Node writes them everywhere.
+const ownAddresses = () => Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
 const dialAddress = (address: string, port: number) => connectTo({ host: address, port });
 
 /** A socket over which a request can be sent; nothing has been sent over it but what TLS itself sends. */
@@ -35,14 +39,17 @@ export async function connect(url: URL, reach: Reach, signal: AbortSignal): Prom
 
 async function addressesOf(url: URL, reach: Reach, signal: AbortSignal): Promise<string[]> {
   const literal = literalAddress(url);
-  const { resolve = resolveAll } = reach;
-  const found = literal === undefined ? await unlessAborted(resolve(url.hostname), signal) : [literal];
-  const allowed = found.filter((address) => reach.privateAddresses || isPublic(address));
+  const { resolve = reach.privateAddresses ? resolveWithHosts : resolvePublic } = reach;
+  const found = literal === undefined ? await unlessAborted(resolve(url.hostname, signal), signal) : [literal];
+  const allowed = found.filter((address) => isAllowed(address, reach));
   if (allowed.length === 0) {
     throw new Unanswered(found.length > 0 ? 'The host is at no public address.' : 'The host has no address.');
   }
   return allowed.slice(0, MOST_ADDRESSES);
 }
+
+const isAllowed = (address: string, { privateAddresses, own = ownAddresses }: Reach): boolean =>
+  privateAddresses || (isPublic(address) && !own().includes(address));
 
 /** The first address that answers. */
 async function openFirst(addresses: string[], port: number, reach: Reach, signal: AbortSignal): Promise<Socket> {
@@ -59,11 +66,11 @@ async function openFirst(addresses: string[], port: number, reach: Reach, signal
 }
 
 async function open(address: string, port: number, reach: Reach, signal: AbortSignal): Promise<Socket> {
-  const { dial = dialAddress, privateAddresses } = reach;
+  const { dial = dialAddress } = reach;
   const socket = dial(address, port);
   try {
     await once(socket, 'connect', { signal: AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]) });
-    if (!privateAddresses && !isPublic(socket.remoteAddress ?? '')) {
+    if (!isAllowed(socket.remoteAddress ?? '', reach)) {
       throw new Unanswered('The connection led to no public address.');
     }
     return socket;

@@ -48,7 +48,8 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
     method: 'POST',
     path: `${list}/{deliveryId}/replay`,
     summary: 'Deliver an event once more',
-    description: 'As a new delivery of the same event, of one that has ended.',
+    description:
+      'As a new delivery of the same event, of one that has ended. Only for tokens that also have `events:read`.',
     params: ofOne,
     response: Delivery,
     handle: (context, { endpointId, deliveryId }) => replayDelivery(context, endpointId, deliveryId),
@@ -62,7 +63,8 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
     summary: 'Deliver a range of events once more',
     description:
       'Everything in the range as new deliveries of the same events, up to 10,000 at once; `next` leads on. Without ' +
-      'bounds from the beginning of the log.',
+      'bounds from the beginning of the log. What waits already is left out; refused while more than 50,000 wait. Only ' +
+      'for tokens that also have `events:read`.',
     params,
     body: ReplayBody,
     bodyOptional: true,
@@ -77,7 +79,9 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
     method: 'POST',
     path: `${one}/ping`,
     summary: 'Send a ping to a webhook endpoint',
-    description: 'Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in.',
+    description:
+      'Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in. While one waits, ' +
+      'it is the answer.',
     params,
     response: Delivery,
     handle: (context, { endpointId }) => pingEndpoint(context, endpointId),

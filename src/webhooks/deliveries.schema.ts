@@ -17,7 +17,7 @@ const fields = {
   event_type: Type.String({ examples: ['invoice.sent'] }),
   record_id: nullable(Type.String({ description: 'The record that the event is about; a ping is about none.' })),
   state: state(
-    'Failed: given up after three days, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone.',
+    'Failed: given up after three days while others were taken, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone.',
   ),
   attempts: Type.Integer({ description: 'Since it was queued, or since the endpoint was resumed.' }),
   next_attempt_at: nullable(
@@ -64,7 +64,7 @@ export const ReplayBody = Type.Object({
   types: optional(
     Type.Array(Type.String({ maxLength: 100 }), {
       maxItems: 100,
-      description: 'Only these types; by default those of the endpoint.',
+      description: 'Of the types of the endpoint only these.',
       examples: [['invoice.*']],
     }),
   ),

@@ -7,13 +7,14 @@ import { InvalidValue, notFound, notPossible } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Page, PageOfJson } from '../kernel/page.ts';
-import { requireRoom } from '../kernel/room.ts';
 import { parseTime, toSql } from '../kernel/time.ts';
+import { untilWritten } from '../kernel/until-written.ts';
 import type { DeliveryQuery, ReplayBody } from './deliveries.schema.ts';
 import * as sql from './deliveries.sql.ts';
-import { showEndpoint, type WebhookSettings } from './endpoints.ts';
+import { mayHaveEventsSent, showEndpoint, type WebhookSettings } from './endpoints.ts';
 
 const MOST_REPLAYED = 10_000;
+const MOST_WAITING = 50_000;
 
 type Row = { id: string; position: string | null; json: string };
 
@@ -55,29 +56,42 @@ async function findDelivery(context: Context, endpointId: string, id: string): P
   return row;
 }
 
-/** Goes out soon, whatever state the endpoint is in. */
+/** Goes out soon, whatever state the endpoint is in. One that waits already is as good. */
 export async function pingEndpoint(context: Context, endpointId: string): Promise<string> {
   const { db, company, clock } = context;
-  await requireRoom(db, sql.waitingLimit, [company.id, endpointId]);
-  const row = await db.first<Row>(sql.insertPing, [company.id, endpointId, newId(), toSql(clock())]);
-  if (!row) throw notFound('webhook endpoint');
+  const endpoint = [company.id, endpointId];
+  const ping = await untilWritten(
+    async () => {
+      const made = await db.first<Row>(sql.insertPing, [...endpoint, newId(), toSql(clock())]);
+      const row = made ?? (await db.first<Row>(sql.waitingPing, endpoint));
+      return row && withEventId(context, row);
+    },
+    async () => {
+      await showEndpoint(context, endpointId);
+    },
+  );
   noticeDueWork(db);
-  return withEventId(context, row);
+  return ping;
 }
 
 /** Once more, as a delivery of its own of the same event. */
 export async function replayDelivery(context: Context, endpointId: string, id: string): Promise<string> {
   const { company, clock } = context;
+  mayHaveEventsSent(context);
   const found = await findDelivery(context, endpointId, id);
   if (found.position === null) throw notPossible('event_type', 'a ping is not repeated; send another one');
-  if (found.state === 'waiting') throw notPossible('state', 'it is waiting to go out already');
+  if (found.state === 'waiting') throw waitsAlready();
   const values = [company.id, endpointId, id, newId(), toSql(clock())];
-  const row = await inOrder(context, endpointId, (held) => held.first<Row>(sql.insertReplay, values));
-  if (!row) throw notFound('delivery');
+  const row = await inOrder(context, endpointId, (held) => held.first<Row & Reordered>(sql.insertReplay, values));
+  if (!row) throw waitsAlready();
   return withEventId(context, row);
 }
 
-type Queued = { queued: number; last: string | null };
+const waitsAlready = () => notPossible('state', 'the event is waiting to go out already');
+
+/** Of which records something was put before others. */
+type Reordered = { records: string[] | null };
+type Queued = Reordered & { queued: number; last: string | null };
 
 /** Everything in a range once more, as far as one request does it. */
 export async function replayRange(
@@ -87,6 +101,7 @@ export async function replayRange(
   { types: known }: WebhookSettings,
 ): Promise<string> {
   const { company, clock } = context;
+  mayHaveEventsSent(context);
   const after = form.read('after', form.body.after, (text) => readBound(context, text));
   const until = form.read('until', form.body.until, (text) => readBound(context, text));
   const named = form.body.types;
@@ -104,16 +119,20 @@ export async function replayRange(
 }
 
 /** Queues while nobody else does anything with the endpoint's deliveries, and gives each record its first one. */
-async function inOrder<T>(
+async function inOrder<T extends Reordered>(
   { db, company }: Context,
   endpointId: string,
-  queue: (held: Executor) => Promise<T>,
-): Promise<T> {
+  queue: (held: Executor) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const endpoint = [company.id, endpointId];
+  const found = await db.first<{ waiting: number }>(sql.countWaiting, [...endpoint, MOST_WAITING + 1]);
+  if (found && found.waiting > MOST_WAITING) {
+    throw notPossible('deliveries', `more than ${MOST_WAITING} are waiting to go out already`);
+  }
   const done = await db.transaction(async (held) => {
-    if (!(await held.first(sql.holdEndpoint, [company.id, endpointId]))) throw notFound('webhook endpoint');
-    await requireRoom(held, sql.waitingLimit, [company.id, endpointId]);
+    if (!(await held.first(sql.holdEndpoint, endpoint))) throw notFound('webhook endpoint');
     const queued = await queue(held);
-    await held.rows(sql.orderDeliveries, [company.id, endpointId]);
+    if (queued?.records) await held.rows(sql.orderDeliveries, [...endpoint, queued.records]);
     return queued;
   });
   noticeDueWork(db);

@@ -52,8 +52,8 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     path: list,
     summary: 'Create a webhook endpoint',
     description:
-      'From now on the events of these types are posted to it, signed with the secret, which is shown this once. Only ' +
-      'for tokens that also have `events:read`.',
+      'From now on the events of these types are posted to it, signed with the secret, which is shown this once. At most ' +
+      '50 for a company. Only for tokens that also have `events:read`.',
     params: {},
     body: CreateEndpointBody,
     response: EndpointWithSecret,
@@ -83,8 +83,8 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     path: one,
     summary: 'Update a webhook endpoint',
     description:
-      'What is not sent stays as it is. What waits goes to the new address; other types are those of events from now ' +
-      'on. Only for tokens that also have `events:read`.',
+      'What is not sent stays as it is. What waits goes to the new address; other types are those of what happens from ' +
+      'now on, and what has happened before is sent by the types of then. Only for tokens that also have `events:read`.',
     params,
     body: EndpointBody,
     response: Endpoint,
@@ -109,7 +109,9 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     method: 'POST',
     path: `${one}/rotate`,
     summary: 'Replace the secret of a webhook endpoint',
-    description: 'The new one is shown this once. The old one signs too until the overlap is over.',
+    description:
+      'The new one is shown this once. The old one signs too until the overlap is over. Only for tokens that also have ' +
+      '`events:read`.',
     params,
     body: RotateBody,
     bodyOptional: true,
@@ -126,7 +128,9 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     method: 'POST',
     path: `${one}/resume`,
     summary: 'Resume a webhook endpoint',
-    description: 'Of one that is failing or disabled: everything that has happened since is delivered, in its order.',
+    description:
+      'Of one that is failing or disabled: everything that has happened since is delivered, in its order. Only for ' +
+      'tokens that also have `events:read`.',
     params,
     response: Endpoint,
     handle: (context, { endpointId }) => resumeEndpoint(context, endpointId),

@@ -1,5 +1,5 @@
 import { recordLog } from '../kernel/record-log.ts';
-import { iso, json, limit, statement } from '../kernel/sql.ts';
+import { iso, json, longStatement, statement } from '../kernel/sql.ts';
 
 const shown = {
   id: 'w.id',
@@ -44,28 +44,25 @@ export const listEndpoints = statement(
              FROM (SELECT * FROM listed ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3) w) AS json`,
 );
 
-/** $1 company. Every event goes to each of them. */
-export const endpointLimit = limit(
-  'webhook endpoints',
-  50,
-  'FROM webhook_endpoints WHERE company_id = $1 AND removed_at IS NULL',
-);
-
 /** $1 company, $2 id */
 export const showEndpoint = statement(
   'webhook_endpoints.show',
   `SELECT ${record}::text FROM webhook_endpoints w WHERE ${kept}`,
 );
 
+/** $1 company: nobody else makes an endpoint of it until the transaction ends. */
+export const holdCompany = statement('companies.hold', 'SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE');
+
 /**
  * $1 company, $2 id, $3 url, $4 description, $5 types, $6 sealed secret, $7 now, $8 origin, $9 up to where the log is
- * settled: it begins with what comes after.
+ * settled: it begins with what comes after, $10 the most that there may be. In a transaction that holds the company.
  */
 export const insertEndpoint = statement(
   'webhook_endpoints.insert',
   `WITH w AS (
      INSERT INTO webhook_endpoints (company_id, id, url, description, types, state, sealed_secret, position, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, 'active', $6, $9, $7, $7)
+     SELECT $1, $2, $3, $4, $5, 'active', $6, $9, $7, $7
+      WHERE (SELECT count(*) FROM webhook_endpoints WHERE company_id = $1 AND removed_at IS NULL) < $10
      RETURNING *
    ), e AS (
      ${endpointLog.entry('created', { from: 'w', at: '$7', origin: '$8' })}
@@ -74,12 +71,19 @@ export const insertEndpoint = statement(
 );
 
 const seen = `seen AS MATERIALIZED (
-  SELECT w.version, w.state, w.failing_since, ${endpointLog.image} AS before FROM webhook_endpoints w WHERE ${kept})`;
+  SELECT w.version, w.state, ${endpointLog.image} AS before FROM webhook_endpoints w WHERE ${kept})`;
 const isSeen = `${here} AND w.version = seen.version`;
+
+/** What waits is tried at once, by workers, and as if it had never been tried before. */
+const goOnIf = (resumed: string) =>
+  `failing_since = CASE WHEN NOT (${resumed}) THEN w.failing_since END,
+   paused_until = CASE WHEN NOT (${resumed}) THEN w.paused_until END,
+   faltering = w.faltering AND NOT (${resumed}), epoch = w.epoch + (${resumed})::int,
+   backlog = CASE WHEN ${resumed} THEN 'hasten' ELSE w.backlog END`;
 
 /**
  * $1 company, $2 id, $3 now, $4 origin, $5 url, $6 description, $7 types, $8 state, each null to leave it, $9 whether the
- * description was sent. Nothing where another change came between.
+ * description was sent. Nothing where another change came between. What has happened so far has the types of then.
  */
 export const updateEndpoint = statement(
   'webhook_endpoints.update',
@@ -87,15 +91,18 @@ export const updateEndpoint = statement(
      UPDATE webhook_endpoints w
         SET url = coalesce($5, w.url), description = CASE WHEN $9 THEN $6 ELSE w.description END,
             types = coalesce($7, w.types), state = coalesce($8, w.state),
+            earlier_types = CASE WHEN $7 <> w.types THEN w.earlier_types || jsonb_build_object(
+                                   'until', (SELECT last_value FROM event_positions), 'types', w.types)
+                                 ELSE w.earlier_types END,
             state_reason = CASE WHEN $8 IS NULL THEN w.state_reason END,
-            failing_since = CASE WHEN $8 = 'active' THEN NULL ELSE w.failing_since END,
+            ${goOnIf("coalesce($8, '') = 'active' AND seen.state <> 'active'")},
             updated_at = $3, version = w.version + 1
        FROM seen WHERE ${isSeen}
      RETURNING w.*
    ), e AS (
      ${endpointLog.entry('updated', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
-   SELECT ${record}::text AS json, seen.state <> 'active' AND w.state = 'active' AS resumed, seen.failing_since::text FROM w, seen`,
+   SELECT ${record}::text FROM w`,
 );
 
 /** $1 company, $2 id, $3 now, $4 origin. Nothing where it is active, or another change came between. */
@@ -103,31 +110,13 @@ export const resumeEndpoint = statement(
   'webhook_endpoints.resume',
   `WITH ${seen}, w AS (
      UPDATE webhook_endpoints w
-        SET state = 'active', state_reason = NULL, failing_since = NULL, updated_at = $3, version = w.version + 1
+        SET state = 'active', state_reason = NULL, ${goOnIf('true')}, updated_at = $3, version = w.version + 1
        FROM seen WHERE ${isSeen} AND seen.state <> 'active'
      RETURNING w.*
    ), e AS (
      ${endpointLog.entry('resumed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
-   SELECT ${record}::text AS json, seen.failing_since::text FROM w, seen`,
-);
-
-/**
- * $1 company, $2 endpoint, $3 now, $4 since when it was failing, or null. In the transaction that has made it active,
- * whose row keeps others away: all that waits is tried at once and anew, with what was given up when it began to fail.
- */
-export const resumeDeliveries = statement(
-  'webhook_deliveries.resume',
-  `WITH open AS (
-     SELECT d.id, row_number() OVER (PARTITION BY d.record_id ORDER BY d.position, d.id) = 1 AS first
-       FROM webhook_deliveries d
-      WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.record_id IS NOT NULL
-        AND (d.state = 'waiting' OR d.state = 'failed' AND d.ended_at >= $4)
-   )
-   UPDATE webhook_deliveries d
-      SET state = 'waiting', ended_at = NULL, ready = o.first, due_at = $3, attempts = 0, first_attempt_at = NULL,
-          lease_until = CASE WHEN d.lease_by IS NOT NULL THEN d.lease_until END
-     FROM open o WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.id = o.id`,
+   SELECT ${record}::text FROM w`,
 );
 
 /**
@@ -148,25 +137,18 @@ export const rotateSecret = statement(
    SELECT ${record}::text FROM w`,
 );
 
-/** $1 company, $2 id, $3 now, $4 origin. Its secrets go with it. */
+/** $1 company, $2 id, $3 now, $4 origin. Its secrets go with it; what waits is dropped by workers. */
 export const removeEndpoint = statement(
   'webhook_endpoints.remove',
   `WITH ${seen}, w AS (
      UPDATE webhook_endpoints w
-        SET removed_at = $3, sealed_secret = NULL, sealed_previous_secret = NULL, updated_at = $3, version = w.version + 1
+        SET removed_at = $3, backlog = 'drop', sealed_secret = NULL, sealed_previous_secret = NULL, updated_at = $3, version = w.version + 1
        FROM seen WHERE ${isSeen}
      RETURNING w.*
    ), e AS (
      ${endpointLog.entry('removed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
    SELECT ${json({ id: 'w.id', removed_at: iso('w.removed_at') })}::text FROM w`,
-);
-
-/** $1 company, $2 endpoint, $3 now. In the transaction that removes it. */
-export const dropDeliveries = statement(
-  'webhook_deliveries.drop',
-  `UPDATE webhook_deliveries SET state = 'dropped', ready = false, ended_at = $3, lease_by = NULL, lease_until = NULL
-    WHERE company_id = $1 AND endpoint_id = $2 AND state = 'waiting'`,
 );
 
 /** $1 company, $2 id, $3 now, $4 origin, $5 why. To be asked in a transaction that holds the endpoint's row. */
@@ -184,3 +166,13 @@ const stop = (verb: 'marked_failing' | 'disabled', changes: string) =>
   );
 export const markFailing = stop('marked_failing', `state = 'failing', failing_since = $3`);
 export const disableEndpoint = stop('disabled', `state = 'disabled'`);
+
+/** Of which nothing is left: the log shows what a record is as long as it has entries of it. */
+export const forgetEndpoints = longStatement(
+  'webhook_endpoints.forget',
+  `DELETE FROM webhook_endpoints w
+    WHERE w.removed_at IS NOT NULL AND w.backlog IS NULL
+      AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.company_id = w.company_id AND d.endpoint_id = w.id)
+      AND NOT EXISTS (SELECT 1 FROM webhook_notices n WHERE n.company_id = w.company_id AND n.endpoint_id = w.id)
+      AND NOT EXISTS (SELECT 1 FROM events e WHERE e.company_id = w.company_id AND e.record_id = w.id)`,
+);

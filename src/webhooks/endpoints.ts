@@ -1,15 +1,13 @@
 import { meantTypes } from '../events/event-types.ts';
 import { readSettled } from '../events/settled.ts';
 import type { Context } from '../kernel/context.ts';
-import type { Executor } from '../kernel/database.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
-import { InvalidValue, notFound, notPossible } from '../kernel/errors.ts';
+import { InvalidValue, invalidRequest, notFound, notPossible } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
 import { newId } from '../kernel/ids.ts';
 import { type DecimalInput, parseInteger } from '../kernel/money.ts';
 import { containing, type Listing, type PageOfJson } from '../kernel/page.ts';
 import { originOf } from '../kernel/record-log.ts';
-import { requireRoom } from '../kernel/room.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import { toSql } from '../kernel/time.ts';
 import { untilWritten } from '../kernel/until-written.ts';
@@ -28,6 +26,7 @@ export type WebhookSettings = {
   types: readonly string[];
 };
 
+const MOST_ENDPOINTS = 50;
 const USUAL_OVERLAP_HOURS = 24n;
 const LONGEST_OVERLAP_HOURS = 168n;
 
@@ -54,16 +53,19 @@ export async function createEndpoint(
   const secret = newSecret();
   const sealed = sealFor(context, form, id, secret, settings);
   form.check();
-  await requireRoom(db, sql.endpointLimit, [company.id]);
   const { description = null, types } = form.body;
   const { settled } = await readSettled(db);
   const values = [company.id, id, url, description, types, sealed, toSql(clock()), originOf(context)];
-  const record = await db.json(sql.insertEndpoint, [...values, settled.toString()]);
-  if (record === undefined) throw new Error('An endpoint was refused without a reason.');
+  const record = await db.transaction(async (held) => {
+    await held.rows(sql.holdCompany, [company.id]);
+    return held.json(sql.insertEndpoint, [...values, settled.toString(), MOST_ENDPOINTS]);
+  });
+  if (record === undefined) throw tooMany();
   return withSecret(record, secret);
 }
 
-type Written = { json: string; resumed: boolean; failing_since: string | null };
+const tooMany = () =>
+  invalidRequest([{ field: 'url', code: 'too_many', message: `a company has at most ${MOST_ENDPOINTS} endpoints` }]);
 
 /** What is not sent stays. */
 export async function changeEndpoint(
@@ -72,52 +74,35 @@ export async function changeEndpoint(
   form: Form<EndpointBody>,
   settings: WebhookSettings,
 ): Promise<string> {
-  const { company, clock } = context;
+  const { db, company, clock } = context;
   const { description = null, types = null, state = null } = form.body;
   const url = readEndpoint(context, form, settings) ?? null;
   const now = toSql(clock());
   const values = [company.id, id, now, originOf(context), url, description, types, state, form.sent('description')];
-  const write = (transaction: Executor) => transaction.first<Written>(sql.updateEndpoint, values);
-  return untilWritten(
-    async () => form.ok && onward(context, id, now, write),
+  const record = await untilWritten(
+    async () => form.ok && db.json(sql.updateEndpoint, values),
     async () => {
       await showEndpoint(context, id);
       form.check();
     },
   );
+  if (state === 'active') noticeDueWork(db);
+  return record;
 }
 
 /** Everything that has waited is sent, in its order. */
 export async function resumeEndpoint(context: Context, id: string): Promise<string> {
-  const { company, clock } = context;
-  const now = toSql(clock());
-  return untilWritten(
-    () =>
-      onward(context, id, now, async (transaction) => {
-        const written = await transaction.first<Written>(sql.resumeEndpoint, [company.id, id, now, originOf(context)]);
-        return written && { ...written, resumed: true };
-      }),
+  const { db, company, clock } = context;
+  mayHaveEventsSent(context);
+  const record = await untilWritten(
+    () => db.json(sql.resumeEndpoint, [company.id, id, toSql(clock()), originOf(context)]),
     async () => {
       const { state } = JSON.parse(await showEndpoint(context, id));
       if (state === 'active') throw notPossible('state', 'the endpoint is active');
     },
   );
-}
-
-/** An endpoint that has become active goes on with what waits, in the same transaction. */
-async function onward(
-  { db, company }: Context,
-  id: string,
-  now: string,
-  write: (transaction: Executor) => Promise<Written | undefined>,
-): Promise<string | undefined> {
-  const written = await db.transaction(async (transaction) => {
-    const done = await write(transaction);
-    if (done?.resumed) await transaction.rows(sql.resumeDeliveries, [company.id, id, now, done.failing_since]);
-    return done;
-  });
-  if (written?.resumed) noticeDueWork(db);
-  return written?.json;
+  noticeDueWork(db);
+  return record;
 }
 
 /** The new secret signs from now on, the old one beside it for a while. */
@@ -128,6 +113,7 @@ export async function rotateSecret(
   settings: WebhookSettings,
 ): Promise<string> {
   const { db, company, clock } = context;
+  mayHaveEventsSent(context);
   const hours = form.read('overlap_hours', form.body.overlap_hours, parseOverlap) ?? USUAL_OVERLAP_HOURS;
   const secret = newSecret();
   const sealed = sealFor(context, form, id, secret, settings);
@@ -145,21 +131,28 @@ export async function rotateSecret(
 
 export async function removeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
-  const now = toSql(clock());
-  return untilWritten(
-    () =>
-      db.transaction(async (transaction) => {
-        const record = await transaction.json(sql.removeEndpoint, [company.id, id, now, originOf(context)]);
-        if (record !== undefined) await transaction.rows(sql.dropDeliveries, [company.id, id, now]);
-        return record;
-      }),
+  const record = await untilWritten(
+    () => db.json(sql.removeEndpoint, [company.id, id, toSql(clock()), originOf(context)]),
     async () => {
       await showEndpoint(context, id);
     },
   );
+  noticeDueWork(db);
+  return record;
 }
 
-/** Gives the address as it is kept. Whoever has events sent somewhere could as well read them. */
+const NOT_ALLOWED = {
+  field: 'scopes',
+  code: 'not_allowed',
+  message: 'only a token with events:read can have events sent',
+} as const;
+
+/** Whoever has events sent somewhere could as well read them. */
+export function mayHaveEventsSent({ scopes }: Context): void {
+  if (scopes && !scopes.has('events:read')) throw invalidRequest([NOT_ALLOWED]);
+}
+
+/** Gives the address as it is kept. */
 function readEndpoint(
   { scopes }: Context,
   form: Form<EndpointBody>,
@@ -167,7 +160,7 @@ function readEndpoint(
 ): string | undefined {
   const { types } = form.body;
   if (scopes && !scopes.has('events:read')) {
-    form.fault('scopes', 'not_allowed', 'only a token with events:read can have events sent');
+    form.fault(NOT_ALLOWED.field, NOT_ALLOWED.code, NOT_ALLOWED.message);
   }
   if (types?.length === 0) form.fault('types', 'too_short', 'must name at least one type');
   for (const [i, name] of (form.faulty('types') ? [] : (types ?? [])).entries()) {

@@ -4,7 +4,9 @@ import { noticeDueWork } from '../kernel/due-notice.ts';
 import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
 import { dueStatements } from '../kernel/due-work.sql.ts';
 import { type Clock, toSql } from '../kernel/time.ts';
+import { backlogWork } from './backlog.ts';
 import * as sql from './fan-out.sql.ts';
+import { unlocked } from './insisting.ts';
 
 const BATCH = 500;
 // Where there is more and nothing could be read, somebody is still writing below it.
@@ -15,16 +17,20 @@ const LOOK_AGAIN = { milliseconds: 100 };
  * transaction. Whoever dies before its end has done nothing, and whoever comes after it goes on from there.
  */
 export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): Queue {
+  const workBacklog = backlogWork({ db, clock });
+
   async function handle({ company_id: company, id }: Key, claim: Claim): Promise<void> {
+    const done = await workBacklog(company, id as string, claim);
     let batch: Batch | undefined;
     let read = 0;
     do {
-      batch = await readOn(company, id as string, claim);
+      batch = await unlocked(claim.signal, () => readOn(company, id as string, claim));
       read += batch?.read ?? 0;
       if (batch && batch.made > 0) noticeDueWork(db);
     } while (batch?.read === BATCH && !claim.signal.aborted);
-    const again = read > 0 ? null : toSql(clock().add(LOOK_AGAIN));
-    await db.rows(sql.releaseEndpoint, [company, id, claim.id, again]);
+    const again = read > 0 || done ? null : toSql(clock().add(LOOK_AGAIN));
+    const values = () => [company, id, claim.id, again, done?.backlog ?? null, done?.epoch ?? null];
+    await unlocked(claim.signal, () => db.rows(sql.releaseEndpoint, values()));
   }
 
   /** Undefined where the claim has been lost, or the endpoint is no longer active. */

@@ -42,3 +42,6 @@ export const settleNotice = statement(
           ended_at = CASE WHEN $6 <> 'waiting' THEN $5::timestamptz END
     WHERE ${isKey} AND n.lease_by = $4 AND n.state = 'waiting'`,
 );
+
+/** $1 before when */
+export const forgetNotices = statement('webhook_notices.forget', 'DELETE FROM webhook_notices WHERE ended_at < $1');

@@ -62,7 +62,7 @@ const FACTS: Record<sql.NoticeKind, { subject: string; lines: string[] }> = {
   failing: {
     subject: 'A webhook endpoint is failing',
     lines: [
-      'for three days nothing could be delivered to this webhook endpoint:',
+      'an event was refused for three days by this webhook endpoint, and no other was taken in the last twelve hours:',
       'Nothing more is sent to it. What happens meanwhile is kept, and delivered in its order once the endpoint is resumed.',
     ],
   },

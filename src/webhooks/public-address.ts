@@ -7,6 +7,8 @@ const NOT_PUBLIC: readonly [net: string, prefix: number][] = [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
+  // What a machine at Azure asks for its own settings.
+  ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],

@@ -9,9 +9,11 @@ const LONGEST = 6 * HOUR;
 const SHORTEST = 30;
 const JITTER = 0.1;
 const PATIENCE = { hours: 72 };
+// Also where no worker was there for three days.
+const FEWEST = 10;
 
-/** Three days after its first attempt a delivery is tried for the last time. */
-export const lastAttempt = (first: Instant): Instant => first.add(PATIENCE);
+/** Three days after its first attempt a delivery is tried for the last time, unless it was tried too seldom. */
+const lastAttempt = (first: Instant): Instant => first.add(PATIENCE);
 
 /**
  * After attempt number `attempt`, from 1; undefined when that was the last one. Who asks for a pause of its own gets it,
@@ -23,11 +25,12 @@ export function nextAttempt(
   random: () => number,
 ): Instant | undefined {
   const last = lastAttempt(first);
-  if (Temporal.Instant.compare(now, last) >= 0) return undefined;
+  const late = Temporal.Instant.compare(now, last) >= 0;
+  if (late && attempt >= FEWEST) return undefined;
   const usual = (PAUSES[attempt - 1] ?? LONGEST) * (1 - JITTER + 2 * JITTER * random());
   const pause = asked === undefined ? usual : Math.min(Math.max(asked, SHORTEST), LONGEST);
   const next = now.add({ milliseconds: Math.round(pause * 1000) });
-  return Temporal.Instant.compare(next, last) < 0 ? next : last;
+  return late || Temporal.Instant.compare(next, last) < 0 ? next : last;
 }
 
 /** The seconds that a Retry-After asks for: a number of them, or a date. */

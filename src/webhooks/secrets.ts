@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Executor } from '../kernel/database.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
+import { type Clock, toSql } from '../kernel/time.ts';
 import * as sql from './secrets.sql.ts';
 
 /** What deliveries are signed with. The prefix tells a reader, and the scanners of code hosts, what has leaked. */
@@ -18,10 +19,10 @@ type SealedRow = { company_id: string; id: string; sealed: string };
 
 /** How many secrets there are, how many of them no key opens, and how many need an old one. */
 export async function countSecrets(
-  { db }: { db: Executor },
+  { db, clock }: { db: Executor; clock: Clock },
   secrets: SecretBox,
 ): Promise<{ all: number; closed: number; old: number }> {
-  const rows = await db.rows<SealedRow>(sql.sealedSecrets, []);
+  const rows = await db.rows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
   const open = rows.filter(({ company_id, id, sealed }) => secrets.open(sealed, ownerOf(company_id, id)) !== undefined);
   const current = open.filter(({ company_id, id, sealed }) => secrets.isCurrent(sealed, ownerOf(company_id, id)));
   return { all: rows.length, closed: rows.length - open.length, old: open.length - current.length };
@@ -29,10 +30,10 @@ export async function countSecrets(
 
 /** Seals anew, with the first key, what needs an old one. `closed` are those that no key opens. */
 export async function resealSecrets(
-  { db }: { db: Executor },
+  { db, clock }: { db: Executor; clock: Clock },
   secrets: SecretBox,
 ): Promise<{ secrets: number; resealed: number; closed: number }> {
-  const rows = await db.rows<SealedRow>(sql.sealedSecrets, []);
+  const rows = await db.rows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
   let resealed = 0;
   let closed = 0;
   for (const { company_id, id, sealed } of rows) {

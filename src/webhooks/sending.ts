@@ -12,11 +12,12 @@ import { storable } from '../kernel/sql.ts';
 import { type Clock, toSql } from '../kernel/time.ts';
 import { type Reach, Unanswered } from './connect.ts';
 import { eventIdOf } from './deliveries.ts';
+import { unlocked } from './insisting.ts';
 import { post, type Times } from './post.ts';
 import { nextAttempt, secondsAsked } from './retry-times.ts';
 import { ownerOf, signatureOf } from './secrets.ts';
 import * as sql from './sending.sql.ts';
-import { type Outcome, settler, type Try } from './settling.ts';
+import { type Begun, type Outcome, settler, type Try } from './settling.ts';
 
 export type SendingOptions = {
   db: Database;
@@ -29,9 +30,8 @@ export type SendingOptions = {
   random?: () => number;
 };
 
-type BegunRow = {
+type BegunRow = Begun & {
   id: string;
-  position: string | null;
   event_type: string;
   attempt: number;
   first: string;
@@ -51,18 +51,20 @@ const ASKS_FOR_A_PAUSE = [429, 503];
 export function sendingQueue(options: SendingOptions): Queue {
   const { db, clock, logger, outcomes, secrets, reach, random = Math.random } = options;
   const { one }: EventStatements = eventStatements(options.logs);
-  const settle = settler({ db, clock });
+  const settle = settler({ db, clock, logger });
 
   async function handle(key: Key, claim: Claim): Promise<void> {
     const values = sql.KEY.map((column) => key[column]);
-    const row = await db.first<BegunRow>(sql.beginDelivery, [...values, claim.id, toSql(clock())]);
+    const row = await unlocked(claim.signal, () =>
+      db.first<BegunRow>(sql.beginDelivery, [...values, claim.id, toSql(clock())]),
+    );
     if (!row) return;
     const body = await bodyOf(key, row);
     const outcome: Outcome =
       body === undefined
         ? { state: 'dropped', tried: { ...NOTHING, at: toSql(clock()), error: 'The event has been forgotten.' } }
         : await attempt(key, row, body, claim.signal);
-    const state = await settle(values as string[], claim, row.first, outcome);
+    const state = await settle(values as string[], claim, row, outcome);
     // What has waited for this one, or for room, is taken at once.
     noticeDueWork(db);
     report(key, row, outcome, state);
@@ -117,9 +119,9 @@ export function sendingQueue(options: SendingOptions): Queue {
     if (position === null) return { state: 'failed', tried };
     if (tried.status === GONE) return { state: 'gone', tried };
     const now = clock();
-    const about = { attempt, first: Temporal.Instant.from(first), asked: secondsAsked(retryAfter, now) };
-    const again = nextAttempt(about, now, random);
-    return again ? { state: 'waiting', tried, again } : { state: 'given up', tried };
+    const asked = secondsAsked(retryAfter, now);
+    const again = nextAttempt({ attempt, first: Temporal.Instant.from(first), asked }, now, random);
+    return again ? { state: 'waiting', tried, again, pause: asked !== undefined } : { state: 'given up', tried };
   }
 
   function report(key: Key, row: BegunRow, { tried }: Outcome, state: string | undefined): void {

@@ -1,10 +1,11 @@
+import type { Logger } from 'pino';
 import type { Database, Executor } from '../kernel/database.ts';
 import type { Claim } from '../kernel/due-queue.ts';
 import { newId } from '../kernel/ids.ts';
 import { WORKER_ORIGIN } from '../kernel/record-log.ts';
 import { type Clock, type Instant, toSql } from '../kernel/time.ts';
-import { holdEndpoint } from './deliveries.sql.ts';
 import { disableEndpoint, markFailing } from './endpoints.sql.ts';
+import { insist } from './insisting.ts';
 import { insertNotice, type NoticeKind } from './notices.sql.ts';
 import * as sql from './sending.sql.ts';
 
@@ -17,63 +18,79 @@ export type Try = {
   answer: string | null;
 };
 
-/** What became of an attempt. `gone`: the receiver wants nothing more. `given up`: it was the last one. */
+/**
+ * What became of an attempt. `gone`: the receiver wants nothing more. `given up`: it was the last one. `pause`: the
+ * receiver wants nothing at all before `again`.
+ */
 export type Outcome =
-  | { state: 'delivered' | 'failed' | 'dropped' | 'gone' | 'given up'; tried: Try; again?: undefined }
-  | { state: 'waiting'; tried: Try; again: Instant };
+  | {
+      state: 'delivered' | 'failed' | 'dropped' | 'gone' | 'given up';
+      tried: Try;
+      again?: undefined;
+      pause?: undefined;
+    }
+  | { state: 'waiting'; tried: Try; again: Instant; pause: boolean };
 
-type Settle = (key: string[], claim: Claim, first: string, outcome: Outcome) => Promise<string | undefined>;
+export type Begun = { position: string | null; epoch: number };
+type Settle = (key: string[], claim: Claim, begun: Begun, outcome: Outcome) => Promise<string | undefined>;
+type EndpointNow = { state: string; epoch: number; faltering: boolean };
+
+// Before an event is given up: an endpoint that has taken none for so long is failing as a whole.
+const STILL_TAKING = { hours: 12 };
 
 /**
  * Writes down what became of a delivery, and of its endpoint. First the endpoint is held or shared, then the statement
  * that looks for the next of the record is begun: it sees all that was queued.
  */
-export function settler({ db, clock }: { db: Database; clock: Clock }): Settle {
-  return (key, claim, first, outcome) => {
-    const { state } = outcome;
-    return db.transaction(async (held) => {
-      if (state === 'gone' || state === 'given up') return stop(held, key, claim, first, outcome);
-      await held.rows(sql.shareEndpoint, key.slice(0, 2));
-      return write(held, key, claim, outcome, state, true);
-    });
-  };
-
-  async function stop(held: Executor, key: string[], claim: Claim, first: string, outcome: Outcome) {
-    const endpoint = key.slice(0, 2);
-    const found = await held.first<{ state: string }>(holdEndpoint, endpoint);
-    // It waits for the endpoint that somebody has stopped meanwhile to be resumed.
-    if (found?.state !== 'active') return write(held, key, claim, outcome, 'waiting', false);
-    const gone = outcome.state === 'gone';
-    const written = await write(held, key, claim, outcome, gone ? 'waiting' : 'failed', false);
-    if (written === undefined) return undefined;
-    const now = toSql(clock());
-    const about = [...endpoint, now, WORKER_ORIGIN];
-    if (gone) {
-      await held.rows(disableEndpoint, [...about, 'It answered 410 Gone.']);
-      await tell(held, endpoint, 'gone', now);
-    } else if (await held.first(sql.deliveredSince, [...endpoint, first])) {
-      await tell(held, endpoint, 'delivery_failed', now);
-    } else {
-      await held.rows(markFailing, [...about, 'Nothing could be delivered for three days.']);
-      await tell(held, endpoint, 'failing', now);
-    }
-    return written;
-  }
-
-  /** Gives the state that it is in now, or undefined where somebody else has it. */
-  async function write(
-    held: Executor,
-    key: string[],
-    claim: Claim,
-    { state, tried, again }: Outcome,
-    as: string,
-    ready: boolean,
-  ) {
-    const holder = state === 'delivered' ? null : claim.id;
-    const values = [...key, holder, toSql(clock()), as, JSON.stringify([tried]), again ? toSql(again) : null, ready];
-    return (await held.first<{ state: string }>(sql.settleDelivery, values))?.state;
-  }
+export function settler({ db, clock, logger }: { db: Database; clock: Clock; logger: Logger }): Settle {
+  return (key, claim, begun, outcome) =>
+    insist({ signal: claim.signal, logger, mayGiveUp: outcome.state !== 'delivered' }, () =>
+      db.transaction((held) => settle(held, { key, claim, begun, outcome, now: clock() })),
+    );
 }
 
-const tell = (held: Executor, endpoint: string[], kind: NoticeKind, now: string) =>
-  held.rows(insertNotice, [...endpoint, newId(), kind, now]);
+type Settling = { key: string[]; claim: Claim; begun: Begun; outcome: Outcome; now: Instant };
+
+async function settle(held: Executor, settling: Settling): Promise<string | undefined> {
+  const { key, begun, outcome } = settling;
+  const { state, again, pause } = outcome;
+  const endpoint = key.slice(0, 2);
+  const stops = state === 'gone' || state === 'given up';
+  const found = await held.first<EndpointNow>(stops ? sql.takeEndpoint : sql.shareEndpoint, endpoint);
+  // A ping tells how things are now, and what was dropped was not sent.
+  const failed = begun.position === null || state === 'dropped' ? found?.faltering : state !== 'delivered';
+  if (found && (pause || failed !== found.faltering)) {
+    await held.rows(sql.takeEndpoint, endpoint);
+    await held.rows(sql.noteAttempt, [...endpoint, failed, pause ? toSql(again) : null]);
+  }
+  // Resumed since it was begun: all that waits is tried at once.
+  const anew = found !== undefined && found.epoch > begun.epoch;
+  if (!stops) return write(held, settling, state, anew ? undefined : again);
+  // It waits for the endpoint that somebody has stopped meanwhile to be resumed.
+  if (anew || found?.state !== 'active') return write(held, settling, 'waiting');
+  return stop(held, settling);
+}
+
+async function stop(held: Executor, settling: Settling): Promise<string | undefined> {
+  const { key, outcome, now } = settling;
+  const endpoint = key.slice(0, 2);
+  const gone = outcome.state === 'gone';
+  const since = toSql(now.subtract(STILL_TAKING));
+  const single = !gone && (await held.first(sql.deliveredSince, [...endpoint, since])) !== undefined;
+  const written = await write(held, settling, single ? 'failed' : 'waiting');
+  if (written === undefined) return undefined;
+  const about = [...endpoint, toSql(now), WORKER_ORIGIN];
+  if (gone) await held.rows(disableEndpoint, [...about, 'It answered 410 Gone.']);
+  else if (!single)
+    await held.rows(markFailing, [...about, 'An event was refused for three days, and no other taken.']);
+  const kind: NoticeKind = gone ? 'gone' : single ? 'delivery_failed' : 'failing';
+  await held.rows(insertNotice, [...endpoint, newId(), kind, toSql(now)]);
+  return written;
+}
+
+/** Gives the state that it is in now, or undefined where somebody else has it. */
+async function write(held: Executor, { key, claim, outcome, now }: Settling, state: string, again?: Instant) {
+  const holder = outcome.state === 'delivered' ? null : claim.id;
+  const values = [...key, holder, toSql(now), state, JSON.stringify([outcome.tried]), again ? toSql(again) : null];
+  return (await held.first<{ state: string }>(sql.settleDelivery, values))?.state;
+}

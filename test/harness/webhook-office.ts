@@ -8,6 +8,7 @@ import type { Reach } from '../../src/webhooks/connect.ts';
 import type { Mail } from '../../src/webhooks/notices.ts';
 import type { Times } from '../../src/webhooks/post.ts';
 import { webhookQueues } from '../../src/webhooks/queues.ts';
+import { ticking } from './ticking.ts';
 import type { World } from './world.ts';
 
 export const KEY = randomBytes(32);
@@ -22,17 +23,20 @@ type Options = {
   log?: DestinationStream;
 };
 
+type OfficeWorld = Pick<World, 'db' | 'connection'> & { clock: Pick<World['clock'], 'read'> };
+
 /** A worker of webhooks on the world's database and clock, driven step by step with `runOnce`. */
-export function webhookOffice({ db, connection, clock }: World, options: Options = {}): Office {
+export function webhookOffice({ db, connection, clock: { read } }: OfficeWorld, options: Options = {}): Office {
   const { reach = { privateAddresses: true, times: { headersMs: 300, totalMs: 600 } }, tell, slots = 32 } = options;
   const logger = options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' });
+  const clock = ticking(read);
   const mails: Mail[] = [];
   const outcomes = new Outcomes();
   const counted: string[] = [];
   outcomes.onWebhook = (outcome) => counted.push(outcome);
   const queues = webhookQueues({
     db,
-    clock: clock.read,
+    clock,
     logger,
     outcomes,
     secrets,
@@ -47,7 +51,7 @@ export function webhookOffice({ db, connection, clock }: World, options: Options
   const worker = new DueWorker({
     db,
     connection,
-    clock: clock.read,
+    clock,
     logger,
     queues,
     slots,

@@ -5,12 +5,13 @@ import { Outcomes } from '../../src/kernel/outcomes.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
 import { RECORD_LOGS } from '../../src/record-logs.ts';
 import { webhookQueues } from '../../src/webhooks/queues.ts';
+import { ticking } from './ticking.ts';
 
 /** A worker of webhooks whose clock its parent sets: for each time it is told, it works what is due and answers. */
 
 const { connection, key } = JSON.parse(process.argv[2] ?? '');
 let now = Temporal.Instant.from('2000-01-01T00:00:00Z');
-const clock = () => now;
+const clock = ticking(() => now);
 const logger = pino({ level: 'fatal' });
 const db = new Database({ connection, poolSize: 4 });
 const queues = webhookQueues({
