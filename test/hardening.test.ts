@@ -106,14 +106,6 @@ const LIMITED: Limited[] = [
            SELECT $1, $2, gen_random_uuid(), 'x', now(), now() FROM generate_series(1, $4) n`,
   },
   {
-    what: 'webhook endpoints',
-    most: 50,
-    path: '/webhooks/endpoints',
-    body: () => ({ url: 'https://firm.example/', types: ['*'] }),
-    rows: `INSERT INTO webhook_endpoints (company_id, id, url, types, state, position, created_at, updated_at)
-           SELECT $1, gen_random_uuid(), 'https://firm.example/', '{*}', 'disabled', 0, now(), now() FROM generate_series(1, $4) n`,
-  },
-  {
     what: 'payments of an invoice',
     most: 1_000,
     path: '/cases/{caseId}/invoices/{invoiceId}/payments',
@@ -167,31 +159,6 @@ for (const { what, most, path, body, rows, method = 'POST' } of LIMITED) {
     assert.deepEqual(beyond.body.errors, [
       { field: 'body', code: 'not_possible', message: `there can be at most ${most} ${what}` },
     ]);
-  });
-}
-
-// Found by prove:input: each replay queued everything once more, until putting it in order took longer than a statement may.
-for (const path of ['replay', 'ping', 'deliveries/{deliveryId}/replay']) {
-  test(`with a hundred thousand deliveries waiting, ${path} is refused and queues nothing`, async () => {
-    const firm = await world.firm();
-    const ids = await identifiersOf(firm, { caseId: firm.caseId });
-    const key = [firm.companyId, ids.endpointId];
-    await world.sql(
-      `UPDATE webhook_deliveries SET state = 'delivered', ended_at = now(), position = 1, record_id = $2
-                      WHERE company_id = $1 AND endpoint_id = $2`,
-      key,
-    );
-    await world.sql(
-      `INSERT INTO webhook_deliveries (company_id, endpoint_id, event_type, state, ready, due_at, created_at)
-       SELECT $1, $2, 'ping', 'waiting', true, now(), now() FROM generate_series(1, 100000)`,
-      key,
-    );
-    const answer = await firm.post(
-      fill(`/webhooks/endpoints/{endpointId}/${path}`, ids),
-      path === 'replay' ? {} : undefined,
-    );
-    assert.equal(answer.status, 400, answer.text);
-    assert.equal(answer.body.errors[0].message, 'there can be at most 100000 waiting deliveries of an endpoint');
   });
 }
 
