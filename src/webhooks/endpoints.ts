@@ -93,7 +93,7 @@ export async function changeEndpoint(
 /** Everything that has waited is sent, in its order. */
 export async function resumeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
-  mayHaveEventsSent(context);
+  await mayHaveEventsSent(context, id);
   const record = await untilWritten(
     () => db.json(sql.resumeEndpoint, [company.id, id, toSql(clock()), originOf(context)]),
     async () => {
@@ -113,7 +113,7 @@ export async function rotateSecret(
   settings: WebhookSettings,
 ): Promise<string> {
   const { db, company, clock } = context;
-  mayHaveEventsSent(context);
+  await mayHaveEventsSent(context, id);
   const hours = form.read('overlap_hours', form.body.overlap_hours, parseOverlap) ?? USUAL_OVERLAP_HOURS;
   const secret = newSecret();
   const sealed = sealFor(context, form, id, secret, settings);
@@ -147,9 +147,12 @@ const NOT_ALLOWED = {
   message: 'only a token with events:read can have events sent',
 } as const;
 
-/** Whoever has events sent somewhere could as well read them. */
-export function mayHaveEventsSent({ scopes }: Context): void {
-  if (scopes && !scopes.has('events:read')) throw invalidRequest([NOT_ALLOWED]);
+/** Whoever has events sent somewhere could as well read them. That there is no such endpoint comes first. */
+export async function mayHaveEventsSent(context: Context, id: string): Promise<void> {
+  const { scopes } = context;
+  if (!scopes || scopes.has('events:read')) return;
+  await showEndpoint(context, id);
+  throw invalidRequest([NOT_ALLOWED]);
 }
 
 /** Gives the address as it is kept. */
