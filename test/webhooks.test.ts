@@ -151,8 +151,8 @@ test('only who may read events can have them sent', async () => {
   await refused(lesser.post(LIST, BODY), { scopes: 'not_allowed' });
   await refused(lesser.patch(path, { url: 'https://other.example/' }), { scopes: 'not_allowed' });
   assert.equal((await ok(lesser.get(path))).url, BODY.url);
-  await ok(lesser.post(`${path}/ping`));
-  for (const verb of ['rotate', 'resume', 'replay', `deliveries/${UNKNOWN}/replay`]) {
+  const ping = await ok(lesser.post(`${path}/ping`));
+  for (const verb of ['rotate', 'resume', 'replay', `deliveries/${ping.id}/replay`]) {
     await refused(lesser.post(`${path}/${verb}`, {}), { scopes: 'not_allowed' });
   }
   await ok((await firm.withScopes('webhooks', 'events:read')).post(LIST, BODY));
