@@ -19,6 +19,8 @@ const SOUND_MS = 60_000;
 
 /** As many processes as WEB_CONCURRENCY says, on one port. One that ends is replaced; the first also sends what is due. */
 export async function startWebProcesses({ config, logger, sends }: WebOptions): Promise<Web> {
+  // Each takes connections itself. Handed on by the first process, one that came to a process just killed was answered by nobody.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({ exec: new URL('./web-process.ts', import.meta.url).pathname, args: [] });
   const running = new Map<number, Worker>();
   let stopping = false;
