@@ -44,11 +44,16 @@ async function add(companyId: string, count: number, due = '2026-06-01T09:00:00Z
   ]);
 }
 
-function worker(handle: (key: Key, claim: Claim) => Promise<void>, slots = 8, slotsPerCompany = 4): DueWorker {
+function worker(
+  handle: (key: Key, claim: Claim) => Promise<void>,
+  slots = 8,
+  slotsPerCompany = 4,
+  pollMs = 20_000,
+): DueWorker {
   const { db, connection, clock } = world;
   const queues = [{ name: 'errands', key, statements, handle }];
   const logger = pino({ level: 'silent' });
-  return new DueWorker({ db, connection, clock: clock.read, logger, queues, slots, slotsPerCompany });
+  return new DueWorker({ db, connection, clock: clock.read, logger, queues, slots, slotsPerCompany, pollMs });
 }
 
 const finish = async ({ id }: Key) => {
@@ -229,6 +234,35 @@ test('what falls due again while its handler comes to an end is worked again at 
   await Promise.all([running, same.runOnce()]);
   assert.equal(claims.length, 2);
   assert.deepEqual(await world.sql('SELECT done FROM errands'), [{ done: true }]);
+});
+
+test('what its handler leaves due is taken up although whoever made it due was heard while it was under way', {
+  // Less than a lease: what nobody takes up is found when that has run out.
+  timeout: 40_000,
+}, async () => {
+  await add(await company(), 1);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  let calls = 0;
+  const never = 1_000_000_000; // of looking by itself
+  const running = worker(
+    async (taken) => {
+      calls++;
+      if (calls > 1) return finish(taken);
+      await held;
+      await world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
+    },
+    8,
+    4,
+    never,
+  );
+  await running.start();
+  await until(() => calls === 1);
+  await world.sql(`NOTIFY ${CHANNEL}`);
+  // Long enough for a look that finds it leased.
+  await world.sql('SELECT pg_sleep(0.2)');
+  release();
+  await until(() => calls === 2);
+  await running.stop();
 });
 
 test('a worker that has started is woken by a notice, and again after its connection was broken', async () => {

@@ -20,6 +20,8 @@ export type DueWorkerOptions = {
   /** How much of a queue may be under way at once, and how much of that for one company. */
   slots?: number;
   slotsPerCompany?: number;
+  /** How long nobody looks where nothing is heard. */
+  pollMs?: number;
 };
 
 const LEASE = { seconds: 45 };
@@ -32,6 +34,8 @@ const AFTER_FAULT_MS = 2_000;
 const AFTER_CONTEST_MS = 50;
 // Slots that become free within a moment of one another are filled by one claim.
 const GATHER_MS = 20;
+// What has come to its end may be due again: it was leased when what happened to it was heard of.
+const AFTER_END_MS = 100;
 const PATIENCE_MS = 25_000;
 // Of the slots: for companies that have nothing under way, so that a few whose work hangs never have them all.
 const KEPT = 1 / 4;
@@ -49,10 +53,11 @@ export class DueWorker {
   /** Something was left waiting because every slot that it could have taken was in use. */
   #hungry = false;
   #woken = false;
+  #looking: NodeJS.Timeout | undefined;
   #wake: () => void = () => {};
 
   constructor(options: DueWorkerOptions) {
-    this.#options = { slots: 32, slotsPerCompany: 8, ...options };
+    this.#options = { slots: 32, slotsPerCompany: 8, pollMs: POLL_MS, ...options };
     this.#listener = new Listener(options.connection, CHANNEL, () => this.wake());
   }
 
@@ -176,9 +181,17 @@ export class DueWorker {
         if (work.takenAgain) await this.#giveBack(work);
         this.#underWay.delete(name);
         if (this.#hungry) setTimeout(() => this.wake(), GATHER_MS);
+        else this.#lookAgain();
       });
     const work: UnderWay = { queue, key, claim, done, takenAgain: false };
     this.#underWay.set(name, work);
+  }
+
+  #lookAgain(): void {
+    this.#looking ??= setTimeout(() => {
+      this.#looking = undefined;
+      this.wake();
+    }, AFTER_END_MS).unref();
   }
 
   async #giveBack({ queue, key, claim }: UnderWay): Promise<void> {
@@ -190,8 +203,8 @@ export class DueWorker {
   }
 
   async #untilNext(): Promise<number> {
-    const { db, clock, queues, slots } = this.#options;
-    let wait = this.#listener.listening ? POLL_MS : POLL_DEAF_MS;
+    const { db, clock, queues, slots, pollMs } = this.#options;
+    let wait = this.#listener.listening ? pollMs : POLL_DEAF_MS;
     for (const queue of queues) {
       const { busy, saturated } = this.#loadOf(queue);
       if (busy >= slots) continue;

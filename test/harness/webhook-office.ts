@@ -20,6 +20,7 @@ type Options = {
   reach?: Reach & { times?: Times };
   tell?: (mail: Mail) => Promise<void>;
   slots?: number;
+  pollMs?: number;
   log?: DestinationStream;
 };
 
@@ -27,7 +28,12 @@ type OfficeWorld = Pick<World, 'db' | 'connection'> & { clock: Pick<World['clock
 
 /** A worker of webhooks on the world's database and clock, driven step by step with `runOnce`. */
 export function webhookOffice({ db, connection, clock: { read } }: OfficeWorld, options: Options = {}): Office {
-  const { reach = { privateAddresses: true, times: { headersMs: 300, totalMs: 600 } }, tell, slots = 32 } = options;
+  const {
+    reach = { privateAddresses: true, times: { headersMs: 300, totalMs: 600 } },
+    tell,
+    slots = 32,
+    pollMs = 20_000,
+  } = options;
   const logger = options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' });
   const clock = ticking(read);
   const mails: Mail[] = [];
@@ -56,6 +62,7 @@ export function webhookOffice({ db, connection, clock: { read } }: OfficeWorld, 
     queues,
     slots,
     slotsPerCompany: slots / 4,
+    pollMs,
   });
   return Object.assign(worker, { mails, outcomes: counted });
 }
