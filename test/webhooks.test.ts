@@ -143,6 +143,13 @@ test('the settings can allow http and private addresses', async () => {
   await refused(firm.post(LIST, { ...BODY, url: 'ftp://127.0.0.1/' }), { url: 'not_allowed' });
 });
 
+test('an endpoint is made also where the company was changed with If-Match on the same connection', async () => {
+  const firm = await world.firm();
+  const { headers } = await firm.get('/manage/company');
+  await ok(firm.patch('/manage/company', { terms: 'x' }, { 'if-match': String(headers.etag) }));
+  await create(firm);
+});
+
 test('only who may read events can have them sent', async () => {
   const firm = await world.firm();
   const { id } = await create(firm);

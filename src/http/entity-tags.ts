@@ -22,10 +22,10 @@ export type ReadableRecord = {
 
 /** Of all operations, by the path of the record. */
 export class Records {
-  readonly #byPath = new Map<string, ReadableRecord & { id: string | undefined }>();
+  readonly #byPath = new Map<string, Held>();
 
   add(path: string, record: ReadableRecord): void {
-    this.#byPath.set(path, { ...record, id: /\{(\w+)\}$/.exec(path)?.[1] });
+    this.#byPath.set(path, { ...record, id: /\{(\w+)\}$/.exec(path)?.[1], hold: holdIn(record.table, path) });
   }
 
   /** The record that an operation works on: the one whose path its own begins with. */
@@ -33,7 +33,7 @@ export class Records {
     const parts = path.split('/');
     for (let length = parts.length; length > 1; length--) {
       const found = this.#byPath.get(parts.slice(0, length).join('/'));
-      if (found) return { ...found, hold: holdIn(found.table, path) };
+      if (found) return found;
     }
     return undefined;
   }
@@ -41,13 +41,13 @@ export class Records {
 
 export type Held = ReadableRecord & { id: string | undefined; hold: Statement };
 
-/** $1 company, $2 id, $3 case. Nobody else changes the record until the transaction ends. */
+/** $1 company, $2 id, $3 case or null, also that of a case itself. Nobody else changes the record until the transaction ends. */
 const holdIn = (table: string, path: string): Statement => {
   const inCase = table !== 'cases' && path.includes('{caseId}');
   const mine = table === 'companies' ? '$1::uuid IS NOT NULL' : 'company_id = $1';
   return statement(
     `${table}.hold`,
-    `SELECT 1 FROM ${table} WHERE ${mine} AND id = $2 AND ${inCase ? 'case_id = $3' : '$3::uuid IS NULL'}
+    `SELECT 1 FROM ${table} WHERE ${mine} AND id = $2 AND ${inCase ? 'case_id = $3' : '($3::uuid IS NULL OR $3 = id)'}
         FOR NO KEY UPDATE`,
   );
 };

@@ -35,7 +35,7 @@ export type DueStatements = {
  */
 export function dueStatements({ table, name = table, key, open }: DueTable): DueStatements {
   const columns = (alias: string) => key.map((column) => `${alias}.${column}`).join(', ');
-  const same = (a: string, b: string) => key.map((column) => `${a}.${column} = ${b}.${column}`).join(' AND ');
+  const same = sameKey(key);
   return {
     claim: statement(
       `${name}.claim`,
@@ -68,6 +68,23 @@ export function dueStatements({ table, name = table, key, open }: DueTable): Due
             ORDER BY claim_at LIMIT 1) n
         WHERE c.id <> ALL ($1::uuid[])`,
     ),
+    ...leaseStatements({ table, name, key, open }),
+  };
+}
+
+const sameKey = (key: readonly string[]) => (a: string, b: string) =>
+  key.map((column) => `${a}.${column} = ${b}.${column}`).join(' AND ');
+
+/** Of a table whose rows are taken in a way of its own. */
+export function leaseStatements({
+  table,
+  name = table,
+  key,
+  open,
+}: DueTable): Pick<DueStatements, 'renew' | 'giveBack'> {
+  const columns = (alias: string) => key.map((column) => `${alias}.${column}`).join(', ');
+  const same = sameKey(key);
+  return {
     renew: statement(
       `${name}.renew`,
       // A row that a request is changing right now is left for the next time: nobody waits in a circle.

@@ -3,10 +3,20 @@ import { EPOCH_SHIFT } from './wall-time.ts';
 /** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
 export type Statement = { readonly name: string; readonly text: string; readonly long?: true };
 
-export const statement = (name: string, text: string): Statement => ({ name, text });
+const textByName = new Map<string, string>();
+
+/** A connection takes a name for one text only: another text under it would fail there, now and then. */
+function named(name: string, text: string): { name: string; text: string } {
+  const known = textByName.get(name);
+  if (known !== undefined && known !== text) throw new Error(`Two statements are called ${name}.`);
+  textByName.set(name, text);
+  return { name, text };
+}
+
+export const statement = (name: string, text: string): Statement => named(name, text);
 
 /** One that takes its time, such as a list: short ones do not wait behind it. */
-export const longStatement = (name: string, text: string): Statement => ({ name, text, long: true });
+export const longStatement = (name: string, text: string): Statement => ({ ...named(name, text), long: true });
 
 /** How many of something there may be. */
 export type Limit = { most: number; what: string; count: Statement };

@@ -1,4 +1,4 @@
-import { recordLog } from '../kernel/record-log.ts';
+import { noCase, recordLog } from '../kernel/record-log.ts';
 import { iso, json, longStatement, statement } from '../kernel/sql.ts';
 
 const shown = {
@@ -51,7 +51,10 @@ export const showEndpoint = statement(
 );
 
 /** $1 company: nobody else makes an endpoint of it until the transaction ends. */
-export const holdCompany = statement('companies.hold', 'SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE');
+export const holdCompany = statement(
+  'webhook_endpoints.hold_company',
+  'SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE',
+);
 
 /**
  * $1 company, $2 id, $3 url, $4 description, $5 types, $6 sealed secret, $7 now, $8 origin, $9 up to where the log is
@@ -174,5 +177,6 @@ export const forgetEndpoints = longStatement(
     WHERE w.removed_at IS NOT NULL AND w.backlog IS NULL
       AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.company_id = w.company_id AND d.endpoint_id = w.id)
       AND NOT EXISTS (SELECT 1 FROM webhook_notices n WHERE n.company_id = w.company_id AND n.endpoint_id = w.id)
-      AND NOT EXISTS (SELECT 1 FROM events e WHERE e.company_id = w.company_id AND e.record_id = w.id)`,
+      AND NOT EXISTS (SELECT 1 FROM events e
+                       WHERE e.company_id = w.company_id AND e.case_id = '${noCase}' AND e.record_id = w.id)`,
 );

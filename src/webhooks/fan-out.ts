@@ -2,7 +2,7 @@ import { readSettled } from '../events/settled.ts';
 import type { Database } from '../kernel/database.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
 import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
-import { dueStatements } from '../kernel/due-work.sql.ts';
+import { leaseStatements } from '../kernel/due-work.sql.ts';
 import { type Clock, toSql } from '../kernel/time.ts';
 import { backlogWork } from './backlog.ts';
 import * as sql from './fan-out.sql.ts';
@@ -43,7 +43,7 @@ export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): Queu
     });
   }
 
-  const statements = dueStatements({ table: 'webhook_endpoints', key: sql.KEY, open: sql.OPEN });
+  const statements = leaseStatements({ table: 'webhook_endpoints', key: sql.KEY, open: sql.OPEN });
   return {
     name: 'webhook_endpoints',
     key: sql.KEY,

@@ -4,7 +4,7 @@ import { withId } from '../events/events.ts';
 import type { Database } from '../kernel/database.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
 import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
-import { dueStatements } from '../kernel/due-work.sql.ts';
+import { leaseStatements } from '../kernel/due-work.sql.ts';
 import type { Outcomes } from '../kernel/outcomes.ts';
 import type { RecordLog } from '../kernel/record-log.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
@@ -133,7 +133,7 @@ export function sendingQueue(options: SendingOptions): Queue {
     if (state === 'delivered' || state === 'failed') outcomes.countWebhook(state);
   }
 
-  const due = dueStatements({ table: 'webhook_deliveries', key: sql.KEY, open: sql.OPEN });
+  const due = leaseStatements({ table: 'webhook_deliveries', key: sql.KEY, open: sql.OPEN });
   const statements = { ...due, claim: sql.claim, nextDue: sql.nextDue };
   return { name: 'webhook_deliveries', key: sql.KEY, statements, handle };
 }
