@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { pino } from 'pino';
 import { Wire } from '../prove/input/wire.ts';
+import { buildApp } from '../src/app.ts';
 import { ConfigError, readConfig, SECRET_SETTINGS } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { fill, identifiersOf } from './harness/identifiers.ts';
@@ -58,6 +60,19 @@ test('the pages load nothing from elsewhere, stand in no frame and tell nobody w
     assert.ok(String(headers['content-security-policy']).includes(rule), rule);
   }
   assert.equal(headers['referrer-policy'], 'no-referrer');
+});
+
+/* ---- slow peers ---- */
+
+test('a peer that is slow to send, to ask again or to read has its time', async () => {
+  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
+  const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = app.server;
+  await app.close();
+  // What docs/operations.md says; that it comes to pass is what `npm run prove` shows in its long form.
+  assert.deepEqual(
+    { requestTimeout, headersTimeout, keepAliveTimeout, timeout },
+    { requestTimeout: 30_000, headersTimeout: 30_000, keepAliveTimeout: 30_000, timeout: 60_000 },
+  );
 });
 
 /* ---- limits ---- */
@@ -201,6 +216,20 @@ for (const [name, secret] of Object.entries(SECRETS)) {
     assert.deepEqual(faultsOf({ [`${name}_FILE`]: path }), [`${name} cannot be read from ${path}: ENOENT`]);
   });
 }
+
+test('of a file only the end of its last line is left out: all else is the secret', async (t) => {
+  const folder = await temporaryDirectory();
+  t.after(folder.remove);
+  const path = join(folder.path, 'secret');
+  const read = async (content: string) => {
+    await writeFile(path, content);
+    return readConfig({ TWILIO_AUTH_TOKEN_FILE: path }).TWILIO_AUTH_TOKEN;
+  };
+  for (const secret of ['token', ' with spaces ', '\ttab', 'two\nlines', 'ends\n']) {
+    for (const end of ['\n', '\r\n']) assert.equal(await read(`${secret}${end}`), secret);
+  }
+  assert.equal(await read('token'), 'token');
+});
 
 test('a setting that is no secret is not read from a file', () => {
   assert.equal(readConfig({ PORT_FILE: '/nowhere' }).PORT, 8080);

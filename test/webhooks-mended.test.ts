@@ -171,6 +171,25 @@ test('types are those of the time at which something happened', async () => {
   assert.deepEqual(left, [{ earlier_types: [] }]);
 });
 
+test('a hundred changes of types are kept of an endpoint that gets nothing, and then no more', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  const types = (n: number) => ({ types: [n % 2 === 0 ? 'interaction.*' : 'invoice.*'] });
+  await ok(firm.patch(endpoint.path, { state: 'disabled' }));
+  for (let n = 1; n <= 100; n++) await ok(firm.patch(endpoint.path, types(n)));
+  const beyond = await firm.patch(endpoint.path, types(101));
+  assert.equal(beyond.status, 400, beyond.text);
+  assert.deepEqual(beyond.body.errors[0], {
+    field: 'types',
+    code: 'not_possible',
+    message: 'have been changed 100 times since events were last queued',
+  });
+  // Whatever else is changed, and what leaves the types as they are, is none of them.
+  await ok(firm.patch(endpoint.path, { ...types(100), description: 'As before', state: 'active' }));
+  await office.runOnce();
+  await ok(firm.patch(endpoint.path, types(101)));
+});
+
 test('settlings that wait for one endpoint keep nobody else waiting, and nothing that was taken comes again', async (t) => {
   const [firm, other] = [await world.firm(), await world.firm()];
   const { id } = await endpointOf(firm, { url: `${receiver.url}/held` });
