@@ -184,3 +184,22 @@ test('a server that takes a connection and says nothing is away: it is not waite
     await answer;
   }
 });
+
+test('a server that falls silent in the middle of a transaction is waited for once, and not for each rollback', async (t) => {
+  const silenceMs = 20_000;
+  const asked = statement('test.stuck', 'SELECT 1 FROM interactions');
+  await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let ended: unknown;
+    const work = world.db.transaction((held) => held.transaction((inner) => inner.rows(asked, [])));
+    work.catch((error) => {
+      ended = error;
+    });
+    await until(async () => (await waiting()) === 1);
+    t.mock.timers.tick(silenceMs);
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    assert.ok(ended instanceof CodedError && ended.code === 'unavailable', String(ended));
+    t.mock.timers.reset();
+    await holder.query('ROLLBACK');
+  });
+});
