@@ -93,6 +93,24 @@ test('connections beyond their limit are closed', async () => {
   while ((await firm.get(path).catch(() => undefined))?.status !== 200) await pause(10);
 });
 
+test('however many ask for the metrics at once, the database is asked once', async () => {
+  const { onStatement } = world.db;
+  let asked = 0;
+  world.db.onStatement = (name, seconds) => {
+    if (name === 'messages.due') asked++;
+    onStatement(name, seconds);
+  };
+  const { hostname, port } = new URL(world.baseUrl);
+  const socket = connect(Number(port), hostname);
+  // All of them are read before the first is answered.
+  socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10));
+  let answers = '';
+  while (answers.split('HTTP/1.1 200').length < 11) answers += (await once(socket, 'data')).toString();
+  socket.destroy();
+  world.db.onStatement = onStatement;
+  assert.equal(asked, 1);
+});
+
 test('there are limits by default', () => {
   const { REQUESTS_AT_ONCE, CONNECTIONS_AT_ONCE } = readConfig({});
   assert.deepEqual([REQUESTS_AT_ONCE, CONNECTIONS_AT_ONCE], [200, 5000]);
