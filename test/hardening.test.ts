@@ -62,6 +62,39 @@ test('the pages load nothing from elsewhere, stand in no frame and tell nobody w
   assert.equal(headers['referrer-policy'], 'no-referrer');
 });
 
+/* ---- the log ---- */
+
+test('a line of the log names the route and nothing that a caller has sent', async () => {
+  const lines: string[] = [];
+  const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+  const logged = await openWorld({ logger });
+  const firm = await logged.firm();
+  lines.length = 0;
+  const theirs = 'Confidential';
+  const sent = { type: 'phone', notes: theirs, recipient: theirs };
+  const headers = { 'idempotency-key': theirs, 'user-agent': theirs, cookie: theirs };
+  const made = await firm.post(`${firm.path}/interactions`, sent, headers);
+  assert.equal(made.status, 200, made.text);
+  await firm.get(`${firm.path}/interactions/${made.body.id}?${theirs}`);
+  await firm.get(`/manage/cases?search=${theirs}`);
+  await firm.get(`/${theirs}`);
+  await firm.post(`${firm.path}/interactions`, `{"${theirs}`);
+  await logged.anonymous.get('/events', { authorization: `Bearer ${theirs}` });
+  while (lines.length < 6) await new Promise(setImmediate);
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).route),
+    [
+      '/cases/:caseId/interactions',
+      '/cases/:caseId/interactions/:interactionId',
+      '/manage/cases',
+      null,
+      '/cases/:caseId/interactions',
+      '/events',
+    ],
+  );
+  for (const secret of [theirs, firm.token, firm.caseId, made.body.id]) assert.ok(!lines.join('').includes(secret));
+});
+
 /* ---- slow peers ---- */
 
 test('a peer that is slow to send, to ask again or to read has its time', async () => {
