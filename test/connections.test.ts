@@ -6,6 +6,7 @@ import pg from 'pg';
 import { Database } from '../src/kernel/database.ts';
 import { CodedError } from '../src/kernel/errors.ts';
 import { longStatement, statement } from '../src/kernel/sql.ts';
+import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
 /** What becomes of requests whose connection to the database ends, or hangs behind another. */
@@ -132,6 +133,26 @@ test('a statement that is given up is a 503, leaves nothing, and the connection 
     assert.deepEqual((await firm.get(`${firm.path}/interactions`)).body, []);
   }
   await call(firm);
+});
+
+test('what waits behind a statement that is given up before it is prepared is away as well', async (t) => {
+  const db = new Database({ connection: { ...world.connection, user: SERVICE_ROLE }, poolSize: 1 });
+  t.after(() => db.close());
+  const asked = statement('test.unprepared', 'SELECT 1 FROM interactions');
+  const isAway = (error: unknown) => error instanceof CodedError && error.code === 'unavailable';
+  await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
+    let ended = false;
+    const answers = Promise.all(Array.from({ length: 3 }, () => assert.rejects(db.rows(asked, []), isAway))).finally(
+      () => {
+        ended = true;
+      },
+    );
+    // First the one who prepares it, then one of those who are asked again.
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`;
+    while (!ended) await world.sql(cancel);
+    await answers;
+    await holder.query('ROLLBACK');
+  });
 });
 
 test('on every kind of connection a statement, and a pause within a transaction, has its time', async () => {

@@ -41,6 +41,7 @@ test('it is never under way twice, and whoever ends it is not kept waiting by wh
     while (!signal.aborted) await settled();
   };
   const stop = hourly(work, pino({ level: 'silent' }), '');
+  t.after(stop);
   t.mock.timers.tick(HOUR_MS);
   await settled();
   assert.equal(begun, 1);
