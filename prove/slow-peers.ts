@@ -85,8 +85,9 @@ export const slowPeers: Proof = {
       if (short) figures.notes.push('SKIPPED in the short form: waiting until all of them are let go');
       else {
         // Node tells of an end only where somebody reads.
-        const resume = setTimeout(() => sockets.forEach((socket) => void socket.resume()), (GONE_S - 5) * 1000);
-        await until('all slow peers are let go', GONE_S, () => {
+        const secondsLeft = GONE_S - (performance.now() - begun) / 1000;
+        const resume = setTimeout(() => sockets.forEach((socket) => void socket.resume()), (secondsLeft - 5) * 1000);
+        await until(`${GONE_S} s after they came all slow peers are let go`, secondsLeft, () => {
           progress(`open: ${left()}`);
           return [...open.values()].every((count) => count === 0);
         }).catch((error) => fault(figures, `${error.message} ${left()}`));
