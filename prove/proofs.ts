@@ -1,7 +1,7 @@
 import { clock } from './clock.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
-import { messages, retries, webhooks } from './existing.ts';
+import { apart, input, messages, retries, webhooks } from './existing.ts';
 import { migration } from './migration.ts';
 import { overload } from './overload.ts';
 import type { Proof } from './proof.ts';
@@ -20,4 +20,6 @@ export const PROOFS: readonly Proof[] = [
   retries,
   messages,
   webhooks,
+  input,
+  apart,
 ];
