@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { Pipelines } from '../src/kernel/pipelines.ts';
 import { statement } from '../src/kernel/sql.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { openWorld } from './harness/world.ts';
@@ -149,4 +150,23 @@ test('where the connection breaks nobody knows, and nothing is written a second 
   assert.equal((await rows()).length, 8 - refused.length);
   assert.ok(before.length <= 8 - refused.length);
   assert.equal(await put(20), 'note 20 on 1, 20', 'and the next one finds another connection');
+});
+
+test('of a server that is silent all are told who share a commit, and one that is alone', async () => {
+  const silent = new Pipelines({
+    size: 1,
+    onError: () => {},
+    connect: () => new pg.Client({ ...world.connection, query_timeout: 300, pipeline: true } as pg.ClientConfig),
+  });
+  const ask = (seconds: number) =>
+    silent.text({ name: 'nap', text: `SELECT 'awake' FROM pg_sleep($1)`, values: [seconds] });
+  const outcomes = async (asked: Promise<unknown>[]) =>
+    (await Promise.allSettled(asked)).map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message));
+  const silence = 'Query read timeout';
+  assert.deepEqual(await outcomes([ask(0)]), ['awake']);
+  assert.deepEqual(await outcomes([ask(5)]), [silence]);
+  assert.deepEqual(await outcomes([ask(0)]), ['awake']);
+  const [first, ...others] = await outcomes([ask(0), ask(5), ask(0)]);
+  assert.deepEqual([first, ...others], [silence, silence, silence]);
+  await silent.close();
 });

@@ -116,7 +116,8 @@ export class Pipelines {
     let busy = 0;
     for (const lane of this.#lanes) {
       if (lane.underWay > 0) busy++;
-      if (lane.gathered.length > 0 && lane.gathered.length < MOST_TOGETHER) found ??= lane;
+      const { length } = lane.gathered;
+      if (length > 0 && length < MOST_TOGETHER && lane.underWay < MOST_AHEAD) found ??= lane;
     }
     return busy < MOST_ALONE ? undefined : found;
   }
@@ -189,10 +190,10 @@ function take(lane: Lane): Lane {
 
 function alone(lane: Lane, query: Query): Promise<Text> {
   return new Promise((resolve, reject) => {
-    const shared = new SharedCommit([query], (error, [text]) => {
+    const shared = new SharedCommit([query], (error, texts) => {
       if (error) return reject(error);
       lane.prepared.add(query.name);
-      resolve(text);
+      resolve(texts?.[0]);
     });
     lane.client.query(shared);
   });
@@ -206,7 +207,7 @@ function sendGathered(lane: Lane): void {
   const queries = gathered.map(({ query }) => query);
   const shared = new SharedCommit(queries, (error, texts) => {
     for (const [i, { query, resolve, reject }] of gathered.entries()) {
-      if (!error) resolve(texts[i]);
+      if (!error) resolve(texts?.[i]);
       // Whether a broken connection has committed nobody knows. Otherwise the others have done nothing yet.
       else if (isBroken(error) || (i === shared.at && !isDeadlock(error))) reject(error);
       else alone(lane, query).then(resolve, reject);

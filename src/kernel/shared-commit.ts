@@ -8,8 +8,8 @@ export type Text = string | null | undefined;
 type Wire = { sync(): void; stream: { cork(): void; uncork(): void } };
 type Sendable = pg.Query & { prepare(wire: Wire): void };
 
-/** Called with two values at most: `pg` puts its own around it. */
-type Callback = (error: Error | null, texts: Text[]) => void;
+/** As `pg` calls it, which puts its own around it: with two values at most, and with an error alone. */
+type Callback = (error: Error | null, texts?: Text[]) => void;
 
 /**
  * One statement, or several that are sent as one transaction: each as if it had come alone, with one commit for all and
@@ -64,7 +64,7 @@ export class SharedCommit extends pg.Query {
   }
 
   handleError(error: Error): void {
-    this.callback(error, []);
+    this.callback(error);
   }
 
   /** The commit is done: until then an error would take back everything. */
