@@ -4,12 +4,12 @@ import { printed } from '../test/harness/service.ts';
 import { randomFrom } from '../test/harness/year.ts';
 import { Cluster } from './cluster/cluster.ts';
 import { KINDS, type Strike, strike } from './cluster/strikes.ts';
-import { Line } from './exchange.ts';
+import { HUNG, Line } from './exchange.ts';
 import { checkJobs } from './jobs.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
 import { type Figures, fault, noFigures, type Proof, type ProofOptions, until } from './proof.ts';
-import { Site } from './site.ts';
+import { type Demo, Site } from './site.ts';
 
 /**
  * The primary of three database servers is killed, cut off, frozen or replaced under writes of all kinds to two
@@ -19,9 +19,13 @@ import { Site } from './site.ts';
 const LANES = 8;
 const BEFORE_MS = 1_500;
 const AFTERWARDS_MS = 1_000;
+const READ_EVERY_MS = 50;
 const READY_S = 60;
 // Five seconds for a connection, twenty for a server that is silent, and one more try of what only reads.
 const BOUND_MS = 45_000;
+
+/** Why something was answered with 500. */
+const FAILED = (line: string) => line.includes('request failed');
 
 type Round = { kind: Strike; refusedMs: number; longest: number };
 
@@ -61,6 +65,8 @@ export const failover: Proof = {
         loads.push(load);
         const primary = await cluster.whole();
         load.begin(LANES, { patient: true });
+        const reading = new AbortController();
+        const read = readOn(line, demo, figures, reading.signal);
         await pause(BEFORE_MS + random() * BEFORE_MS);
         const struckAt = performance.now();
         await strike(kind, primary, cluster, random);
@@ -70,17 +76,20 @@ export const failover: Proof = {
         }).catch((error) => fault(figures, error.message));
         await pause(AFTERWARDS_MS);
         await load.end();
+        reading.abort();
+        const longest = Math.max(load.longest, await read);
         await cluster.whole();
         for (const url of urls) await ready(url, demo.token);
         await ledger.check(load);
-        seen.push({ kind, refusedMs: refusedFor(load.acknowledgedAt, struckAt), longest: load.longest });
-        if (load.longest > BOUND_MS) figures.late.push(`${kind}: an answer took ${Math.round(load.longest)} ms`);
+        seen.push({ kind, refusedMs: refusedFor(load.acknowledgedAt, struckAt), longest });
+        if (longest > BOUND_MS) figures.late.push(`${kind}: an answer took ${Math.round(longest)} ms`);
         for (const site of sites) stillRuns(site, figures);
         figures.rounds++;
       }
       await ledger.checkAll(loads);
       await checkJobs(first, receiver.received, figures, short, progress);
       figures.notes.push(...summary(seen));
+      if (figures.errors > 0) fault(figures, `the log: ${sites.map(({ service }) => service?.output.find(FAILED))}`);
       for (const site of sites) {
         const code = await site.stop();
         if (code !== 0) fault(figures, `a service ended with ${code}`);
@@ -104,6 +113,23 @@ const ready = (url: string, token: string): Promise<void> =>
     line.close();
     return status === 200;
   });
+
+/** Lists, which come row by row, and pages of them. Gives how long the slowest took, in milliseconds. */
+async function readOn(line: Line, { case_id }: Demo, figures: Figures, signal: AbortSignal): Promise<number> {
+  let longest = 0;
+  for (let n = 0; !signal.aborted; n++) {
+    const path = `/cases/${case_id}/interactions${n % 2 === 0 ? '' : '?limit=20'}`;
+    const outcome = await line.send({ method: 'GET', path });
+    figures.requests++;
+    longest = Math.max(longest, outcome.ms);
+    // A list that has begun can only break off.
+    const right = 'headers' in outcome ? [200, 503].includes(outcome.status) : outcome.error !== HUNG;
+    if (!right) fault(figures, `GET ${path}: ${JSON.stringify(outcome)}`);
+    if (outcome.status === 500) figures.errors++;
+    await pause(READ_EVERY_MS);
+  }
+  return longest;
+}
 
 /** Nobody restarts anything. */
 function stillRuns({ service, worker }: Site, figures: Figures): void {

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { isBroken, isUnavailable, isUnprepared } from './database-faults.ts';
 import { CodedError } from './errors.ts';
 import { Pipelines, type Query } from './pipelines.ts';
+import { PrimaryClient } from './primary-client.ts';
 import type { Statement } from './sql.ts';
 
 export type Connection = { connectionString: string } | { host: string; user: string; database: string };
@@ -66,8 +67,8 @@ class Transaction extends Executor {
       await this.#client.query(`RELEASE ${savepoint}`);
       return result;
     } catch (error) {
-      // On a broken connection this fails as well, and says less.
-      await this.#client.query(`ROLLBACK TO ${savepoint}`).catch(() => {});
+      // A connection that is silent would be waited for once more.
+      if (!isBroken(error)) await this.#client.query(`ROLLBACK TO ${savepoint}`).catch(() => {});
       throw error;
     } finally {
       this.#depth--;
@@ -112,9 +113,9 @@ export class Database extends Executor {
       application_name: 'case-records',
     };
     const pipelines = (size: number) =>
-      new Pipelines({ size, onError, connect: () => new pg.Client({ ...settings, pipeline: true }) });
+      new Pipelines({ size, onError, connect: () => new PrimaryClient({ ...settings, pipeline: true }) });
     const pool = (max: number) => {
-      const made = new pg.Pool({ ...settings, max });
+      const made = new pg.Pool({ ...settings, max, Client: PrimaryClient });
       // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
       made.on('error', onError);
       // The same while it is in use, where whoever uses it learns of it by its statement.
@@ -142,6 +143,7 @@ export class Database extends Executor {
   /** The first column, row by row: as fast as it is taken, and as everything stood at the beginning. */
   async *rowByRow({ name, text }: Statement, values: unknown[]): AsyncGenerator<string> {
     const client = await this.#readerPool.connect().catch(unlessUnavailable);
+    let failure: unknown;
     try {
       await client.query('BEGIN READ ONLY');
       await client.query({ text: `DECLARE entries NO SCROLL CURSOR FOR ${text}`, values });
@@ -152,12 +154,12 @@ export class Database extends Executor {
         if (!rows[0]) break;
         yield rows[0][0];
       }
+    } catch (error) {
+      failure = error;
+      unlessUnavailable(error);
     } finally {
       // Also where nobody takes the rest: the cursor ends with its transaction.
-      await client.query('ROLLBACK').then(
-        () => client.release(),
-        () => client.release(true),
-      );
+      await rollBack(client, failure);
     }
   }
 
@@ -172,11 +174,7 @@ export class Database extends Executor {
       transaction.committed();
       return result;
     } catch (error) {
-      // A connection that cannot even roll back goes: whatever state it is in, nobody will meet it again.
-      await client.query('ROLLBACK').then(
-        () => client.release(),
-        () => client.release(true),
-      );
+      await rollBack(client, error);
       return unlessUnavailable(error);
     }
   }
@@ -205,6 +203,15 @@ export class Database extends Executor {
       isUnprepared(error) || (isBroken(error) && READS.test(query.text)) ? run() : Promise.reject(error);
     return this.timed(query.name, () => run().catch(again).catch(unlessUnavailable));
   }
+}
+
+/** A connection that cannot even do that goes: whatever state it is in, nobody will meet it again. */
+async function rollBack(client: pg.PoolClient, failure: unknown): Promise<void> {
+  if (failure !== undefined && isBroken(failure)) return client.release(true);
+  await client.query('ROLLBACK').then(
+    () => client.release(),
+    () => client.release(true),
+  );
 }
 
 function unlessUnavailable(error: unknown): never {

@@ -46,8 +46,8 @@ export class Pipelines {
         lane.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result)));
       });
     } catch (error) {
-      // Before anybody tries again: the connection itself may tell of its end later.
-      if (isBroken(error)) this.#lanes.delete(lane);
+      // Before anybody tries again: the connection itself may tell of its end later, or live on and be of no use.
+      if (isBroken(error)) this.#drop(lane);
       throw error;
     } finally {
       lane.underWay--;
@@ -82,7 +82,7 @@ export class Pipelines {
   #open(): Lane {
     const client = this.#options.connect();
     const lane: Lane = { client, underWay: 0, opening: undefined, answeredAt: performance.now() };
-    const drop = () => this.#lanes.delete(lane);
+    const drop = () => this.#drop(lane);
     lane.opening = client.connect().then(
       () => {
         lane.opening = undefined;
@@ -99,6 +99,11 @@ export class Pipelines {
     client.on('end', drop);
     this.#lanes.add(lane);
     return lane;
+  }
+
+  /** What is under way on it is answered first, where it answers. */
+  #drop(lane: Lane): void {
+    if (this.#lanes.delete(lane)) void lane.client.end();
   }
 
   #turn(): Promise<Lane> {
