@@ -40,7 +40,7 @@ export const failover: Proof = {
     const cluster = await Cluster.open({ synchronous: process.env.SYNCHRONOUS !== 'off' });
     const receiver = await openReceiver();
     const first = await Site.open({ DATABASE_URL: cluster.url, WORKER_CONCURRENCY: '4' });
-    const second = await first.beside({ WORKER_CONCURRENCY: '0' });
+    const second = await first.beside({ DATABASE_URL: cluster.otherUrl, WORKER_CONCURRENCY: '0' });
     const sites = [first, second];
     try {
       for (const site of sites) await site.start();

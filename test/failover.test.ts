@@ -87,6 +87,7 @@ test('a connection to a server that only reads is given up', async () => {
     assert.equal(answer.headers['retry-after'], '1');
   }
   await owner.query('ALTER DATABASE case_records RESET default_transaction_read_only');
+  while ((await owner.query(`SELECT ${services}`)).rowCount !== 0) await pause(10);
   for (const headers of [{}, keyed]) assert.equal((await note('on a standby', headers)).status, 200);
 });
 

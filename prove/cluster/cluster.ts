@@ -7,13 +7,13 @@ import { temporaryDirectory } from '../../test/harness/service.ts';
 import { Skipped, until } from '../proof.ts';
 import { freePort } from '../site.ts';
 import { closeNetwork, ETCD, Host, openNetwork } from './network.ts';
-import { Node } from './node.ts';
+import { Node, programs } from './node.ts';
 
 /** Three servers under Patroni, one etcd, and HAProxy, which leads to whichever of them is the primary. */
 
 const WHOLE_S = 120;
 const ASK_MS = 2_000;
-const PROGRAMS = ['patroni', 'etcd', 'haproxy', 'ip', 'setpriv', '/usr/lib/postgresql/15/bin/postgres'];
+const PROGRAMS = ['patroni', 'etcd', 'haproxy', 'ip', 'setpriv'];
 
 type Home = Awaited<ReturnType<typeof temporaryDirectory>>;
 type Member = { role: string; state: string };
@@ -21,17 +21,17 @@ type Member = { role: string; state: string };
 export class Cluster {
   readonly nodes: Node[];
   readonly #home: Home;
-  readonly #port: number;
+  readonly #ports: [number, number];
   readonly #synchronous: boolean;
   readonly #processes: ChildProcess[] = [];
 
   static async open({ synchronous = true } = {}): Promise<Cluster> {
-    const missing = PROGRAMS.filter((program) => !isThere(program));
+    const missing = [...PROGRAMS, join(programs() ?? 'postgresql', 'postgres')].filter((program) => !isThere(program));
     if (missing.length > 0) throw new Skipped(`${missing.join(', ')} not found; prove/packages.sh installs them`);
     const hosts = ['a', 'b', 'c'].map((name, index) => new Host(name, index));
     openNetwork(hosts);
     const home = await temporaryDirectory();
-    const cluster = new Cluster(home, hosts, await freePort(), synchronous);
+    const cluster = new Cluster(home, hosts, [await freePort(), await freePort()], synchronous);
     try {
       await cluster.#start();
     } catch (error) {
@@ -41,15 +41,21 @@ export class Cluster {
     return cluster;
   }
 
-  private constructor(home: Home, hosts: Host[], port: number, synchronous: boolean) {
+  private constructor(home: Home, hosts: Host[], ports: [number, number], synchronous: boolean) {
     this.#home = home;
-    this.#port = port;
+    this.#ports = ports;
     this.#synchronous = synchronous;
     this.nodes = hosts.map((host) => new Node(host, home.path));
   }
 
+  /** Where connections to one that is the primary no longer are ended. */
   get url(): string {
-    return `postgresql://postgres@127.0.0.1:${this.#port}/postgres`;
+    return urlOf(this.#ports[0]);
+  }
+
+  /** Where they are left to those who have them, as with a name or an address that moves. */
+  get otherUrl(): string {
+    return urlOf(this.#ports[1]);
   }
 
   /** The node that holds the lock; another than that one. */
@@ -102,7 +108,7 @@ export class Cluster {
       'error',
     ]);
     const proxy = join(this.#home.path, 'haproxy.cfg');
-    await writeFile(proxy, proxyConfig(this.#port, this.nodes));
+    await writeFile(proxy, proxyConfig(this.#ports, this.nodes));
     this.#run('haproxy', ['-db', '-f', proxy]);
     for (const node of this.nodes) {
       await node.make(this.#synchronous);
@@ -134,20 +140,24 @@ export class Cluster {
   }
 }
 
-/** As Patroni's own documents have it: a server that is the primary no longer loses its connections. */
-const proxyConfig = (port: number, nodes: Node[]) => `defaults
+const urlOf = (port: number) => `postgresql://postgres@127.0.0.1:${port}/postgres`;
+
+const proxyConfig = (ports: [number, number], nodes: Node[]) => `defaults
   mode tcp
   timeout connect 2s
   timeout client 30m
   timeout server 30m
-listen primary
-  bind 127.0.0.1:${port}
   option httpchk OPTIONS /primary
   http-check expect status 200
   timeout check 1s
-  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
-${nodes.map(({ check }) => `  ${check}`).join('\n')}
+${leadTo('ending', ports[0], 'on-marked-down shutdown-sessions', nodes)}
+${leadTo('leaving', ports[1], '', nodes)}
 `;
+
+const leadTo = (name: string, port: number, options: string, nodes: Node[]) => `listen ${name}
+  bind 127.0.0.1:${port}
+  default-server inter 1s fall 2 rise 1 ${options}
+${nodes.map(({ check }) => `  ${check}`).join('\n')}`;
 
 function isThere(program: string): boolean {
   try {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
+import { openSync, readdirSync } from 'node:fs';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill, processesIn } from '../site.ts';
@@ -11,8 +11,8 @@ import { ETCD, type Host, SUBNET } from './network.ts';
 export const TTL_S = 10;
 const REST_PORT = 8008;
 const ASK_MS = 2_000;
-// Debian's place; its programs are not in the path.
-const BIN = '/usr/lib/postgresql/15/bin';
+// Debian's place, by version; they are not in the path.
+const SERVERS = '/usr/lib/postgresql';
 
 export class Node {
   readonly host: Host;
@@ -102,7 +102,7 @@ export class Node {
         listen: `${address}:5432`,
         connect_address: `${address}:5432`,
         data_dir: this.dataDir,
-        bin_dir: BIN,
+        bin_dir: programs(),
         pgpass: join(this.#home, 'pgpass'),
         authentication: {
           superuser: { username: 'postgres', password: 'postgres' },
@@ -116,3 +116,13 @@ export class Node {
 }
 
 const userId = (which: '-u' | '-g'): number => Number(execFileSync('id', [which, 'postgres']).toString());
+
+/** Of the newest PostgreSQL; undefined where there is none. */
+export function programs(): string | undefined {
+  try {
+    const newest = Math.max(...readdirSync(SERVERS).map(Number));
+    return join(SERVERS, String(newest), 'bin');
+  } catch {
+    return undefined;
+  }
+}
