@@ -6,7 +6,7 @@ import pg from 'pg';
 import { temporaryDirectory } from '../../test/harness/service.ts';
 import { Skipped, until } from '../proof.ts';
 import { freePort } from '../site.ts';
-import { closeNetwork, ETCD, Host, openNetwork } from './network.ts';
+import { ETCD, Host, openNetwork } from './network.ts';
 import { Node, programs } from './node.ts';
 
 /** Three servers under Patroni, one etcd, and HAProxy, which leads to whichever of them is the primary. */
@@ -23,15 +23,16 @@ export class Cluster {
   readonly #home: Home;
   readonly #ports: [number, number];
   readonly #synchronous: boolean;
+  readonly #closeNetwork: () => void;
   readonly #processes: ChildProcess[] = [];
 
   static async open({ synchronous = true } = {}): Promise<Cluster> {
     const missing = [...PROGRAMS, join(programs() ?? 'postgresql', 'postgres')].filter((program) => !isThere(program));
     if (missing.length > 0) throw new Skipped(`${missing.join(', ')} not found; prove/packages.sh installs them`);
     const hosts = ['a', 'b', 'c'].map((name, index) => new Host(name, index));
-    openNetwork(hosts);
+    const closeNetwork = await openNetwork(hosts);
     const home = await temporaryDirectory();
-    const cluster = new Cluster(home, hosts, [await freePort(), await freePort()], synchronous);
+    const cluster = new Cluster(home, hosts, [await freePort(), await freePort()], synchronous, closeNetwork);
     try {
       await cluster.#start();
     } catch (error) {
@@ -41,10 +42,17 @@ export class Cluster {
     return cluster;
   }
 
-  private constructor(home: Home, hosts: Host[], ports: [number, number], synchronous: boolean) {
+  private constructor(
+    home: Home,
+    hosts: Host[],
+    ports: [number, number],
+    synchronous: boolean,
+    closeNetwork: () => void,
+  ) {
     this.#home = home;
     this.#ports = ports;
     this.#synchronous = synchronous;
+    this.#closeNetwork = closeNetwork;
     this.nodes = hosts.map((host) => new Node(host, home.path));
   }
 
@@ -87,7 +95,7 @@ export class Cluster {
       child.kill('SIGKILL');
       await once(child, 'exit');
     }
-    closeNetwork(this.nodes.map(({ host }) => host));
+    this.#closeNetwork();
     await this.#home.remove();
   }
 
@@ -118,7 +126,7 @@ export class Cluster {
   }
 
   #run(program: string, args: string[]): void {
-    this.#processes.push(spawn(program, args, { stdio: 'ignore' }));
+    this.#processes.push(spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], { stdio: 'ignore' }));
   }
 
   async #following(): Promise<number> {

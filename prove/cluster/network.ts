@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
 import { Skipped } from '../proof.ts';
+import { kill } from '../site.ts';
 
 /** Machines that are no machines: each node has a network of its own, joined to the others by a bridge. */
 
@@ -12,11 +15,13 @@ export const PROXY = `${PREFIX}.1`;
 export const ETCD = `${PREFIX}.2`;
 export const SUBNET = `${PREFIX}.0/24`;
 
-const ip = (...args: string[]): void => void execFileSync('ip', args, { stdio: 'pipe' });
-const tryIp = (...args: string[]): void => {
+const ip = (...args: string[]): string => execFileSync('ip', args, { stdio: 'pipe' }).toString();
+const tryIp = (...args: string[]): string => {
   try {
-    ip(...args);
-  } catch {}
+    return ip(...args);
+  } catch {
+    return '';
+  }
 };
 
 export class Host {
@@ -40,7 +45,9 @@ export class Host {
     ip('link', 'set', this.#wire, 'master', BRIDGE, 'up');
   }
 
+  /** With whatever still runs there. */
   unplug(): void {
+    for (const pid of tryIp('netns', 'pids', this.namespace).split(/\s+/)) if (pid !== '') kill(Number(pid));
     tryIp('link', 'del', this.#wire);
     tryIp('netns', 'del', this.namespace);
   }
@@ -65,21 +72,36 @@ export class Host {
   }
 }
 
-export function openNetwork(hosts: Host[]): void {
-  closeNetwork(hosts);
+/** Gives what closes it. */
+export async function openNetwork(hosts: Host[]): Promise<() => void> {
+  const lock = await alone();
+  const close = () => {
+    for (const host of hosts) host.unplug();
+    tryIp('link', 'del', BRIDGE);
+  };
+  // What a run that was killed has left.
+  close();
   try {
     ip('link', 'add', BRIDGE, 'type', 'bridge');
     for (const address of [PROXY, ETCD]) ip('addr', 'add', `${address}/24`, 'dev', BRIDGE);
     ip('link', 'set', BRIDGE, 'up');
     for (const host of hosts) host.plug();
   } catch (error) {
-    closeNetwork(hosts);
+    close();
+    lock.close();
     throw new Skipped(`networks cannot be made here, it takes root and ip netns: ${(error as Error).message}`);
   }
+  return () => {
+    close();
+    lock.close();
+  };
 }
 
-/** Also what a run that was killed has left. */
-export function closeNetwork(hosts: Host[]): void {
-  for (const host of hosts) host.unplug();
-  tryIp('link', 'del', BRIDGE);
+/** The names are the machine's: one run at a time. */
+async function alone(): Promise<Server> {
+  const lock = createServer().listen(`\0case-records ${BRIDGE}`);
+  await once(lock, 'listening').catch(() => {
+    throw new Skipped('another run of it is under way on this machine');
+  });
+  return lock;
 }

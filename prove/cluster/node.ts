@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readdirSync } from 'node:fs';
+import { closeSync, openSync, readdirSync } from 'node:fs';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill, processesIn } from '../site.ts';
@@ -43,9 +43,10 @@ export class Node {
 
   start(): void {
     const log = openSync(join(this.#home, 'patroni.log'), 'a');
-    const asPostgres = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'];
+    const asPostgres = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', '--pdeathsig=KILL'];
     const command = ['netns', 'exec', this.host.namespace, ...asPostgres, 'patroni', this.#config];
     this.#patroni = spawn('ip', command, { stdio: ['ignore', log, log], cwd: '/' });
+    closeSync(log);
   }
 
   /** Patroni, and all of PostgreSQL. */

@@ -5,15 +5,16 @@ import { type Node, TTL_S } from './node.ts';
 
 /** What befalls a primary, and how it ends. */
 
-export type Strike = 'kill' | 'cut' | 'split' | 'freeze' | 'switchover' | 'crash' | 'short cut' | 'restart';
+export type Strike = 'kill' | 'crash' | 'cut' | 'split' | 'freeze' | 'switchover' | 'short cut' | 'restart';
 
+/** In the order of the rounds; the short form has the first two. */
 export const KINDS: readonly Strike[] = [
   'kill',
+  'crash',
   'cut',
   'split',
   'freeze',
   'switchover',
-  'crash',
   'short cut',
   'restart',
 ];
