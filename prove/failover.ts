@@ -122,7 +122,7 @@ const ready = (url: string, token: string): Promise<void> =>
 async function readOn(line: Line, { case_id }: Demo, figures: Figures, signal: AbortSignal): Promise<number> {
   let longest = 0;
   for (let n = 0; !signal.aborted; n++) {
-    const path = `/cases/${case_id}/interactions${n % 2 === 0 ? '' : '?limit=20'}`;
+    const path = `/cases/${case_id}/interactions${n % 2 === 0 ? '' : '?per_page=20'}`;
     const outcome = await line.send({ method: 'GET', path });
     figures.requests++;
     longest = Math.max(longest, outcome.ms);

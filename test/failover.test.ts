@@ -91,6 +91,23 @@ test('a connection to a server that only reads is given up', async () => {
   for (const headers of [{}, keyed]) assert.equal((await note('on a standby', headers)).status, 200);
 });
 
+test('a list whose connection is lost before its first entry is unavailable', async () => {
+  const db = new Database({ connection: socket, poolSize: 1 });
+  const other = new pg.Client(socket);
+  await other.connect();
+  await other.query('BEGIN; LOCK TABLE interactions');
+  try {
+    const first = db.rowByRow({ name: 'listed', text: 'SELECT notes FROM interactions' }, []).next();
+    const lost = assert.rejects(first, { code: 'unavailable' });
+    const waiting = `FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+    while ((await owner.query(`SELECT pg_terminate_backend(pid) ${waiting}`)).rowCount === 0) await pause(10);
+    await lost;
+  } finally {
+    await other.end();
+    await db.close();
+  }
+});
+
 test('a server that does not wait for its own disk or for its standbys is refused', async () => {
   for (const [commit, standbys] of [
     ['off', ''],
