@@ -91,17 +91,24 @@ test('a connection to a server that only reads is given up', async () => {
   for (const headers of [{}, keyed]) assert.equal((await note('on a standby', headers)).status, 200);
 });
 
-test('a list whose connection is lost before its first entry is unavailable', async () => {
+/** Whoever asks for interactions meanwhile waits, until that is done to it. */
+async function whileLocked<T>(work: Promise<T>, ended: 'pg_cancel_backend' | 'pg_terminate_backend'): Promise<T> {
+  const waiting = `FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+  while ((await owner.query(`SELECT ${ended}(pid) ${waiting}`)).rowCount === 0) await pause(10);
+  return work;
+}
+
+test('a list whose connection is lost before its first entry is unavailable, and so is what waits for too long', async () => {
   const db = new Database({ connection: socket, poolSize: 1 });
   const other = new pg.Client(socket);
   await other.connect();
   await other.query('BEGIN; LOCK TABLE interactions');
   try {
     const first = db.rowByRow({ name: 'listed', text: 'SELECT notes FROM interactions' }, []).next();
-    const lost = assert.rejects(first, { code: 'unavailable' });
-    const waiting = `FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
-    while ((await owner.query(`SELECT pg_terminate_backend(pid) ${waiting}`)).rowCount === 0) await pause(10);
-    await lost;
+    await whileLocked(assert.rejects(first, { code: 'unavailable' }), 'pg_terminate_backend');
+    // What the statement time-out does.
+    const answer = await whileLocked(note('behind a lock'), 'pg_cancel_backend');
+    assert.equal(answer.status, 503, answer.text);
   } finally {
     await other.end();
     await db.close();
