@@ -93,7 +93,6 @@ export const failover: Proof = {
       await ledger.checkAll(loads);
       await checkJobs(first, receiver.received, figures, short, progress);
       figures.notes.push(...summary(seen));
-      if (figures.errors > 0) fault(figures, `the log: ${sites.map(({ service }) => service?.output.find(FAILED))}`);
       for (const site of sites) {
         const code = await site.stop();
         if (code !== 0) fault(figures, `a service ended with ${code}`);
@@ -102,6 +101,7 @@ export const failover: Proof = {
     } catch (error) {
       fault(figures, (error as Error).stack ?? String(error));
     } finally {
+      if (figures.errors > 0) fault(figures, `the log: ${sites.map(({ service }) => service?.output.find(FAILED))}`);
       for (const site of sites.reverse()) await site.remove();
       await receiver.close();
       await cluster.remove();

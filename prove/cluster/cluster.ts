@@ -112,6 +112,7 @@ export class Cluster {
       urls,
       '--listen-peer-urls',
       `http://${ETCD}:2380`,
+      '--enable-v2',
       '--log-level',
       'error',
     ]);

@@ -86,7 +86,8 @@ export class Node {
       scope: 'records',
       name,
       restapi: { listen: `${address}:${REST_PORT}`, connect_address: `${address}:${REST_PORT}` },
-      etcd3: { host: `${ETCD}:2379` },
+      // By the v2 API: on v3, Patroni 3.0 takes stale keys for true once it has been frozen (its pull request 2783).
+      etcd: { host: `${ETCD}:2379` },
       bootstrap: {
         dcs: {
           ttl: TTL_S,
