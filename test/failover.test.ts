@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Database } from '../src/kernel/database.ts';
+import { isBroken, isUnavailable } from '../src/kernel/database-faults.ts';
 import { Listener } from '../src/kernel/listener.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { type Answer, caller } from './harness/http.ts';
@@ -113,6 +114,12 @@ test('a list whose connection is lost before its first entry is unavailable, and
     await other.end();
     await db.close();
   }
+});
+
+test('a server that has given up a transaction, after what was sent to it was lost for a while, is unavailable', () => {
+  const error = new pg.DatabaseError('terminating connection due to idle-in-transaction timeout', 0, 'error');
+  error.code = '25P03';
+  assert.ok(isBroken(error) && isUnavailable(error));
 });
 
 test('a server that does not wait for its own disk or for its standbys is refused', async () => {
