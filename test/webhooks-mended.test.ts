@@ -194,9 +194,7 @@ test('settlings that wait for one endpoint keep nobody else waiting, and nothing
     answered.resolve();
     await pause(300);
     for (let i = 0; i < 4; i++) await call(other);
-    const began = performance.now();
-    while (at('/hooks/free').length < 4 && performance.now() - began < 5_000) await pause(5);
-    assert.equal(at('/hooks/free').length, 4);
+    while (at('/hooks/free').length < 4) await pause(5);
   });
   const ended = `SELECT 1 FROM webhook_deliveries WHERE endpoint_id = $1 AND state = 'delivered'`;
   while ((await world.sql(ended, [id])).length < 8) await pause(10);
@@ -209,7 +207,7 @@ test('two endpoints that hang leave room for the others of their company', async
   await endpointOf(firm, { url: `${receiver.url}/quick`, types: ['interaction.deleted'] });
   world.clock.advance({ seconds: 3 });
   const ids: string[] = [];
-  for (let i = 0; i < 30; i++) ids.push(await call(firm));
+  for (let i = 0; i < 40; i++) ids.push(await call(firm));
   receiver.onEvent = ({ path }) => (path.includes('slow') ? { hang: true } : undefined);
   const worker = webhookOffice(world, {
     reach: { privateAddresses: true, times: { headersMs: 1_000, totalMs: 1_100 } },
@@ -217,10 +215,11 @@ test('two endpoints that hang leave room for the others of their company', async
   await worker.start();
   t.after(() => worker.stop(10));
   while (receiver.received.length < 10) await pause(5);
-  const began = performance.now();
   await ok(firm.delete(`${firm.path}/interactions/${ids[0]}`));
+  const before = receiver.received.length;
   while (at('/hooks/quick').length < 1) await pause(5);
-  assert.ok(performance.now() - began < 3_000, `${Math.round(performance.now() - began)} ms`);
+  const between = receiver.received.findIndex(({ path }) => path === '/hooks/quick') - before;
+  assert.ok(between <= 16, `after ${between} more that hang, of ${2 * ids.length}`);
 });
 
 test('however much waits, an endpoint is resumed and removed at once', async () => {
@@ -229,20 +228,22 @@ test('however much waits, an endpoint is resumed and removed at once', async () 
   await ok(firm.patch(endpoint.path, { state: 'disabled' }));
   await backlog(firm, endpoint, 60_000);
   await world.sql('ANALYZE webhook_deliveries');
-  const statements = new Map<string, number>();
-  world.db.onStatement = (name, seconds) => statements.set(name, Math.max(seconds, statements.get(name) ?? 0));
-  const begun = performance.now();
+  const waiting = async () =>
+    (
+      await world.sql<{ count: number }>(
+        `SELECT count(*)::int FROM webhook_deliveries WHERE endpoint_id = $1 AND state = 'waiting'`,
+        [endpoint.id],
+      )
+    )[0]?.count;
   await ok(firm.post(`${endpoint.path}/resume`));
   await ok(firm.delete(endpoint.path));
-  assert.ok(performance.now() - begun < 3_000, `${Math.round(performance.now() - begun)} ms`);
+  assert.equal(await waiting(), 60_000, 'the requests have touched none of it');
+  const statements = new Map<string, number>();
+  world.db.onStatement = (name) => statements.set(name, 1 + (statements.get(name) ?? 0));
   await office.runOnce();
   world.db.onStatement = () => {};
-  const [{ count }] = (await world.sql(
-    `SELECT count(*)::int FROM webhook_deliveries WHERE endpoint_id = $1 AND state = 'waiting'`,
-    [endpoint.id],
-  )) as [{ count: number }];
-  assert.equal(count, 0);
-  for (const [name, seconds] of statements) assert.ok(seconds < 2, `${name} took ${seconds} s`);
+  assert.equal(await waiting(), 0);
+  assert.ok(Number(statements.get('webhook_deliveries.drop')) >= 60, 'and the worker drops a thousand at a time');
 });
 
 test('what waits is tried at once after a resumption', async () => {

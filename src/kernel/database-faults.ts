@@ -20,6 +20,9 @@ export const isBroken = (error: unknown): boolean =>
 /** A statement that another one was to prepare, which failed: nothing was done. */
 export const isUnprepared = (error: unknown): boolean => codeOf(error) === '26000';
 
+/** Somebody else's locks, as much as those of the statement itself. */
+export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01';
+
 /**
  * What passes by itself, so that trying again makes sense: no connection, or one that broke (08); a server that starts
  * or stops (57P), only reads (25006) or has given us up (25P03); a statement that waited too long (57014); a database that takes no

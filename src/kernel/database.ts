@@ -196,8 +196,18 @@ export class Database extends Executor {
     await Promise.all([this.#short.close(), this.#long.close(), this.pool.end(), this.#readerPool.end()]);
   }
 
+  override async json(statement: Statement, values: unknown[]): Promise<string | undefined> {
+    return (await this.#ask({ ...statement, values }, (pipelines, query) => pipelines.text(query))) as
+      | string
+      | undefined;
+  }
+
   protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
-    const run = () => (query.long ? this.#long : this.#short).query<Row>(query);
+    return this.#ask(query, (pipelines) => pipelines.query<Row>(query));
+  }
+
+  #ask<T>(query: Query, ask: (pipelines: Pipelines, query: Query) => Promise<T>): Promise<T> {
+    const run = () => ask(query.long ? this.#long : this.#short, query);
     // Nobody may have noticed yet that an idle connection broke. What only reads can be asked again on another.
     const again = (error: unknown) =>
       isUnprepared(error) || (isBroken(error) && READS.test(query.text)) ? run() : Promise.reject(error);

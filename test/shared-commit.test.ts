@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { statement } from '../src/kernel/sql.ts';
+import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
+import { openWorld } from './harness/world.ts';
+
+/** Short statements that come at the same moment share a transaction, and none of them notices. */
+
+const world = await openWorld();
+await world.sql(`
+  CREATE TABLE notes (shelf int NOT NULL, place int NOT NULL, text text NOT NULL CHECK (text <> 'no'), xact xid8 NOT NULL,
+                      PRIMARY KEY (shelf, place));
+  CREATE SEQUENCE tries;
+  GRANT ALL ON notes, tries TO ${SERVICE_ROLE}`);
+
+const { db } = world;
+
+const write = statement(
+  'notes.write',
+  `INSERT INTO notes SELECT $1, $2, $3, pg_current_xact_id() WHERE $3 <> 'no' OR nextval('tries') > 0 RETURNING text || ' on ' || shelf || ', ' || place`,
+);
+const overwrite = statement(
+  'notes.overwrite',
+  'UPDATE notes SET text = $3, xact = pg_current_xact_id() WHERE shelf = $1 AND place = $2 RETURNING text',
+);
+
+const put = (place: number, text = `note ${place}`) => db.json(write, [1, place, text]);
+const places = (count: number) => Array.from({ length: count }, (_, i) => i);
+const rows = () => world.sql<{ place: number; text: string; xact: string }>('SELECT * FROM notes ORDER BY place');
+
+/** Each connection has answered each statement, so that all are prepared on it. */
+async function prepare(): Promise<void> {
+  for (const one of [write, overwrite]) {
+    for (let i = 0; i < 10; i++) await Promise.all(places(40).map((place) => db.json(one, [10 + i, place, 'x'])));
+  }
+}
+
+beforeEach(async () => {
+  await prepare();
+  await world.sql('DELETE FROM notes');
+});
+
+test('what comes at the same moment is committed together, and each is given its own answer', async () => {
+  const answers = await Promise.all(places(20).map((place) => put(place)));
+  assert.deepEqual(
+    answers,
+    places(20).map((place) => `note ${place} on 1, ${place}`),
+  );
+  const written = await rows();
+  assert.equal(written.length, 20);
+  const commits = new Set(written.map(({ xact }) => xact)).size;
+  assert.equal(commits, 3);
+});
+
+test('no more than eight share a commit', async () => {
+  await Promise.all(places(30).map((place) => put(place)));
+  const sizes = Map.groupBy(await rows(), ({ xact }) => xact)
+    .values()
+    .map(({ length }) => length);
+  assert.equal(Math.max(...sizes), 8);
+});
+
+test('one that comes alone has a commit of its own', async () => {
+  await put(1);
+  await put(2);
+  assert.equal(new Set((await rows()).map(({ xact }) => xact)).size, 2);
+});
+
+test('no row and null are told apart', async () => {
+  await put(1);
+  const empty = statement('notes.empty', 'SELECT nullif(text, text) FROM notes WHERE shelf = $1 AND place = $2');
+  for (let i = 0; i < 2; i++) {
+    const asked = places(8).map((place) => db.json(empty, [1, place]));
+    assert.deepEqual(await Promise.all(asked), [undefined, null, ...Array(6).fill(undefined)]);
+  }
+});
+
+test('one that fails is told why, the others are written, and each once', async () => {
+  await put(5);
+  const answers = await Promise.allSettled(places(8).map((place) => put(place, place === 3 ? 'no' : `note ${place}`)));
+  assert.deepEqual(
+    answers.map((answer) => (answer.status === 'rejected' ? answer.reason.constraint : answer.value)),
+    places(8).map((place) => {
+      if (place === 5) return 'notes_pkey';
+      return place === 3 ? 'notes_text_check' : `note ${place} on 1, ${place}`;
+    }),
+  );
+  assert.equal((await rows()).length, 7);
+  // The one that failed among the others was not tried again by itself.
+  const [tries] = await world.sql<{ last_value: string }>('SELECT last_value FROM tries');
+  assert.equal(Number(tries?.last_value), 1);
+});
+
+test('two that change the same record are written one after the other', async () => {
+  await put(1);
+  await Promise.all(places(16).map((i) => db.json(overwrite, [1, 1, `change ${i}`])));
+  assert.match((await rows())[0]?.text ?? '', /^change \d+$/);
+});
+
+/** Somebody else, with a transaction of its own. */
+async function other(t: { after(work: () => Promise<void>): void }): Promise<pg.Client> {
+  const client = new pg.Client(world.connection);
+  await client.connect();
+  t.after(() => client.end());
+  await client.query('BEGIN');
+  return client;
+}
+
+async function blocked(): Promise<{ pid: number }[]> {
+  for (;;) {
+    const found = await world.sql<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+    );
+    if (found.length > 0) return found;
+    await pause(5);
+  }
+}
+
+test('a deadlock with somebody else is nobody’s fault: all are written', async (t) => {
+  for (const place of places(8)) await put(place);
+  const client = await other(t);
+  await client.query('SELECT 1 FROM notes WHERE place = 7 FOR UPDATE');
+  const changes = Promise.all(places(8).map((place) => db.json(overwrite, [1, place, 'changed'])));
+  await blocked();
+  // The ones that wait have waited longer, so it is they who find it.
+  await client.query('SELECT 1 FROM notes ORDER BY place FOR UPDATE');
+  await client.query('COMMIT');
+  await changes;
+  assert.deepEqual(
+    (await rows()).map(({ text }) => text),
+    Array(8).fill('changed'),
+  );
+});
+
+test('where the connection breaks nobody knows, and nothing is written a second time', async (t) => {
+  const client = await other(t);
+  await client.query(`INSERT INTO notes VALUES (1, 7, 'other', pg_current_xact_id())`);
+  const writes = Promise.allSettled(places(8).map((place) => put(place)));
+  const [waiting] = await blocked();
+  const before = await rows();
+  await world.sql('SELECT pg_terminate_backend($1)', [waiting?.pid]);
+  await client.query('ROLLBACK');
+  const answers = await writes;
+  const refused = answers.filter(({ status }) => status === 'rejected');
+  assert.ok(refused.length > 1, 'those that shared the commit');
+  for (const { reason } of refused as PromiseRejectedResult[]) assert.equal(reason.code, 'unavailable');
+  assert.equal((await rows()).length, 8 - refused.length);
+  assert.ok(before.length <= 8 - refused.length);
+  assert.equal(await put(20), 'note 20 on 1, 20', 'and the next one finds another connection');
+});
