@@ -41,7 +41,7 @@ async function run(options: Options): Promise<Report> {
     const world = await readWorld(client, stage.companies);
     const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
     const service = stage.with(await startService(connection, { dataDir, flags }));
-    const floor = stage.with(await startFloor(connection, stage.companies));
+    const floor = stage.with(await startFloor(connection, stage.companies, options.gathers));
     const load = stage.with(await startLoad(world));
     const targets = { service: { ...service, client, load }, floor: { ...floor, client, load } };
     const measured: OperationReport[] = [];

@@ -14,6 +14,8 @@ export type Options = {
   operations: readonly string[];
   out: string;
   chart: string | undefined;
+  /** The floor shares commits as the service does. */
+  gathers: boolean;
   /** Where the service writes down what its time goes into. */
   profile: string | undefined;
 };
@@ -32,6 +34,7 @@ const FLAGS = {
   only: { type: 'string' },
   out: { type: 'string', default: 'bench/results/latest.json' },
   chart: { type: 'boolean', default: false },
+  'gathering-floor': { type: 'boolean', default: false },
   profile: { type: 'string' },
 } as const;
 
@@ -53,6 +56,7 @@ export function readOptions(args: string[]): Options {
     warmUp: number('warm-up', values['warm-up'], usual.warmUp),
     operations: readOnly(values.only),
     out: resolve(values.out),
+    gathers: values['gathering-floor'],
     chart: values.chart ? resolve('docs/benchmark.svg') : undefined,
     profile: values.profile && resolve(values.profile),
   };

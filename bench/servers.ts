@@ -54,9 +54,13 @@ export async function startService(connection: ServerConnection, options: Servic
   };
 }
 
-export async function startFloor(connection: ServerConnection, companies: FilledCompany[]): Promise<Server> {
+export async function startFloor(
+  connection: ServerConnection,
+  companies: FilledCompany[],
+  gathers = false,
+): Promise<Server> {
   const tokens = Object.fromEntries(companies.map(({ id, token }) => [token, id]));
-  const child = fork(FLOOR, [JSON.stringify({ connection, tokens })]);
+  const child = fork(FLOOR, [JSON.stringify({ connection, tokens, gathers })]);
   const { port } = await told<{ port: number }>(child);
   return { name: 'floor', pid: pidOf(child), port, stop: () => disconnected(child) };
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../test/harness/service.ts';
 import type { Answered } from './exchange.ts';
@@ -171,7 +171,9 @@ async function underOutbox(site: Site, figures: Figures, progress: (text: string
     async () => (await site.sql<{ n: number }>(left))[0]?.n === 0,
   ).catch((error) => fault(figures, error.message));
   const files = await readdir(outbox);
-  figures.lost += Math.max(0, 10 - files.filter((name) => name.endsWith('.eml')).length);
+  const sizes = await Promise.all(files.map(async (name) => ({ name, size: (await stat(join(outbox, name))).size })));
+  const sent = await site.sql<{ id: string }>(`SELECT id FROM messages WHERE kind = 'confirmation' AND state = 'sent'`);
+  figures.lost += sent.filter(({ id }) => !sizes.some(({ name, size }) => name.includes(id) && size > 0)).length;
   const partial = files.filter((name) => name.endsWith('.new')).length;
   figures.halfWritten += partial;
   if (partial > 0) fault(figures, `${partial} files in the outbox are half written`);

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { sendWithRetries } from '../test/harness/retries.ts';
 import { proveWebhooks } from '../test/harness/webhook-proof.ts';
 import { proveYear } from '../test/harness/year.ts';
-import { noFigures, type Proof } from './proof.ts';
+import { sendInput } from './input/input.ts';
+import { openInputWorld } from './input/input-world.ts';
+import { fault, noFigures, type Proof } from './proof.ts';
 
 /** Proofs that also have commands, and short forms in the tests, of their own. They throw where they do not hold. */
 
@@ -56,5 +60,48 @@ export const webhooks: Proof = {
         `${found.deliveries} deliveries over ${found.days} days, ${found.twice} came again where an answer was lost (${found.lostAnswers})`,
       ],
     };
+  },
+};
+
+export const input: Proof = {
+  name: 'input',
+  about: 'hostile requests to every operation of the document',
+  async run({ seed, short, progress }) {
+    const { world, log } = await openInputWorld();
+    const onProgress = (sent: number) => progress(`${sent} requests`);
+    const { tally, faults } = await sendInput(world, { requests: short ? 3_000 : 100_000, seed, onProgress });
+    const figures = { ...noFigures(), requests: tally.requests, acknowledged: tally.readBack };
+    for (const [status, count] of tally.statuses) if (status.startsWith('5')) figures.errors += count;
+    for (const { operation, shrunk } of faults) fault(figures, `${operation}: ${shrunk}`);
+    for (const line of log.odd) fault(figures, `in the log: ${line}`);
+    figures.notes.push(`${tally.readBack} records read back as they were sent, ${tally.listed} lists`);
+    return figures;
+  },
+};
+
+const APART = ['test/no-way-across.test.ts', 'test/companies-apart.test.ts'];
+const ROOT = new URL('../', import.meta.url);
+
+export const apart: Proof = {
+  name: 'apart',
+  about: 'every route with identifiers and credentials that are not the right ones',
+  async run() {
+    const setup = '--test-global-setup=test/harness/postgres.ts';
+    const run = promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap', setup, ...APART], {
+      cwd: ROOT,
+      maxBuffer: Infinity,
+    });
+    const { stdout } = await run.catch((error: { stdout: string }) => error);
+    const figures = { ...noFigures(), rounds: [...stdout.matchAll(/^(not )?ok /gm)].length };
+    for (const [, name = ''] of stdout.matchAll(/^not ok \d+ - (.*)$/gm)) {
+      // What takes longer on a machine that is busy is no leak yet.
+      if (name.includes('takes as long')) figures.late.push(name);
+      else {
+        figures.leaks++;
+        fault(figures, name);
+      }
+    }
+    if (figures.rounds === 0) fault(figures, stdout);
+    return figures;
   },
 };

@@ -1,7 +1,7 @@
+import { alone } from './alone.ts';
 import { type Driven, drive } from './drive.ts';
-import { Line } from './exchange.ts';
 import { type Figures, fault, noFigures, type Proof } from './proof.ts';
-import { memoryOf, Site } from './site.ts';
+import { memoryOf } from './site.ts';
 
 /** First what it carries, then ten times as many callers, none of whom waits before asking again; then as at first. */
 
@@ -18,13 +18,7 @@ export const overload: Proof = {
   about: 'ten times as many callers as it can carry',
   async run({ short, progress }): Promise<Figures> {
     const figures = noFigures();
-    const site = await Site.open({ WORKER_CONCURRENCY: '0' });
-    try {
-      await site.start();
-      const demo = await site.demo();
-      const pid = site.service?.child.pid as number;
-      const line = new Line(site.url, demo.token);
-      const path = `/cases/${demo.case_id}/interactions`;
+    await alone(async ({ site, line, pid, path }) => {
       let n = 0;
       const request = () => ({ method: 'POST', path, body: { type: 'phone', notes: `${n++}` } });
       const offer = (callers: number, seconds: number) => drive(line, figures, { callers, seconds, request });
@@ -43,11 +37,15 @@ export const overload: Proof = {
       const after = await offer(CALLERS, short ? 3 : 10);
       figures.rounds = 1;
 
-      const [{ count = 0 } = {}] = await site.sql<{ count: number }>('SELECT count(*)::int FROM interactions');
-      figures.lost = Math.max(0, figures.acknowledged - count);
-      figures.twice = Math.max(0, count - figures.acknowledged);
+      const [{ rows = 0, stamps = 0 } = {}] = await site.sql<{ rows: number; stamps: number }>(
+        'SELECT count(*)::int AS rows, count(DISTINCT notes)::int AS stamps FROM interactions',
+      );
+      figures.lost = Math.max(0, figures.acknowledged - stamps);
+      figures.twice = rows - stamps;
+      // What was refused, and is there all the same.
+      figures.halfWritten = Math.max(0, stamps - figures.acknowledged);
       if (during.longest > BOUND_MS) figures.late.push(`an answer took ${during.longest} ms`);
-      if (during.refused === 0) figures.late.push('nothing was refused');
+      if (during.refused === 0) fault(figures, 'nothing was refused');
       if (grown > memory * MOST_GROWTH || grown > MOST_MB) fault(figures, `memory went from ${memory} to ${grown} MB`);
       if (recovery.refused + after.refused > 0) figures.late.push('requests were refused afterwards');
       const best = Math.max(recovery.perSecond, after.perSecond);
@@ -57,11 +55,7 @@ export const overload: Proof = {
         `${TIMES} times the callers ${shown(during)}, memory ${memory} to ${grown} MB`,
         `the ${RECOVERY_S} s after ${shown(recovery)}, then ${shown(after)}`,
       );
-      line.close();
-    } finally {
-      await site.stop();
-      await site.remove();
-    }
+    });
     return figures;
   },
 };

@@ -1,4 +1,4 @@
-/** What a proof counts. What must be 0 is: lost, twice, halfWritten, errors, and there is no fault. */
+/** What a proof counts. What must be 0 is: lost, twice, halfWritten, leaks, errors, and there is no fault. */
 export type Figures = {
   rounds: number;
   requests: number;
@@ -6,6 +6,8 @@ export type Figures = {
   lost: number;
   twice: number;
   halfWritten: number;
+  /** What somebody learned or changed that is not theirs. */
+  leaks: number;
   /** Answers of 500, and others of 5xx that only the request can have caused. */
   errors: number;
   /** Promises that were broken, in words. */
@@ -39,6 +41,7 @@ export const noFigures = (): Figures => ({
   lost: 0,
   twice: 0,
   halfWritten: 0,
+  leaks: 0,
   errors: 0,
   faults: [],
   late: [],
@@ -51,8 +54,8 @@ export function fault(figures: Figures, text: string): void {
   if (figures.faults.length < FAULTS_SHOWN) figures.faults.push(text);
 }
 
-export const holds = ({ lost, twice, halfWritten, errors, faults, late }: Figures): boolean =>
-  lost + twice + halfWritten + errors + faults.length + late.length === 0;
+export const holds = ({ lost, twice, halfWritten, leaks, errors, faults, late }: Figures): boolean =>
+  lost + twice + halfWritten + leaks + errors + faults.length + late.length === 0;
 
 /** A wait that ends: asks again and again, because other processes tell nothing of themselves. */
 export async function until(what: string, seconds: number, condition: () => Promise<boolean> | boolean): Promise<void> {

@@ -1,7 +1,7 @@
 import { clock } from './clock.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
-import { messages, retries, webhooks } from './existing.ts';
+import { apart, input, messages, retries, webhooks } from './existing.ts';
 import { failover } from './failover.ts';
 import { migration } from './migration.ts';
 import { overload } from './overload.ts';
@@ -22,4 +22,6 @@ export const PROOFS: readonly Proof[] = [
   retries,
   messages,
   webhooks,
+  input,
+  apart,
 ];

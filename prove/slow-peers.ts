@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
+import { type Alone, alone } from './alone.ts';
 import { drive } from './drive.ts';
 import { type Figures, fault, noFigures, type Proof, until } from './proof.ts';
-import { type Demo, memoryOf, Site } from './site.ts';
+import { type Demo, memoryOf } from './site.ts';
 
 /** Peers that connect and say nothing, send headers or bodies drop by drop, or do not read a long answer. */
 
@@ -31,14 +32,9 @@ export const slowPeers: Proof = {
   about: `${EACH} half-open connections, slow headers, slow bodies and slow readers at once`,
   async run({ short, progress }): Promise<Figures> {
     const figures = noFigures();
-    const site = await Site.open({ WORKER_CONCURRENCY: '0' });
     const sockets: Socket[] = [];
-    try {
-      await site.start();
-      const demo = await site.demo();
-      const line = await site.line();
-      const pid = site.service?.child.pid as number;
-      const path = `/cases/${demo.case_id}/interactions`;
+    const timers: NodeJS.Timeout[] = [];
+    const work = async ({ site, demo, line, pid, path }: Alone) => {
       await site.sql(
         `INSERT INTO interactions (company_id, case_id, id, type, notes, sender, recipient, happened_at, created_at, updated_at)
          SELECT company_id, id, gen_random_uuid(), 'phone', repeat('long ', 40), '', '', now(), now(), now()
@@ -50,7 +46,6 @@ export const slowPeers: Proof = {
       const alone = await drive(line, figures, { callers: 10, seconds: 2, request });
 
       const open = new Map(KINDS.map(({ name }) => [name, 0]));
-      const timers: NodeJS.Timeout[] = [];
       for (const kind of KINDS) {
         for (let i = 0; i < EACH; i++) {
           const socket = connect(Number(new URL(site.url).port), '127.0.0.1');
@@ -81,28 +76,32 @@ export const slowPeers: Proof = {
       if (beside.refused > 0) figures.late.push(`${beside.refused} others were refused`);
       if (beside.p99 > MOST_P99_MS) figures.late.push(`others waited: p99 ${beside.p99} ms`);
       if (memory > MOST_MB) fault(figures, `memory ${memory} MB`);
+      for (const { name, drop } of KINDS) {
+        if (drop && open.get(name) !== EACH) figures.late.push(`${left()} were there when others had been served`);
+      }
       figures.notes.push(
         `others: p99 ${alone.p99} ms alone, ${beside.p99} ms beside ${EACH} of each (${beside.perSecond}/s), memory ${memory} MB`,
       );
       if (short) figures.notes.push('SKIPPED in the short form: waiting until all of them are let go');
       else {
         // Node tells of an end only where somebody reads.
-        const resume = setTimeout(() => sockets.forEach((socket) => void socket.resume()), (GONE_S - 5) * 1000);
-        await until('all slow peers are let go', GONE_S, () => {
+        const secondsLeft = GONE_S - (performance.now() - begun) / 1000;
+        const resume = setTimeout(() => sockets.forEach((socket) => void socket.resume()), (secondsLeft - 5) * 1000);
+        await until(`${GONE_S} s after they came all slow peers are let go`, secondsLeft, () => {
           progress(`open: ${left()}`);
           return [...open.values()].every((count) => count === 0);
         }).catch((error) => fault(figures, `${error.message} ${left()}`));
         clearTimeout(resume);
         figures.notes.push(`all were let go within ${Math.round((performance.now() - begun) / 1000)} s`);
       }
-      for (const timer of timers) clearInterval(timer);
       figures.rounds = KINDS.length;
-      line.close();
-    } finally {
-      for (const socket of sockets) socket.destroy();
-      await site.stop();
-      await site.remove();
-    }
+    };
+    await alone((here) =>
+      work(here).finally(() => {
+        for (const timer of timers) clearInterval(timer);
+        for (const socket of sockets) socket.destroy();
+      }),
+    );
     return figures;
   },
 };

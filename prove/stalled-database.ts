@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { alone } from './alone.ts';
 import type { Answered, Line } from './exchange.ts';
 import { type Figures, fault, noFigures, type Proof, until } from './proof.ts';
-import { kill, processesIn, Site } from './site.ts';
+import { kill, processesIn } from './site.ts';
 
 /** A database that answers slowly or not at all: every request ends in bounded time, and it recovers by itself. */
 
@@ -15,12 +16,7 @@ export const stalledDatabase: Proof = {
   about: 'everything is locked, the pool is used up, the database stands still',
   async run({ short, progress }): Promise<Figures> {
     const figures = noFigures();
-    const site = await Site.open({ WORKER_CONCURRENCY: '0' });
-    try {
-      await site.start();
-      const demo = await site.demo();
-      const line = await site.line();
-      const path = `/cases/${demo.case_id}/interactions`;
+    await alone(async ({ site, line, path }) => {
       const stamps: { stamp: string; done: boolean }[] = [];
       const send = async (keyed: boolean) => {
         const write = { stamp: `s-${stamps.length}`, done: false };
@@ -91,12 +87,7 @@ export const stalledDatabase: Proof = {
       figures.requests = stamps.length;
       figures.acknowledged = stamps.filter(({ done }) => done).length;
       if (site.service?.child.exitCode !== null) fault(figures, 'the service has ended');
-      line.close();
-    } finally {
-      for (const pid of await processesIn(site.dataDir)) kill(pid, 'SIGCONT');
-      await site.stop();
-      await site.remove();
-    }
+    });
     return figures;
   },
 };

@@ -97,8 +97,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     clientErrorHandler: onClientError,
     frameworkErrors: onFrameworkError as never,
     // Judged in problems.ts, so that its answer has the common form.
-    http: { requireHostHeader: false, connectionsCheckingInterval: 5_000 },
-    // A slow or silent peer must not hold a connection for ever.
+    // A slow or silent peer must not hold a connection for ever. Of the two times for headers and for all of a request
+    // Node takes the longer one for the latter, whichever is which.
+    http: { requireHostHeader: false, connectionsCheckingInterval: 5_000, headersTimeout: 30_000 },
     requestTimeout: 30_000,
     keepAliveTimeout: 30_000,
     connectionTimeout: 60_000,

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import { keepForgetting } from './events/forgetting.ts';
+import { forgetOldEvents } from './events/forgetting.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { databaseClock } from './kernel/database-clock.ts';
 import { DueWorker } from './kernel/due-work.ts';
+import { hourly } from './kernel/hourly.ts';
 import type { Outcomes } from './kernel/outcomes.ts';
 import { SecretBox } from './kernel/secret-box.ts';
 import type { Clock } from './kernel/time.ts';
@@ -20,7 +21,7 @@ import { meetingQueue } from './video/meeting-queue.ts';
 import type { MeetingProvider, ProviderName } from './video/provider.ts';
 import { zoom } from './video/zoom.ts';
 import { webhookQueues } from './webhooks/queues.ts';
-import { keepForgettingDeliveries } from './webhooks/retention.ts';
+import { forgetWhatEnded } from './webhooks/retention.ts';
 
 export type WorkerOptions = {
   config: Config;
@@ -69,8 +70,12 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     new DueWorker({ ...limits, db: webhooksDb, queues: webhooks }),
   ];
   await Promise.all(workers.map((worker) => worker.start()));
-  const leaveEvents = keepForgetting(db, logger);
-  const leaveDeliveries = keepForgettingDeliveries({ db: webhooksDb, clock, logger });
+  const leaveEvents = hourly((signal) => forgetOldEvents(db, signal), logger, 'old events could not be forgotten');
+  const leaveDeliveries = hourly(
+    (signal) => forgetWhatEnded({ db: webhooksDb, clock, signal }),
+    logger,
+    'what webhooks have left behind could not be forgotten',
+  );
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
     await leaveEvents();

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import pg from 'pg';
+import { Database } from '../src/kernel/database.ts';
+import { CodedError } from '../src/kernel/errors.ts';
+import { longStatement, statement } from '../src/kernel/sql.ts';
+import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
 /** What becomes of requests whose connection to the database ends, or hangs behind another. */
@@ -109,5 +115,112 @@ test('who comes later does not wait behind a statement that hangs', async () => 
     assert.equal(await waiting(), 4);
     await holder.query('ROLLBACK');
     for (const answer of await Promise.all(stuck)) assert.equal(answer.status, 200);
+  });
+});
+
+test('a statement that is given up is a 503, leaves nothing, and the connection goes on', async () => {
+  const firm = await world.firm();
+  for (const headers of [{}, { 'idempotency-key': 'given-up' }]) {
+    await holding('LOCK TABLE interactions IN EXCLUSIVE MODE', [], async (holder) => {
+      const write = firm.post(`${firm.path}/interactions`, { type: 'phone', notes: 'given up' }, headers);
+      await until(async () => (await waiting()) === 1);
+      // As the server itself does when the time is over.
+      await world.sql(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`);
+      const answer = await write;
+      assert.deepEqual([answer.status, answer.headers['retry-after']], [503, '1'], answer.text);
+      await holder.query('ROLLBACK');
+    });
+    assert.deepEqual((await firm.get(`${firm.path}/interactions`)).body, []);
+  }
+  await call(firm);
+});
+
+test('what waits behind a statement that is given up before it is prepared is away as well', async (t) => {
+  const db = new Database({ connection: { ...world.connection, user: SERVICE_ROLE }, poolSize: 1 });
+  t.after(() => db.close());
+  const asked = statement('test.unprepared', 'SELECT 1 FROM interactions');
+  const isAway = (error: unknown) => error instanceof CodedError && error.code === 'unavailable';
+  await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
+    let ended = false;
+    const answers = Promise.all(Array.from({ length: 3 }, () => assert.rejects(db.rows(asked, []), isAway))).finally(
+      () => {
+        ended = true;
+      },
+    );
+    // First the one who prepares it, then one of those who are asked again.
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`;
+    while (!ended) await world.sql(cancel);
+    await answers;
+    await holder.query('ROLLBACK');
+  });
+});
+
+test('on every kind of connection a statement, and a pause within a transaction, has its time', async () => {
+  const text = `SELECT current_setting('statement_timeout') || ' ' || current_setting('idle_in_transaction_session_timeout')`;
+  const { db } = world;
+  const asked = statement('test.times', text);
+  const pieces: string[] = [];
+  for await (const piece of db.rowByRow(asked, [])) pieces.push(piece);
+  const times = [
+    await db.json(asked, []),
+    await db.json(longStatement('test.times_long', text), []),
+    await db.transaction((held) => held.json(asked, [])),
+    ...pieces,
+  ];
+  assert.deepEqual(times, Array(4).fill('15s 10s'));
+});
+
+test('a server that takes a connection and says nothing is away: it is not waited for without end', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const db = new Database({ connection: { connectionString: `postgresql://x@127.0.0.1:${port}/x` }, poolSize: 1 });
+  const sockets: Socket[] = [];
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+    await db.close();
+  });
+  silent.on('connection', (socket) => sockets.push(socket));
+  const asked = statement('test.silent', 'SELECT 1');
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  for (const ask of [
+    () => db.rows(asked, []),
+    () => db.transaction((held) => held.rows(asked, [])),
+    () => db.rowByRow(asked, []).next(),
+  ]) {
+    const answer = assert.rejects(
+      ask(),
+      (error: unknown) => error instanceof CodedError && error.code === 'unavailable',
+    );
+    let done = false;
+    answer.finally(() => {
+      done = true;
+    });
+    // What only reads is asked twice.
+    while (!done) {
+      t.mock.timers.tick(10_000);
+      await new Promise(setImmediate);
+    }
+    await answer;
+  }
+});
+
+test('a server that falls silent in the middle of a transaction is waited for once, and not for each rollback', async (t) => {
+  const silenceMs = 20_000;
+  const asked = statement('test.stuck', 'SELECT 1 FROM interactions');
+  await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let ended: unknown;
+    const work = world.db.transaction((held) => held.transaction((inner) => inner.rows(asked, [])));
+    work.catch((error) => {
+      ended = error;
+    });
+    await until(async () => (await waiting()) === 1);
+    t.mock.timers.tick(silenceMs);
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    assert.ok(ended instanceof CodedError && ended.code === 'unavailable', String(ended));
+    t.mock.timers.reset();
+    await holder.query('ROLLBACK');
   });
 });

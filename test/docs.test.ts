@@ -72,6 +72,17 @@ test('every relative link leads somewhere', async () => {
   assert.deepEqual(broken, []);
 });
 
+test('what lands was installed as it is locked, looked up among known weaknesses, checked and tested', async () => {
+  const script = await read('.ci/run');
+  const steps = ['npm ci ', 'npm audit --omit=dev', 'npm run check', 'npm test'];
+  const lines = steps.map((step) => script.split('\n').findIndex((line) => line.startsWith(step)));
+  assert.ok(!lines.includes(-1), String(steps[lines.indexOf(-1)]));
+  assert.deepEqual(
+    lines,
+    lines.toSorted((a, b) => a - b),
+  );
+});
+
 /** The names that headings get where the pages are shown. */
 const anchorsOf = (page: string): string[] =>
   [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

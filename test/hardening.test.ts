@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { pino } from 'pino';
 import { Wire } from '../prove/input/wire.ts';
+import { buildApp } from '../src/app.ts';
 import { ConfigError, readConfig, SECRET_SETTINGS } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { fill, identifiersOf } from './harness/identifiers.ts';
@@ -58,6 +60,52 @@ test('the pages load nothing from elsewhere, stand in no frame and tell nobody w
     assert.ok(String(headers['content-security-policy']).includes(rule), rule);
   }
   assert.equal(headers['referrer-policy'], 'no-referrer');
+});
+
+/* ---- the log ---- */
+
+test('a line of the log names the route and nothing that a caller has sent', async () => {
+  const lines: string[] = [];
+  const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+  const logged = await openWorld({ logger });
+  const firm = await logged.firm();
+  lines.length = 0;
+  const theirs = 'Confidential';
+  const sent = { type: 'phone', notes: theirs, recipient: theirs };
+  const headers = { 'idempotency-key': theirs, 'user-agent': theirs, cookie: theirs };
+  const made = await firm.post(`${firm.path}/interactions`, sent, headers);
+  assert.equal(made.status, 200, made.text);
+  await firm.get(`${firm.path}/interactions/${made.body.id}?${theirs}`);
+  await firm.get(`/manage/cases?search=${theirs}`);
+  await firm.get(`/${theirs}`);
+  await firm.post(`${firm.path}/interactions`, `{"${theirs}`);
+  await logged.anonymous.get('/events', { authorization: `Bearer ${theirs}` });
+  while (lines.length < 6) await new Promise(setImmediate);
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).route),
+    [
+      '/cases/:caseId/interactions',
+      '/cases/:caseId/interactions/:interactionId',
+      '/manage/cases',
+      null,
+      '/cases/:caseId/interactions',
+      '/events',
+    ],
+  );
+  for (const secret of [theirs, firm.token, firm.caseId, made.body.id]) assert.ok(!lines.join('').includes(secret));
+});
+
+/* ---- slow peers ---- */
+
+test('a peer that is slow to send, to ask again or to read has its time', async () => {
+  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
+  const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = app.server;
+  await app.close();
+  // What docs/operations.md says; that it comes to pass is what `npm run prove` shows in its long form.
+  assert.deepEqual(
+    { requestTimeout, headersTimeout, keepAliveTimeout, timeout },
+    { requestTimeout: 30_000, headersTimeout: 30_000, keepAliveTimeout: 30_000, timeout: 60_000 },
+  );
 });
 
 /* ---- limits ---- */
@@ -201,6 +249,20 @@ for (const [name, secret] of Object.entries(SECRETS)) {
     assert.deepEqual(faultsOf({ [`${name}_FILE`]: path }), [`${name} cannot be read from ${path}: ENOENT`]);
   });
 }
+
+test('of a file only the end of its last line is left out: all else is the secret', async (t) => {
+  const folder = await temporaryDirectory();
+  t.after(folder.remove);
+  const path = join(folder.path, 'secret');
+  const read = async (content: string) => {
+    await writeFile(path, content);
+    return readConfig({ TWILIO_AUTH_TOKEN_FILE: path }).TWILIO_AUTH_TOKEN;
+  };
+  for (const secret of ['token', ' with spaces ', '\ttab', 'two\nlines', 'ends\n']) {
+    for (const end of ['\n', '\r\n']) assert.equal(await read(`${secret}${end}`), secret);
+  }
+  assert.equal(await read('token'), 'token');
+});
 
 test('a setting that is no secret is not read from a file', () => {
   assert.equal(readConfig({ PORT_FILE: '/nowhere' }).PORT, 8080);

@@ -188,22 +188,24 @@ test('a reminder has no invite', async () => {
   assert.deepEqual(Object.keys(parts).sort(), ['text/html', 'text/plain']);
 });
 
-test('line breaks in any field make no header, no address and no line of the invite', async () => {
-  const firm = await world.firm();
-  const evil = 'x\r\nBcc: spy@evil.example\r\n\r\nATTENDEE:mailto:spy@evil.example';
-  await world.sql('UPDATE companies SET name = $2, sender_name = $2 WHERE id = $1', [firm.companyId, evil]);
-  await world.sql('UPDATE customers SET last_name = $2 WHERE company_id = $1', [firm.companyId, evil]);
-  await world.sql('UPDATE advisers SET name = $2 WHERE company_id = $1', [firm.companyId, evil]);
-  const { id } = await book(firm, { location: evil });
-  await world.sql('UPDATE appointments SET join_url = $2 WHERE id = $1', [id, `https://m.example/${evil}`]);
-  await office.runOnce();
-  const { headers, parts } = sentMail();
-  assert.equal(headers.bcc, undefined);
-  assert.equal(server.mails[0]?.to, firm.customers[0].email);
-  for (const line of (parts['text/calendar'] ?? '').replaceAll('\r\n ', '').split(/\r\n|\r|\n/)) {
-    assert.ok(!/^(Bcc|ATTENDEE:mailto:spy)/i.test(line), line);
-  }
-});
+for (const [what, end] of Object.entries({ 'CR LF': '\r\n', CR: '\r', LF: '\n' })) {
+  test(`line breaks by ${what} in any field make no header, no address and no line of the invite`, async () => {
+    const firm = await world.firm();
+    const evil = `x${end}Bcc: spy@evil.example${end}${end}ATTENDEE:mailto:spy@evil.example`;
+    await world.sql('UPDATE companies SET name = $2, sender_name = $2 WHERE id = $1', [firm.companyId, evil]);
+    await world.sql('UPDATE customers SET last_name = $2 WHERE company_id = $1', [firm.companyId, evil]);
+    await world.sql('UPDATE advisers SET name = $2 WHERE company_id = $1', [firm.companyId, evil]);
+    const { id } = await book(firm, { location: evil });
+    await world.sql('UPDATE appointments SET join_url = $2 WHERE id = $1', [id, `https://m.example/${evil}`]);
+    await office.runOnce();
+    const { headers, parts } = sentMail();
+    assert.equal(headers.bcc, undefined);
+    assert.equal(server.mails[0]?.to, firm.customers[0].email);
+    for (const line of (parts['text/calendar'] ?? '').replaceAll('\r\n ', '').split(/\r\n|\r|\n/)) {
+      assert.ok(!/^(Bcc|ATTENDEE:mailto:spy)/i.test(line), line);
+    }
+  });
+}
 
 test('an address with a line break or a comma in it reaches nobody else', async () => {
   const firm = await world.firm();

@@ -60,6 +60,15 @@ test('a migration that fails leaves the database as it was before it, and the ne
     assert.deepEqual(await migrate(connection, [first, migration(2, 'CREATE TABLE two ()')]), ['0002_test.sql']);
   }));
 
+test('a migration that cannot be noted down leaves nothing either', () =>
+  withDatabase(async (connection, client) => {
+    const first = migration(1, 'CREATE TABLE one ()');
+    const unnoted = migration(2, 'CREATE TABLE two (); ALTER TABLE migrations ADD CHECK (version < 2)');
+    await assert.rejects(migrate(connection, [first, unnoted]), /0002_test.sql/);
+    assert.deepEqual((await client.query(`SELECT to_regclass('two') AS two`)).rows, [{ two: null }]);
+    assert.deepEqual(await migrate(connection, [first, migration(2, 'CREATE TABLE two ()')]), ['0002_test.sql']);
+  }));
+
 test('a migration that was edited after it had been applied is refused', () =>
   withDatabase(async (connection) => {
     await migrate(connection, [migration(1, 'CREATE TABLE one ()')]);

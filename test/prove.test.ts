@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { holds, Skipped } from '../prove/proof.ts';
 import { PROOFS } from '../prove/proofs.ts';
 
-/** The short form of every proof that has no test of its own: client-retries, messages-year and webhooks-kills are those. */
+/** The short form of every proof that has no test of its own. */
 
-const ELSEWHERE = new Set(['retries', 'messages', 'webhooks']);
+const ELSEWHERE = new Set(['retries', 'messages', 'webhooks', 'input', 'apart']);
 
 for (const proof of PROOFS) {
   if (ELSEWHERE.has(proof.name)) continue;

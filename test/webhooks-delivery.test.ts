@@ -1,68 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import pg from 'pg';
 import { fanOut } from '../src/webhooks/fan-out.sql.ts';
-import type { Answer } from './harness/http.ts';
-import { openReceiver, type Received, verified } from './harness/receiver.ts';
-import { secrets, webhookOffice } from './harness/webhook-office.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Received, verified } from './harness/receiver.ts';
+import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhook-firm.ts';
+import { webhookOffice } from './harness/webhook-office.ts';
+import type { Firm } from './harness/world.ts';
 
 /** From a change to the receiver: what is sent, in which order, how often, and what is done when it fails. */
 
-const world = await openWorld({ secrets, privateAddresses: true });
-const receiver = await openReceiver();
-after(receiver.close);
-const office = webhookOffice(world);
+const { world, receiver, office, endpointOf, until } = await openWebhooks();
 // Nobody finds anything by looking: it must be heard.
 const NEVER_MS = 1_000_000_000;
 
-beforeEach(async () => {
-  // Nothing of an earlier test is left to be sent.
-  await world.sql(`UPDATE webhook_deliveries SET state = 'dropped', ended_at = now() WHERE state = 'waiting'`);
-  await world.sql('UPDATE webhook_endpoints SET removed_at = now()');
-  world.clock.set('2026-06-01T09:00:00Z');
-  receiver.received.length = 0;
-  receiver.onEvent = () => undefined;
-  office.mails.length = 0;
-  office.outcomes.length = 0;
-});
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-type Endpoint = { id: string; path: string; secret: string };
-
-async function endpointOf(firm: Firm, body: object = {}): Promise<Endpoint> {
-  const made = await ok(firm.post('/webhooks/endpoints', { url: receiver.url, types: ['interaction.*'], ...body }));
-  return { ...made, path: `/webhooks/endpoints/${made.id}` };
-}
-
-const call = async (firm: Firm, notes = ''): Promise<string> =>
-  (await ok(firm.post(`${firm.path}/interactions`, { type: 'phone', notes }))).id;
-const change = (firm: Firm, id: string, notes: string) =>
-  ok(firm.patch(`${firm.path}/interactions/${id}`, { type: 'phone', notes }));
 const deliveries = (firm: Firm, { path }: Endpoint, query = '') => ok(firm.get(`${path}/deliveries${query}`));
-const stateOf = async (firm: Firm, { path }: Endpoint): Promise<string> => (await ok(firm.get(path))).state;
-const notesOf = (all: Received[]) => all.map(({ event }) => event.after?.notes);
-
-/** Moves the clock from one attempt to the next, until it is there. */
-async function until(iso: string): Promise<void> {
-  const end = Temporal.Instant.from(iso);
-  for (;;) {
-    await office.runOnce();
-    const [{ at }] = (await world.sql(
-      `SELECT to_char(min(claim_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
-         FROM webhook_deliveries d JOIN webhook_endpoints w ON w.id = d.endpoint_id
-        WHERE d.state = 'waiting' AND d.ready AND w.state = 'active'`,
-    )) as [{ at: string | null }];
-    if (at === null || Temporal.Instant.compare(at, end) > 0) break;
-    world.clock.set(at);
-  }
-  world.clock.set(iso);
-}
 
 test('an event comes exactly as GET /events shows it, signed, with its id', async () => {
   const firm = await world.firm();

@@ -1,65 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../src/kernel/database.ts';
 import { forgetWhatEnded } from '../src/webhooks/retention.ts';
-import type { Answer } from './harness/http.ts';
-import { openReceiver, type Received } from './harness/receiver.ts';
-import { secrets, webhookOffice } from './harness/webhook-office.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhook-firm.ts';
+import { webhookOffice } from './harness/webhook-office.ts';
+import type { Firm } from './harness/world.ts';
 
 /** What happens to webhooks at the worst moment: outages, long backlogs, endpoints that somebody else holds. */
 
-const world = await openWorld({ secrets, privateAddresses: true });
-const receiver = await openReceiver();
-after(receiver.close);
-const office = webhookOffice(world);
+const { world, receiver, office, endpointOf, until } = await openWebhooks();
 
-beforeEach(async () => {
-  await world.sql(
-    `UPDATE webhook_deliveries SET state = 'dropped', ended_at = now(), lease_by = NULL WHERE state = 'waiting'`,
-  );
-  await world.sql('UPDATE webhook_endpoints SET removed_at = now()');
-  world.clock.set('2026-06-01T09:00:00Z');
-  receiver.received.length = 0;
-  receiver.onEvent = () => undefined;
-});
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-type Endpoint = { id: string; path: string };
-
-async function endpointOf(firm: Firm, body: object = {}): Promise<Endpoint> {
-  const made = await ok(firm.post('/webhooks/endpoints', { url: receiver.url, types: ['interaction.*'], ...body }));
-  return { ...made, path: `/webhooks/endpoints/${made.id}` };
-}
-
-const call = async (firm: Firm, notes = ''): Promise<string> =>
-  (await ok(firm.post(`${firm.path}/interactions`, { type: 'phone', notes }))).id;
-const change = (firm: Firm, id: string, notes: string) =>
-  ok(firm.patch(`${firm.path}/interactions/${id}`, { type: 'phone', notes }));
-const stateOf = async (firm: Firm, { path }: Endpoint): Promise<string> => (await ok(firm.get(path))).state;
-const notesOf = (all: Received[]) => all.map(({ event }) => event.after?.notes);
 const at = (path: string) => receiver.received.filter((received) => received.path === path);
-
-async function until(iso: string): Promise<void> {
-  const end = Temporal.Instant.from(iso);
-  for (;;) {
-    await office.runOnce();
-    const [{ at }] = (await world.sql(
-      `SELECT to_char(min(claim_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
-         FROM webhook_deliveries d JOIN webhook_endpoints w ON w.id = d.endpoint_id
-        WHERE d.state = 'waiting' AND d.ready AND w.state = 'active'`,
-    )) as [{ at: string | null }];
-    if (at === null || Temporal.Instant.compare(at, end) > 0) break;
-    world.clock.set(at);
-  }
-  world.clock.set(iso);
-}
 
 /** So many deliveries that wait for an hour from now, as if they had been tried and refused. */
 const backlog = (firm: Firm, { id }: Endpoint, count: number) =>
@@ -169,6 +121,25 @@ test('types are those of the time at which something happened', async () => {
   assert.deepEqual(notesOf(receiver.received).sort(), ['wanted', 'wanted again']);
   const left = await world.sql('SELECT earlier_types FROM webhook_endpoints WHERE id = $1', [endpoint.id]);
   assert.deepEqual(left, [{ earlier_types: [] }]);
+});
+
+test('a hundred changes of types are kept of an endpoint that gets nothing, and then no more', async () => {
+  const firm = await world.firm();
+  const endpoint = await endpointOf(firm);
+  const types = (n: number) => ({ types: [n % 2 === 0 ? 'interaction.*' : 'invoice.*'] });
+  await ok(firm.patch(endpoint.path, { state: 'disabled' }));
+  for (let n = 1; n <= 100; n++) await ok(firm.patch(endpoint.path, types(n)));
+  const beyond = await firm.patch(endpoint.path, types(101));
+  assert.equal(beyond.status, 400, beyond.text);
+  assert.deepEqual(beyond.body.errors[0], {
+    field: 'types',
+    code: 'not_possible',
+    message: 'have been changed 100 times since events were last queued',
+  });
+  // Whatever else is changed, and what leaves the types as they are, is none of them.
+  await ok(firm.patch(endpoint.path, { ...types(100), description: 'As before', state: 'active' }));
+  await office.runOnce();
+  await ok(firm.patch(endpoint.path, types(101)));
 });
 
 test('settlings that wait for one endpoint keep nobody else waiting, and nothing that was taken comes again', async (t) => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
+import { Pipelines } from '../../src/kernel/pipelines.ts';
 import { ANSWERS, type Answer, type Company } from './answers.ts';
 
 /**
@@ -20,14 +21,21 @@ const CASE = '/cases/'.length;
 const ID = 36;
 const AFTER_CASE = CASE + ID + 1;
 
-const { connection, tokens }: { connection: pg.ClientConfig; tokens: Record<string, string> } = JSON.parse(
-  process.argv[2] ?? '',
-);
+type Given = { connection: pg.ClientConfig; tokens: Record<string, string>; gathers: boolean };
+const { connection, tokens, gathers }: Given = JSON.parse(process.argv[2] ?? '');
 
 const short = await open(SHORT_CONNECTIONS);
 const long = await open(LONG_CONNECTIONS);
 const companies = await readCompanies();
 let turn = 0;
+/** With the service's own way of sharing commits, to tell what that alone is worth. */
+const gathering =
+  gathers &&
+  new Pipelines({
+    size: SHORT_CONNECTIONS,
+    connect: () => new pg.Client({ ...connection, pipeline: true }),
+    onError: () => process.exit(1),
+  });
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   const { method = '', url = '' } = request;
@@ -60,12 +68,17 @@ function answer(
   values: unknown[],
   response: ServerResponse,
 ): void {
+  const reply = (json: string | null | undefined) => send(response, json ? 200 : 404, json ?? '{}');
+  const fail = (error: Error) => send(response, 500, JSON.stringify({ message: error.message }));
+  if (gathering && !isLong) {
+    gathering.text({ name, text, values }).then(reply, fail);
+    return;
+  }
   const clients = isLong ? long : short;
   const client = clients[turn++ % clients.length] as pg.Client;
   client.query<string[]>({ name, text, values, rowMode: 'array' }, (error, result) => {
-    if (error) return send(response, 500, JSON.stringify({ message: error.message }));
-    const json = result.rows[0]?.[0];
-    send(response, json === undefined ? 404 : 200, json ?? '{}');
+    if (error) fail(error);
+    else reply(result.rows[0]?.[0]);
   });
 }
 

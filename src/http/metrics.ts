@@ -10,25 +10,25 @@ import {
 } from 'prom-client';
 import type { Database } from '../kernel/database.ts';
 import type { Outcomes } from '../kernel/outcomes.ts';
-import { statement } from '../kernel/sql.ts';
+import { longStatement } from '../kernel/sql.ts';
 import { type Clock, toSql } from '../kernel/time.ts';
 
-const dueMessages = statement(
+const dueMessages = longStatement(
   'messages.due',
   `SELECT channel, count(*)::int AS count FROM messages WHERE state IN ('scheduled', 'sending') AND due_at <= $1 GROUP BY channel`,
 );
 
-const dueMeetings = statement(
+const dueMeetings = longStatement(
   'meetings.due',
   `SELECT count(*)::int AS count FROM meetings WHERE state = 'pending' AND due_at <= $1`,
 );
 
-const dueWebhooks = statement(
+const dueWebhooks = longStatement(
   'webhook_deliveries.due',
   `SELECT count(*)::int AS count FROM webhook_deliveries WHERE state = 'waiting' AND due_at <= $1`,
 );
 
-const failingWebhooks = statement(
+const failingWebhooks = longStatement(
   'webhook_endpoints.failing_now',
   `SELECT count(*)::int AS count FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL`,
 );
@@ -155,8 +155,14 @@ export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetri
   });
 
   const gather = gatherMetrics?.(() => registry.getMetricsAsJSON());
+  const read = async () => (gather ? AggregatorRegistry.aggregate(await gather()).metrics() : registry.metrics());
+  // Strangers may ask, and it is never refused: however many do, the database is asked once at a time.
+  let reading: Promise<string> | undefined;
   app.get('/metrics', { config: { access: 'public' } }, async (_request, reply) => {
     reply.type(registry.contentType);
-    return gather ? AggregatorRegistry.aggregate(await gather()).metrics() : registry.metrics();
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
   });
 }

@@ -102,10 +102,13 @@ export function serve<P extends string, B extends TSchema>(
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
         response: { 200: operation.response },
       },
-      onResponse: async (request, reply) => {
-        // What was written stands in the log of events, and the workers send it on.
-        if (isWrite(method) && reply.statusCode < 300 && request.caller?.company.webhooks) noticeDueWork(services.db);
-      },
+      ...(isWrite(method) && {
+        onResponse: (request, reply, done) => {
+          // What was written stands in the log of events, and the workers send it on.
+          if (reply.statusCode < 300 && request.caller?.company.webhooks) noticeDueWork(services.db);
+          done();
+        },
+      }),
       handler: async (request, reply) => {
         if (isWrite(method)) {
           const key = keyOf(request);

@@ -106,15 +106,27 @@ function faultsOf(schema: TSchema, body: object): Fault[] {
   return errors.filter(({ keyword, instancePath }) => keyword !== 'enum' || !mistyped.has(instancePath)).map(toFault);
 }
 
+type Bound = [field: string, most: number];
+const bounds = new WeakMap<TSchema, Bound[]>();
+
 /** Before the schema is walked: naming every fault of a million lines is no service to anybody. */
 function tooMany(schema: TSchema, body: Record<string, unknown>): Fault[] {
-  const properties = (schema as { properties?: Record<string, { maxItems?: number; maxProperties?: number }> })
-    .properties;
-  return Object.entries(properties ?? {}).flatMap(([field, { maxItems, maxProperties }]) => {
-    const most = maxItems ?? maxProperties;
+  const known = bounds.get(schema) ?? boundsOf(schema);
+  bounds.set(schema, known);
+  return known.flatMap(([field, most]) => {
     const value = body[field];
-    if (most === undefined || typeof value !== 'object' || value === null || countOf(value) <= most) return [];
+    if (typeof value !== 'object' || value === null || countOf(value) <= most) return [];
     return [{ field, code: 'too_many' as const, message: `must not have more than ${most} entries` }];
+  });
+}
+
+function boundsOf(schema: TSchema): Bound[] {
+  const { properties = {} } = schema as {
+    properties?: Record<string, { maxItems?: number; maxProperties?: number }>;
+  };
+  return Object.entries(properties).flatMap(([field, { maxItems, maxProperties }]): Bound[] => {
+    const most = maxItems ?? maxProperties;
+    return most === undefined ? [] : [[field, most]];
   });
 }
 

@@ -38,14 +38,13 @@ export function invite(
         rsvp: false,
       },
     ],
-    ...(message.location && { location: unix(message.location) }),
-    ...(message.joinUrl && !cancelled && { url: oneLine(message.joinUrl), description: unix(message.joinUrl) }),
+    ...(message.location && { location: message.location }),
+    ...(message.joinUrl && !cancelled && { url: oneLine(message.joinUrl), description: message.joinUrl }),
   });
   return { method: cancelled ? 'CANCEL' : 'REQUEST', content: calendar.toString() };
 }
 
 const date = (instant: Instant) => new Date(instant.epochMilliseconds);
 
-// A lone carriage return is not escaped by the generator, and some readers take it for the end of a line.
-const unix = (text: string) => text.replace(/\r\n?/g, '\n');
+// The generator escapes the end of a line; in a name, a subject or an address it has no place at all.
 const oneLine = (text: string) => text.replace(/[\r\n]+/g, ' ');

@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../kernel/database.ts';
 import type { Claim, Key } from '../kernel/due-queue.ts';
-import { CodedError } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
+import { insist } from '../kernel/insist.ts';
 import { WORKER_ORIGIN } from '../kernel/record-log.ts';
 import { type Statement, storable } from '../kernel/sql.ts';
 import { type Clock, type Instant, toSql } from '../kernel/time.ts';
@@ -75,9 +74,7 @@ const ASK_AGAIN = { seconds: 5 };
 
 export type LedgerOptions = { db: Database; clock: Clock; logger: Logger; pausesMs?: readonly number[] };
 
-const PAUSES_MS = [100, 500, 2_000, 5_000, 10_000];
-
-export function ledger({ db, clock, logger, pausesMs = PAUSES_MS }: LedgerOptions): Ledger {
+export function ledger({ db, clock, logger, pausesMs }: LedgerOptions): Ledger {
   const beginAll = (statement: Statement, all: Taken[]) => {
     const now = clock();
     const claims = all.map(({ claim }) => claim.id);
@@ -112,33 +109,22 @@ export function ledger({ db, clock, logger, pausesMs = PAUSES_MS }: LedgerOption
       WORKER_ORIGIN,
     ]);
 
-  /** What has happened outside must be written down: a database that is away is waited for until the worker stops. */
-  async function insist<T>(signal: AbortSignal, write: () => Promise<T>, mayGiveUp: boolean): Promise<T> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await write();
-      } catch (error) {
-        const away = error instanceof CodedError && error.code === 'unavailable';
-        if (signal.aborted || (mayGiveUp && !away && attempt >= pausesMs.length)) throw error;
-        logger.warn({ err: error }, 'what became of a message could not be written down yet');
-        await pause(pausesMs[attempt] ?? pausesMs.at(-1), undefined, { signal }).catch(() => {});
-      }
-    }
-  }
+  const insisting = { logger, what: 'a message', pausesMs };
 
   return {
     begin,
     async sent({ key, claim }, { channel, kind }, receipt) {
       const invited = channel === 'email' && kind === 'confirmation';
       // Whatever the database says: given up, it would be sent again.
-      await insist(claim.signal, () => (invited ? confirmationSent : sent)({ key, receipt }), false);
+      const write = () => (invited ? confirmationSent : sent)({ key, receipt });
+      await insist({ ...insisting, signal: claim.signal, mayGiveUp: false }, write);
     },
     async notSent({ key, claim }, { reason, again, unsure }) {
       const outcome = [storable(reason), again ? toSql(again) : null, Number(unsure), WORKER_ORIGIN];
       // Asked for anew each time: the lease may have run out, and been taken again, while the database was away.
       const parameters = () => [...values(key), claim.id, toSql(clock()), ...outcome];
       const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters());
-      return (await insist(claim.signal, write, true))?.state;
+      return (await insist({ ...insisting, signal: claim.signal, mayGiveUp: true }, write))?.state;
     },
   };
 }

@@ -84,9 +84,20 @@ const goOnIf = (resumed: string) =>
    faltering = w.faltering AND NOT (${resumed}), epoch = w.epoch + (${resumed})::int,
    backlog = CASE WHEN ${resumed} THEN 'hasten' ELSE w.backlog END`;
 
+/** That the types `w` has had since events were last queued for it, as many as that, would become more. */
+const hasManyTypes = (types: string, most: string) =>
+  `(${types}::text[] <> w.types AND jsonb_array_length(w.earlier_types) >= ${most})`;
+
+/** $1 company, $2 id, $3 types, $4 how many earlier ones are kept at most */
+export const findManyTypes = statement(
+  'webhook_endpoints.many_types',
+  `SELECT 1 FROM webhook_endpoints w WHERE ${kept} AND ${hasManyTypes('$3', '$4')}`,
+);
+
 /**
  * $1 company, $2 id, $3 now, $4 origin, $5 url, $6 description, $7 types, $8 state, each null to leave it, $9 whether the
- * description was sent. Nothing where another change came between. What has happened so far has the types of then.
+ * description was sent, $10 how many earlier types are kept at most. Nothing where another change came between, or there
+ * are as many. What has happened so far has the types of then.
  */
 export const updateEndpoint = statement(
   'webhook_endpoints.update',
@@ -100,7 +111,7 @@ export const updateEndpoint = statement(
             state_reason = CASE WHEN $8 IS NULL THEN w.state_reason END,
             ${goOnIf("coalesce($8, '') = 'active' AND seen.state <> 'active'")},
             updated_at = $3, version = w.version + 1
-       FROM seen WHERE ${isSeen}
+       FROM seen WHERE ${isSeen} AND ($7::text[] IS NULL OR NOT ${hasManyTypes('$7', '$10')})
      RETURNING w.*
    ), e AS (
      ${endpointLog.entry('updated', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}

@@ -27,6 +27,8 @@ export type WebhookSettings = {
 };
 
 const MOST_ENDPOINTS = 50;
+// While nothing is queued for it, as while it is disabled, each of them is kept.
+const MOST_TYPES = 100;
 const USUAL_OVERLAP_HOURS = 24n;
 const LONGEST_OVERLAP_HOURS = 168n;
 
@@ -78,12 +80,16 @@ export async function changeEndpoint(
   const { description = null, types = null, state = null } = form.body;
   const url = readEndpoint(context, form, settings) ?? null;
   const now = toSql(clock());
-  const values = [company.id, id, now, originOf(context), url, description, types, state, form.sent('description')];
+  const values = [company.id, id, now, originOf(context), url, description, types, state];
+  const all = [...values, form.sent('description'), MOST_TYPES];
   const record = await untilWritten(
-    async () => form.ok && db.json(sql.updateEndpoint, values),
+    async () => form.ok && db.json(sql.updateEndpoint, all),
     async () => {
       await showEndpoint(context, id);
       form.check();
+      if (types && (await db.first(sql.findManyTypes, [company.id, id, types, MOST_TYPES]))) {
+        throw notPossible('types', `have been changed ${MOST_TYPES} times since events were last queued`);
+      }
     },
   );
   if (state === 'active') noticeDueWork(db);

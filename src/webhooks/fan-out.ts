@@ -6,7 +6,7 @@ import { leaseStatements } from '../kernel/due-work.sql.ts';
 import { type Clock, toSql } from '../kernel/time.ts';
 import { backlogWork } from './backlog.ts';
 import * as sql from './fan-out.sql.ts';
-import { unlocked } from './insisting.ts';
+import { unlocked } from './unlocked.ts';
 
 const BATCH = 500;
 // Where there is more and nothing could be read, somebody is still writing below it.

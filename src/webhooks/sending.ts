@@ -12,12 +12,12 @@ import { storable } from '../kernel/sql.ts';
 import { type Clock, toSql } from '../kernel/time.ts';
 import { type Reach, Unanswered } from './connect.ts';
 import { eventIdOf } from './deliveries.ts';
-import { unlocked } from './insisting.ts';
 import { post, type Times } from './post.ts';
 import { nextAttempt, secondsAsked } from './retry-times.ts';
 import { ownerOf, signatureOf } from './secrets.ts';
 import * as sql from './sending.sql.ts';
 import { type Begun, type Outcome, settler, type Try } from './settling.ts';
+import { unlocked } from './unlocked.ts';
 
 export type SendingOptions = {
   db: Database;

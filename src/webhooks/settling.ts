@@ -2,12 +2,13 @@ import type { Logger } from 'pino';
 import type { Database, Executor } from '../kernel/database.ts';
 import type { Claim } from '../kernel/due-queue.ts';
 import { newId } from '../kernel/ids.ts';
+import { insist } from '../kernel/insist.ts';
 import { WORKER_ORIGIN } from '../kernel/record-log.ts';
 import { type Clock, type Instant, toSql } from '../kernel/time.ts';
 import { disableEndpoint, markFailing } from './endpoints.sql.ts';
-import { insist } from './insisting.ts';
 import { insertNotice, type NoticeKind } from './notices.sql.ts';
 import * as sql from './sending.sql.ts';
+import { unlocked } from './unlocked.ts';
 
 /** One attempt, as the log of the delivery keeps it. */
 export type Try = {
@@ -44,8 +45,10 @@ const STILL_TAKING = { hours: 12 };
  */
 export function settler({ db, clock, logger }: { db: Database; clock: Clock; logger: Logger }): Settle {
   return (key, claim, begun, outcome) =>
-    insist({ signal: claim.signal, logger, mayGiveUp: outcome.state !== 'delivered' }, () =>
-      db.transaction((held) => settle(held, { key, claim, begun, outcome, now: clock() })),
+    insist({ signal: claim.signal, logger, what: 'a webhook', mayGiveUp: outcome.state !== 'delivered' }, () =>
+      unlocked(claim.signal, () =>
+        db.transaction((held) => settle(held, { key, claim, begun, outcome, now: clock() })),
+      ),
     );
 }
 
