@@ -10,14 +10,15 @@ const MOST_MS = 60_000;
 
 export const HUNG = 'no answer';
 
-/** A caller of a service that may be killed at any moment: whatever happens, there is an outcome. */
+/** A caller of a service that may be killed at any moment, or of several in turn: whatever happens, there is an outcome. */
 export class Line {
   readonly #agent: Agent;
   readonly #token: string;
-  readonly url: string;
+  readonly #urls: string[];
+  #next = 0;
 
-  constructor(url: string, token: string, connections = Infinity) {
-    this.url = url;
+  constructor(url: string | string[], token: string, connections = Infinity) {
+    this.#urls = [url].flat();
     this.#token = token;
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: Infinity });
   }
@@ -37,15 +38,19 @@ export class Line {
         const ms = performance.now() - begun;
         resolve('error' in outcome ? { status: 0, ...outcome, ms } : { ...outcome, ms });
       };
-      const request = httpRequest(this.url + path, { method, headers: sent, agent: this.#agent }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', (error) => end({ error: error.message }));
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8');
-          end({ status: response.statusCode ?? 0, text, headers: response.headers });
-        });
-      });
+      const request = httpRequest(
+        this.#urls[this.#next++ % this.#urls.length] + path,
+        { method, headers: sent, agent: this.#agent },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', (error) => end({ error: error.message }));
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString('utf8');
+            end({ status: response.statusCode ?? 0, text, headers: response.headers });
+          });
+        },
+      );
       const timer = setTimeout(() => request.destroy(new Error(HUNG)), MOST_MS);
       request.on('error', (error) => end({ error: error.message }));
       request.end(payload);

@@ -1,3 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { CaseRecordsError, type ErrorCode } from '../src/client/errors.ts';
+import { pauseAfter } from '../src/client/patience.ts';
 import { type Answered, HUNG, type Line, type Outcome, type Sent } from './exchange.ts';
 import { type Figures, fault } from './proof.ts';
 import type { Demo } from './site.ts';
@@ -20,16 +23,22 @@ type Owned = { id: string; path: string };
 
 // Nobody gains by thousands of refused connections while a process starts.
 const AFTER_FAILURE_MS = 250;
+// What the client library does by itself.
+const RETRIES = 4;
 
 /** Writes of all kinds at random, from several lanes at once, until it is told to stop. */
 export class Load {
   readonly writes: Write[] = [];
+  /** When writes were acknowledged, and how long the slowest answer took, in milliseconds. */
+  readonly acknowledgedAt: number[] = [];
+  longest = 0;
   readonly #line: Line;
   readonly #demo: Demo;
   readonly #figures: Figures;
   readonly #random: () => number;
   readonly #mark: string;
   #stopped = false;
+  #patient = false;
   #lanes: Promise<void>[] = [];
 
   constructor(line: Line, demo: Demo, figures: Figures, random: () => number, mark: string) {
@@ -40,7 +49,9 @@ export class Load {
     this.#mark = mark;
   }
 
-  begin(lanes: number): void {
+  /** Patient callers send what has a key again, as the client library does. */
+  begin(lanes: number, { patient = false } = {}): void {
+    this.#patient = patient;
     this.#lanes = Array.from({ length: lanes }, (_, lane) => this.#run(lane));
   }
 
@@ -58,7 +69,9 @@ export class Load {
       ...(write.key !== undefined && { 'idempotency-key': write.key }),
     };
     const outcome = await this.#line.send({ ...write.sent, headers });
+    this.longest = Math.max(this.longest, outcome.ms);
     this.#judge(write, outcome);
+    if (outcome.status === 200) this.acknowledgedAt.push(performance.now());
     if (outcome.status === 200 && write.answer === undefined) {
       write.answer = (outcome as Answered).text;
       this.#figures.acknowledged++;
@@ -98,16 +111,26 @@ export class Load {
         recordId: record?.id,
       };
       this.writes.push(write);
-      const { status } = await this.send(write);
+      const { status } = await this.#insist(write);
       if (status !== 200) {
         // Whether it was done is not known now: nothing more is built on that record.
         if (record) list.splice(at, 1);
-        await new Promise((resolve) => setTimeout(resolve, AFTER_FAILURE_MS));
+        await pause(AFTER_FAILURE_MS);
       } else if (kind.makes) {
         const { id } = JSON.parse(write.answer as string);
         list.push({ id, path: pathOf(this.#demo, kind.record, id) });
         owned.set(kind.record, list);
       } else if (kind.ends) list.splice(at, 1);
+    }
+  }
+
+  async #insist(write: Write): Promise<Outcome> {
+    for (let attempts = 1; ; attempts++) {
+      const outcome = await this.send(write);
+      const again = this.#patient && !this.#stopped && write.key !== undefined && attempts <= RETRIES;
+      const ms = again && outcome.status !== 200 ? pauseAfter(errorOf(outcome), attempts, Date.now()) : undefined;
+      if (ms === undefined) return outcome;
+      await pause(ms);
     }
   }
 
@@ -120,4 +143,11 @@ export class Load {
     }
     return possible[0] as Kind;
   }
+}
+
+function errorOf(outcome: Outcome): CaseRecordsError {
+  if (!('headers' in outcome)) return new CaseRecordsError({ code: 'unreachable', detail: outcome.error });
+  const { status, text, headers } = outcome;
+  const code: ErrorCode = JSON.parse(text).code;
+  return new CaseRecordsError({ code, status, detail: text, retryAfter: headers['retry-after'] ?? null });
 }

@@ -2,6 +2,7 @@ import { clock } from './clock.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { apart, input, messages, retries, webhooks } from './existing.ts';
+import { failover } from './failover.ts';
 import { migration } from './migration.ts';
 import { overload } from './overload.ts';
 import type { Proof } from './proof.ts';
@@ -11,6 +12,7 @@ import { stalledDatabase } from './stalled-database.ts';
 /** In the order in which they run. */
 export const PROOFS: readonly Proof[] = [
   crash,
+  failover,
   overload,
   slowPeers,
   stalledDatabase,

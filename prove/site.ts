@@ -43,6 +43,11 @@ export class Site {
     return new Site(home, { ...fixed, ...settings });
   }
 
+  /** Another service on the same database. */
+  async beside(settings: Settings): Promise<Site> {
+    return Site.open({ ...this.#settings, PORT: String(await freePort()), ...settings }, this.dataDir);
+  }
+
   private constructor(home: { remove: () => Promise<void> }, settings: Settings) {
     this.#home = home;
     this.#settings = settings;
@@ -93,7 +98,9 @@ export class Site {
   }
 
   async connect(): Promise<pg.Client> {
-    const client = new pg.Client({ host: join(this.dataDir, 'postgres'), user: 'postgres', database: 'case_records' });
+    const { DATABASE_URL: connectionString } = this.#settings;
+    const bundled = { host: join(this.dataDir, 'postgres'), user: 'postgres', database: 'case_records' };
+    const client = new pg.Client(connectionString === undefined ? bundled : { connectionString });
     client.on('error', () => {});
     await client.connect();
     return client;
@@ -153,7 +160,7 @@ export async function memoryOf(pid: number): Promise<number> {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -3,11 +3,14 @@ import { statement } from '../kernel/sql.ts';
 /** $1 a number for the credential and the key. False while another request holds it; free again when that one ends. */
 export const lockKey = statement('idempotency.lock', 'SELECT pg_try_advisory_xact_lock($1) AS free');
 
-/** $1 company, $2 credential, $3 hash of the key, $4 from when on answers are kept */
+/**
+ * $1 company, $2 credential, $3 hash of the key, $4 from when on answers are kept. Locked, because only what writes waits
+ * for the standbys: an answer is not given again before they have what it tells of.
+ */
 export const findAnswer = statement(
   'idempotency.find',
   `SELECT request_sha256, status, headers, body, sealed_body FROM idempotency_keys
-    WHERE company_id = $1 AND credential_id = $2 AND key_sha256 = $3 AND created_at > $4`,
+    WHERE company_id = $1 AND credential_id = $2 AND key_sha256 = $3 AND created_at > $4 FOR UPDATE`,
 );
 
 /**

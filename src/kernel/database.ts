@@ -2,6 +2,7 @@ import pg from 'pg';
 import { isBroken, isUnavailable, isUnprepared } from './database-faults.ts';
 import { CodedError } from './errors.ts';
 import { Pipelines, type Query } from './pipelines.ts';
+import { PrimaryClient } from './primary-client.ts';
 import type { Statement } from './sql.ts';
 
 export type Connection = { connectionString: string } | { host: string; user: string; database: string };
@@ -112,9 +113,9 @@ export class Database extends Executor {
       application_name: 'case-records',
     };
     const pipelines = (size: number) =>
-      new Pipelines({ size, onError, connect: () => new pg.Client({ ...settings, pipeline: true }) });
+      new Pipelines({ size, onError, connect: () => new PrimaryClient({ ...settings, pipeline: true }) });
     const pool = (max: number) => {
-      const made = new pg.Pool({ ...settings, max });
+      const made = new pg.Pool({ ...settings, max, Client: PrimaryClient });
       // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
       made.on('error', onError);
       // The same while it is in use, where whoever uses it learns of it by its statement.

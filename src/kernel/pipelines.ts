@@ -77,8 +77,8 @@ export class Pipelines {
       if (lane.opening) await lane.opening;
       return await work(lane);
     } catch (error) {
-      // Before anybody tries again: the connection itself may tell of its end later.
-      if (isBroken(error)) this.#lanes.delete(lane);
+      // Before anybody tries again: the connection itself may tell of its end later, or live on and be of no use.
+      if (isBroken(error)) this.#drop(lane);
       throw error;
     } finally {
       lane.underWay--;
@@ -142,7 +142,7 @@ export class Pipelines {
       prepared: new Set(),
       gathered: [],
     };
-    const drop = () => this.#lanes.delete(lane);
+    const drop = () => this.#drop(lane);
     lane.opening = client.connect().then(
       () => {
         lane.opening = undefined;
@@ -159,6 +159,11 @@ export class Pipelines {
     client.on('end', drop);
     this.#lanes.add(lane);
     return lane;
+  }
+
+  /** What is under way on it is answered first, where it answers. */
+  #drop(lane: Lane): void {
+    if (this.#lanes.delete(lane)) void lane.client.end();
   }
 
   #turn(): Promise<Lane> {

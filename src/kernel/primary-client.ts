@@ -1,0 +1,23 @@
+import pg from 'pg';
+
+/**
+ * A connection to write on. A standby shows what was and takes nothing: whoever reaches one is told that the connection
+ * has ended. So is whoever waits for a commit that somebody kept from waiting for its standby: PostgreSQL reports it as
+ * done, with a notice beside it, and it may be lost with the primary.
+ */
+export class PrimaryClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    const { connection } = this;
+    connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
+      if (parameterName !== 'in_hot_standby' || parameterValue !== 'on') return;
+      connection.stream.destroy(new Error('Connection terminated: the server is a standby.'));
+    });
+    this.on('notice', ({ routine }) => {
+      if (routine !== 'SyncRepWaitForLSN') return;
+      // At once: what reports it as done may be in the same packet.
+      connection.emit('error', new Error('Connection terminated: a commit did not wait for its standby.'));
+      connection.stream.destroy();
+    });
+  }
+}
