@@ -5,6 +5,7 @@ import type { Site } from './site.ts';
 
 // A killed worker's leases run out after 45 seconds, and the queue is looked at every 20.
 const SENT_S = 150;
+const SHORT_S = 90;
 
 /** Every payment has gone to the endpoint, every confirmation that still makes sense has been written out. */
 export async function checkJobs(
@@ -21,7 +22,7 @@ export async function checkJobs(
     (SELECT count(*)::int FROM messages m WHERE kind = 'confirmation' AND state = 'scheduled') AS unsent`;
   const look = async () => (await site.sql<{ unqueued: number; undelivered: number; unsent: number }>(waiting))[0];
   const left = { unqueued: 0, undelivered: 0, unsent: 0 };
-  await until('every job is done', short ? 30 : SENT_S, async () => {
+  await until('every job is done', short ? SHORT_S : SENT_S, async () => {
     Object.assign(left, await look());
     progress(`jobs left: ${left.undelivered} deliveries, ${left.unsent} messages`);
     // The short form does not wait for the leases of workers that were killed.
