@@ -5,7 +5,7 @@ import type { Site } from './site.ts';
 
 // A killed worker's leases run out after 45 seconds, and the queue is looked at every 20.
 const SENT_S = 150;
-const SHORT_S = 90;
+const SHORT_S = 30;
 
 /** Every payment has gone to the endpoint, every confirmation that still makes sense has been written out. */
 export async function checkJobs(
@@ -18,15 +18,16 @@ export async function checkJobs(
   const waiting = `SELECT
     (SELECT count(*)::int FROM events e WHERE type = 'invoice.payment_recorded' AND NOT EXISTS (
        SELECT FROM webhook_deliveries d WHERE d.company_id = e.company_id AND d.position = e.position)) AS unqueued,
+    EXISTS (SELECT FROM webhook_endpoints WHERE lease_by IS NOT NULL AND lease_until > now()) AS leased,
     (SELECT count(*)::int FROM webhook_deliveries WHERE state <> 'delivered') AS undelivered,
     (SELECT count(*)::int FROM messages m WHERE kind = 'confirmation' AND state = 'scheduled') AS unsent`;
-  const look = async () => (await site.sql<{ unqueued: number; undelivered: number; unsent: number }>(waiting))[0];
-  const left = { unqueued: 0, undelivered: 0, unsent: 0 };
+  const look = async () => (await site.sql<typeof left>(waiting))[0];
+  const left = { unqueued: 0, leased: false, undelivered: 0, unsent: 0 };
   await until('every job is done', short ? SHORT_S : SENT_S, async () => {
     Object.assign(left, await look());
     progress(`jobs left: ${left.undelivered} deliveries, ${left.unsent} messages`);
     // The short form does not wait for the leases of workers that were killed.
-    return left.unqueued === 0 && (short || left.undelivered + left.unsent === 0);
+    return short ? left.leased || left.unqueued === 0 : left.unqueued + left.undelivered + left.unsent === 0;
   }).catch((error) => fault(figures, `${error.message} ${JSON.stringify(left)}`));
   const [rows] = await site.sql<{ deliveries: number; events: number; twice: number; sent: string[] }>(`SELECT
     (SELECT count(*)::int FROM webhook_deliveries WHERE state = 'delivered') AS deliveries,

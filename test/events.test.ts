@@ -140,7 +140,7 @@ test('a reader who has seen what came later still gets what was committed after 
     const latest = await firm.get('/events?types=interaction.*');
     // The write is done and its answer cannot be kept yet: a transaction that commits late.
     await holder.query('BEGIN');
-    await holder.query('LOCK TABLE idempotency_keys IN EXCLUSIVE MODE');
+    await holder.query('LOCK TABLE idempotency_keys IN SHARE MODE');
     const slow = firm.post(
       `${firm.path}/interactions`,
       { type: 'phone', notes: 'slow' },

@@ -168,7 +168,10 @@ for (const [code, what, status] of [
     const list = () => firm.get(`${firm.path}/interactions`);
     assert.equal((await list()).status, 200);
     const failing = Object.assign(new pg.DatabaseError('it did not work', 0, 'error'), { code });
-    t.mock.method(pg.Client.prototype, 'query', (_query: unknown, answer: (error: Error) => void) => answer(failing));
+    type Told = (error: Error) => void;
+    t.mock.method(pg.Client.prototype, 'query', ({ callback }: { callback: Told }, told: Told = callback) =>
+      told(failing),
+    );
     const answer = await list();
     assert.equal(answer.status, status, answer.text);
     assert.equal(answer.body.code, status === 503 ? 'unavailable' : 'internal');
