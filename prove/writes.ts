@@ -160,7 +160,8 @@ export const KINDS: readonly Kind[] = [
     path: '/manage/advisers',
     body: { name, email: `${name}@firm.example` },
   })),
-  created('endpoint', 'webhook_endpoint', 0.2, (_demo, description) => ({
+  // Seldom: a company has fifty at most, and a hundred rounds make some thirty.
+  created('endpoint', 'webhook_endpoint', 0.05, (_demo, description) => ({
     method: 'POST',
     path: '/webhooks/endpoints',
     body: { url: 'https://receiver.example/none', types: ['company.updated'], description },
