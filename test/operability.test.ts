@@ -159,6 +159,7 @@ for (const [code, what, status] of [
   ['53000', 'insufficient resources', 503],
   ['53200', 'out of memory', 503],
   ['53300', 'too many connections', 503],
+  ['40P01', 'a deadlock', 503],
   ['53100', 'a full disk', 500],
   ['53400', 'a limit that the statement exceeds', 500],
   ['42P01', 'a missing table', 500],

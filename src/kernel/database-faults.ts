@@ -26,12 +26,12 @@ export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01'
 /**
  * What passes by itself, so that trying again makes sense: no connection, or one that broke (08); a server that starts
  * or stops (57P), only reads (25006) or has given up our transaction (25P03); a statement that waited too long (57014),
- * and those behind it that it was to prepare (26000); a database that takes no connections (55000, which no statement
- * here raises); too few resources, memory or connections at the moment (53000, 53200, 53300). Not a full disk (53100),
- * which somebody has to clear, nor a limit that the same statement will meet again (53400): callers who retry would
- * only hide that from the alarms.
+ * and those behind it that it was to prepare (26000); a deadlock, which undid the statement (40P01); a database that
+ * takes no connections (55000, which no statement here raises); too few resources, memory or connections at the moment
+ * (53000, 53200, 53300). Not a full disk (53100), which somebody has to clear, nor a limit that the same statement will
+ * meet again (53400): callers who retry would only hide that from the alarms.
  */
-const PASSES = /^(08|57P|57014|26000|25006|25P03|55000|53[023]00)/;
+const PASSES = /^(08|57P|57014|26000|25006|25P03|40P01|55000|53[023]00)/;
 
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError
