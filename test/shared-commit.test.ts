@@ -12,9 +12,9 @@ import { openWorld } from './harness/world.ts';
 const world = await openWorld();
 await world.sql(`
   CREATE TABLE notes (shelf int NOT NULL, place int NOT NULL, text text NOT NULL CHECK (text <> 'no'), xact xid8 NOT NULL,
-                      PRIMARY KEY (shelf, place));
+                      written serial, PRIMARY KEY (shelf, place));
   CREATE SEQUENCE tries;
-  GRANT ALL ON notes, tries TO ${SERVICE_ROLE}`);
+  GRANT ALL ON notes, tries, notes_written_seq TO ${SERVICE_ROLE}`);
 
 const { db } = world;
 
@@ -67,6 +67,31 @@ test('one that comes alone has a commit of its own', async () => {
   await put(1);
   await put(2);
   assert.equal(new Set((await rows()).map(({ xact }) => xact)).size, 2);
+});
+
+test('two of the same moment do not wait for each other while nothing else is under way', async () => {
+  await Promise.all([put(1), put(2)]);
+  assert.equal(new Set((await rows()).map(({ xact }) => xact)).size, 2);
+});
+
+test('those of a commit come by their records in one order, however they were asked', async () => {
+  await Promise.all(places(8).map((place) => put(7 - place)));
+  const written = await world.sql<{ place: number; xact: string }>('SELECT place, xact FROM notes ORDER BY written');
+  const shared = Map.groupBy(written, ({ xact }) => xact)
+    .values()
+    .find(({ length }) => length > 2);
+  assert.deepEqual(
+    shared?.map(({ place }) => place),
+    [0, 1, 2, 3, 4, 5, 7],
+  );
+});
+
+test('a value that cannot be sent ends its connection, and neither the process nor what comes later', async () => {
+  const endless: unknown[] = [];
+  endless.push({ endless });
+  const asked = [put(1), put(2), db.json(write, [1, 3, endless[0]]), put(4)];
+  assert.equal((await Promise.allSettled(asked))[2]?.status, 'rejected');
+  assert.equal(await put(5), 'note 5 on 1, 5');
 });
 
 test('no row and null are told apart', async () => {

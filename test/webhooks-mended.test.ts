@@ -23,6 +23,15 @@ const backlog = (firm: Firm, { id }: Endpoint, count: number) =>
     [firm.companyId, id, count, world.clock.read().toString()],
   );
 
+/** What a receiver that is well again is sent. */
+async function resumed(firm: Firm, { path }: Endpoint): Promise<string[]> {
+  receiver.onEvent = () => undefined;
+  receiver.received.length = 0;
+  await ok(firm.post(`${path}/resume`));
+  await office.runOnce();
+  return notesOf(receiver.received);
+}
+
 test('the event with which an endpoint begins to fail is the first to come after its resumption', async () => {
   const firm = await world.firm();
   const endpoint = await endpointOf(firm);
@@ -30,11 +39,7 @@ test('the event with which an endpoint begins to fail is the first to come after
   receiver.onEvent = () => ({ status: 500 });
   await until('2026-06-05T09:00:00Z');
   assert.equal(await stateOf(firm, endpoint), 'failing');
-  receiver.onEvent = () => undefined;
-  receiver.received.length = 0;
-  await ok(firm.post(`${endpoint.path}/resume`));
-  await office.runOnce();
-  assert.deepEqual(notesOf(receiver.received), ['one', 'two']);
+  assert.deepEqual(await resumed(firm, endpoint), ['one', 'two']);
 });
 
 test('an outage that begins beside a success gives nothing up', async () => {
@@ -49,11 +54,7 @@ test('an outage that begins beside a success gives nothing up', async () => {
   await call(firm, 'C');
   await until('2026-06-05T09:00:00Z');
   assert.equal(await stateOf(firm, endpoint), 'failing');
-  receiver.onEvent = () => undefined;
-  receiver.received.length = 0;
-  await ok(firm.post(`${endpoint.path}/resume`));
-  await office.runOnce();
-  assert.deepEqual(notesOf(receiver.received).sort(), ['A', 'C']);
+  assert.deepEqual((await resumed(firm, endpoint)).sort(), ['A', 'C']);
 });
 
 test('a ping that is taken is no success', async () => {
@@ -224,11 +225,7 @@ test('what waits is tried at once after a resumption', async () => {
   receiver.onEvent = () => ({ status: 500 });
   await until('2026-06-01T20:00:00Z');
   await ok(firm.patch(endpoint.path, { state: 'disabled' }));
-  receiver.onEvent = () => undefined;
-  receiver.received.length = 0;
-  await ok(firm.post(`${endpoint.path}/resume`));
-  await office.runOnce();
-  assert.deepEqual(notesOf(receiver.received).sort(), ['0', '1', '2']);
+  assert.deepEqual((await resumed(firm, endpoint)).sort(), ['0', '1', '2']);
 });
 
 test('a company has fifty endpoints at most, however many are made at once', async () => {

@@ -5,7 +5,7 @@ import type { Query } from './pipelines.ts';
 export type Text = string | null | undefined;
 
 /** What `pg` works with when it sends a statement; it has no types for these. */
-type Wire = { sync(): void; stream: { cork(): void; uncork(): void } };
+type Wire = { sync(): void; stream: { cork(): void; uncork(): void; destroy(error: Error): void } };
 type Sendable = pg.Query & { prepare(wire: Wire): void };
 
 /** As `pg` calls it, which puts its own around it: with two values at most, and with an error alone. */
@@ -43,6 +43,9 @@ export class SharedCommit extends pg.Query {
     try {
       for (const statement of this.#statements) (new pg.Query(statement) as Sendable).prepare(unfinished);
       whole.sync();
+    } catch (error) {
+      // A value that cannot be sent, in the middle of what is: the connection is of no use any more.
+      whole.stream.destroy(error as Error);
     } finally {
       whole.stream.uncork();
     }
