@@ -6,20 +6,23 @@ const MOST_AT_ONCE = 1_000;
 const PIECE = 100;
 
 type CaseList = {
-  /** FROM and WHERE of the rows of case $2 of company $1 that meet the condition. */
-  rows: (condition: string) => string;
+  /** The table of the records that are listed, with its alias. */
+  table: string;
+  alias: string;
+  /** Joins of what an element needs beside the record. */
+  beside: string;
   /** Holds for what is listed where nothing is asked for. */
   usual: string;
-  /** FROM that is enough to count those, without what each row is joined with: it is worked out on every reading. */
-  counted: string;
-  /** The parameters from `filters` on say which rows are asked for; null asks for nothing in particular. */
+  /** The parameters from `filters` on say which records are asked for; null asks for nothing in particular. */
   asked: (filter: (i: number) => string) => string;
   /** How many parameters there are after the case, before the filters: the element's own. */
   own: number;
   filters: number;
-  /** As text. */
+  /** As text: all that a record has in the list. */
   element: string;
   order: string;
+  /** Where a record has more than one entry: FROM and WHERE of these for the records that meet the condition. */
+  entries?: { rows: (condition: string) => string; element: string; order: string };
 };
 
 /** The statements of a list that belongs to a case. Without the case there is no row, not even an empty list. */
@@ -35,31 +38,37 @@ export type CaseLists = {
 };
 
 export function caseLists(name: string, list: CaseList): CaseLists {
-  const { rows, usual, counted, asked, own, filters, element, order } = list;
+  const { table, alias, beside, usual, asked, own, filters } = list;
+  const inCase = (condition: string) => `WHERE ${alias}.company_id = $1 AND ${alias}.case_id = $2 AND ${condition}`;
+  const itself = { ...list, rows: (condition: string) => `FROM ${table} ${alias} ${beside} ${inCase(condition)}` };
+  const { rows, element, order } = list.entries ?? itself;
   const matching = asked((i) => `$${2 + own + i}`);
   const [limit, offset] = [1, 2].map((i) => `$${2 + own + filters + i}`);
-  const inCase = 'FROM cases c WHERE c.company_id = $1 AND c.id = $2';
-  const few = `FROM ${counted} WHERE company_id = $1 AND case_id = $2 AND ${usual}`;
-  const whole = (condition: string, some = rows(condition)) =>
-    `SELECT CASE WHEN (SELECT count(*) FROM (SELECT 1 ${some} LIMIT ${MOST_AT_ONCE + 1}) few) <= ${MOST_AT_ONCE}
-                 THEN (SELECT ${arrayText(element, order)} ${rows(condition)}) END
-     ${inCase}`;
+  const theCase = 'FROM cases c WHERE c.company_id = $1 AND c.id = $2';
+  const entries = `SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) AS n ${rows(matching)}`;
+  /** In one pass, and the case is looked for only where nothing else says that it is there. */
+  const whole = (element: string, order: string, from: string) =>
+    `SELECT l.json
+       FROM (SELECT count(*) AS n, CASE WHEN count(*) <= ${MOST_AT_ONCE} THEN ${arrayText(element, order)} END AS json
+               FROM ${from}) l
+      WHERE l.n > 0 OR EXISTS (SELECT 1 ${theCase})`;
+  const most = `LIMIT ${MOST_AT_ONCE + 1}`;
+  const few = `(SELECT * FROM ${table} ${alias} ${inCase(usual)} ${most}) ${alias} ${beside}`;
   return {
-    all: longStatement(`${name}.list`, whole(usual, few)),
-    matching: longStatement(`${name}.list_matching`, whole(matching)),
+    all: longStatement(`${name}.list`, whole(list.element, list.order, few)),
+    matching: longStatement(`${name}.list_matching`, whole('l.element', 'l.n', `(${entries} ${most}) l`)),
     page: longStatement(
       `${name}.list_page`,
       `SELECT (SELECT count(*)::int ${rows(matching)}) AS total,
               (SELECT ${arrayText('l.element', 'l.n')}
-                 FROM (SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) AS n ${rows(matching)}
-                        ORDER BY n LIMIT ${limit} OFFSET ${offset}) l) AS json
-       ${inCase}`,
+                 FROM (${entries} ORDER BY n LIMIT ${limit} OFFSET ${offset}) l) AS json
+       ${theCase}`,
     ),
     pieces: statement(
       `${name}.list_pieces`,
       `SELECT string_agg(l.element, ',' ORDER BY l.n)
-         FROM (SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) - 1 AS n ${rows(matching)}) l
-        GROUP BY l.n / ${PIECE} ORDER BY l.n / ${PIECE}`,
+         FROM (${entries}) l
+        GROUP BY (l.n - 1) / ${PIECE} ORDER BY (l.n - 1) / ${PIECE}`,
     ),
   };
 }

@@ -9,7 +9,7 @@ import type { Form } from '../kernel/form.ts';
 import { isUuid, NO_ID } from '../kernel/ids.ts';
 import type { Scope } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
-import { showWallTimes } from '../kernel/wall-time.ts';
+import { showWallTimes, withWallTimes } from '../kernel/wall-time.ts';
 import { formOf, refused } from './body.ts';
 import {
   type Held,
@@ -128,15 +128,15 @@ export function serve<P extends string, B extends TSchema>(
         if (typeof answer !== 'string') reply.headers(answer.headers);
         const json = typeof answer === 'string' ? answer : answer.json;
         if (typeof json !== 'string') return Readable.from(asList(json));
-        const text = showWallTimes(json);
-        if (!record) return text;
+        const shown = withWallTimes(json);
+        if (!record) return shown;
         // A query can change what is shown, but not which state of the record it is.
         const params = identifiers(request, operation);
         const tag = tagOf(
-          operation.query ? showWallTimes(await record.show(contextOf(request, services), params)) : text,
+          operation.query ? withWallTimes(await record.show(contextOf(request, services), params)) : shown,
         );
         reply.header('etag', tag);
-        if (!isKnown(request, tag)) return text;
+        if (!isKnown(request, tag)) return shown;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {

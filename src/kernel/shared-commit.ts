@@ -5,11 +5,22 @@ import type { Query } from './pipelines.ts';
 export type Text = string | null | undefined;
 
 /** What `pg` works with when it sends a statement; it has no types for these. */
-type Wire = { sync(): void; stream: { cork(): void; uncork(): void; destroy(error: Error): void } };
-type Sendable = pg.Query & { prepare(wire: Wire): void };
+type Wire = {
+  sync(): void;
+  describe(): void;
+  stream: { cork(): void; uncork(): void; destroy(error: Error): void };
+};
 
 /** As `pg` calls it, which puts its own around it: with two values at most, and with an error alone. */
 type Callback = (error: Error | null, texts?: Text[]) => void;
+
+/**
+ * The transaction ends where the server is told to synchronise: once, after the last. What its columns are nobody asks:
+ * there is one, and it is text.
+ */
+const unfinished = (wire: Wire): Wire =>
+  Object.create(wire, { sync: { value: () => {} }, describe: { value: () => {} } });
+const unfinishedOf = new WeakMap<Wire, Wire>();
 
 /**
  * One statement, or several that are sent as one transaction: each as if it had come alone, with one commit for all and
@@ -17,36 +28,43 @@ type Callback = (error: Error | null, texts?: Text[]) => void;
  * of what comes behind one that fails nothing is read, not even what would prepare it.
  */
 export class SharedCommit extends pg.Query {
-  readonly name: string | undefined;
-  readonly text: string | undefined;
   declare callback: Callback;
+  /** Those of the statement that is sent. By the first two `pg` keeps what is prepared. */
+  declare name: string | undefined;
+  declare text: string | undefined;
+  declare values: unknown[] | undefined;
+  /** Sends it, as `pg` does. */
+  declare prepare: (wire: Wire) => void;
   readonly #statements: readonly Query[];
-  readonly #texts: Text[];
+  readonly #texts: Text[] = [];
   #at = 0;
+  #sending = false;
 
   constructor(statements: readonly Query[], callback: Callback) {
-    super({ text: '' });
-    const [one, other] = statements;
-    // By these `pg` keeps what is prepared.
-    this.name = other ? undefined : one?.name;
-    this.text = other ? undefined : one?.text;
+    super('');
     this.callback = callback;
     this.#statements = statements;
-    this.#texts = statements.map(() => undefined);
   }
 
   override submit = (wire: unknown): void => {
     const whole = wire as Wire;
-    // The transaction ends where the server is told to synchronise: once, after the last.
-    const unfinished: Wire = Object.create(whole, { sync: { value: () => {} } });
+    const open = unfinishedOf.get(whole) ?? unfinished(whole);
+    unfinishedOf.set(whole, open);
     whole.stream.cork();
+    this.#sending = true;
     try {
-      for (const statement of this.#statements) (new pg.Query(statement) as Sendable).prepare(unfinished);
+      for (const { name, text, values } of this.#statements) {
+        this.name = name;
+        this.text = text;
+        this.values = values;
+        this.prepare(open);
+      }
       whole.sync();
     } catch (error) {
       // A value that cannot be sent, in the middle of what is: the connection is of no use any more.
       whole.stream.destroy(error as Error);
     } finally {
+      this.#sending = false;
       whole.stream.uncork();
     }
   };
@@ -55,8 +73,6 @@ export class SharedCommit extends pg.Query {
   get at(): number {
     return this.#at;
   }
-
-  handleRowDescription(): void {}
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     if (this.#texts[this.#at] === undefined) this.#texts[this.#at] = fields[0];
@@ -67,6 +83,7 @@ export class SharedCommit extends pg.Query {
   }
 
   handleError(error: Error): void {
+    if (this.#sending) throw error;
     this.callback(error);
   }
 

@@ -37,9 +37,9 @@ export const storable = <T extends string | null>(text: T) => text?.replaceAll('
 /** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
 export const iso = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** A wall time in the zone whose mark the parameter is (`zoneMark`), as `showWallTimes` reads it. */
+/** A wall time in the zone whose mark the parameter is (`zoneMark`), as `withWallTimes` reads it. */
 export const wall = (column: string, zone: string): string =>
-  `(${zone}::text || lpad((floor(extract(epoch FROM ${column}))::bigint + ${EPOCH_SHIFT})::text, 12, '0'))`;
+  `(${zone}::text || (floor(extract(epoch FROM ${column})) + ${EPOCH_SHIFT})::text)`;
 
 /** An expression, and the same as JSON text. */
 export type Field = { readonly sql: string; readonly text: string };

@@ -3,75 +3,123 @@ import { randomBytes } from 'node:crypto';
 /**
  * Statements write a wall time as the mark of its zone, which is a parameter, and the seconds since 1970; it is turned
  * into text here. So one time zone database, that of Temporal, reads and shows: PostgreSQL's own may be older, and an
- * hour off. A mark is random, so no text of a caller can be taken for one, and as long as what takes its place.
+ * hour off. A mark is random, so no text of a caller can be taken for one, and as long as what takes its place. It begins
+ * with a character that hardly any text holds: it is looked for in every answer.
  */
-const RANDOM = randomBytes(6).toString('base64url').slice(0, 5);
-const QUOTED = `"${RANDOM}`;
-const MARK_LENGTH = 7;
-const DIGITS = 12;
-const LENGTH = MARK_LENGTH + DIGITS;
-/** Makes every second from the year 1000 on a positive number. */
-export const EPOCH_SHIFT = 40_000_000_000;
+const MARK = `\x7f${randomBytes(3).toString('base64url')}`;
+const MARK_LENGTH = MARK.length + 2;
+const LENGTH = MARK_LENGTH + 12;
+/** Gives every second of the years 1000 to 9999 twelve digits. */
+export const EPOCH_SHIFT = 140_000_000_000;
 
-const zones: string[] = [];
+/** The two digits of a zone go from 0 to W: nothing that JSON escapes, and more than there are zones. */
+const RADIX = 40;
+const [QUOTE, ZERO, DASH, SPACE, COLON] = [...Buffer.from('"0- :')] as [number, number, number, number, number];
+const MARK_BYTES = Buffer.from(MARK);
+const FIRST = MARK_BYTES[0] as number;
+
+const zones: Zone[] = [];
 const marks = new Map<string, string>();
 
 /** What a statement is given for a zone. */
 export function zoneMark(zone: string): string {
   const known = marks.get(zone);
   if (known !== undefined) return known;
-  const mark = RANDOM + zones.length.toString(36).padStart(2, '0');
-  zones.push(zone);
+  const mark = MARK + String.fromCharCode(ZERO + Math.floor(zones.length / RADIX), ZERO + (zones.length % RADIX));
+  zones.push(new Zone(zone));
   marks.set(zone, mark);
   return mark;
 }
 
-/** <YYYY-MM-DD HH:mm:ss> for every marked time of the JSON text. */
-export function showWallTimes(json: string): string {
-  let shown = '';
-  let from = 0;
-  for (let at = json.indexOf(QUOTED); at >= 0; at = json.indexOf(QUOTED, from)) {
-    const begin = at + 1;
-    const marked = json.slice(begin, begin + LENGTH);
-    shown += json.slice(from, begin) + (json[begin + LENGTH] === '"' ? wallText(marked) : marked);
-    from = begin + LENGTH;
+/** <YYYY-MM-DD HH:mm:ss> for every marked time of the JSON text, which is given back as bytes where there is one. */
+export function withWallTimes(json: string): string | Buffer {
+  if (!json.includes(MARK)) return json;
+  const bytes = Buffer.from(json);
+  for (let at = bytes.indexOf(FIRST); at >= 0; at = bytes.indexOf(FIRST, at + 1)) {
+    if (!isMark(bytes, at) || bytes[at - 1] !== QUOTE || bytes[at + LENGTH] !== QUOTE) continue;
+    const zone = zones[numberIn(bytes, at + MARK.length, at + MARK_LENGTH, RADIX)];
+    const shifted = numberIn(bytes, at + MARK_LENGTH, at + LENGTH, 10);
+    if (zone === undefined || Number.isNaN(shifted)) continue;
+    const seconds = shifted - EPOCH_SHIFT;
+    writeTime(bytes, at, seconds + zone.offsetAt(seconds));
   }
-  return from === 0 ? json : shown + json.slice(from);
+  return bytes;
 }
 
-function wallText(marked: string): string {
-  const zone = zones[Number.parseInt(marked.slice(RANDOM.length, MARK_LENGTH), 36)];
-  const shifted = Number(marked.slice(MARK_LENGTH));
-  if (zone === undefined || !Number.isInteger(shifted)) return marked;
-  const seconds = shifted - EPOCH_SHIFT;
-  return dateAndTime(seconds + offsetAt(seconds, zone));
+export const showWallTimes = (json: string): string => withWallTimes(json).toString();
+
+function isMark(bytes: Buffer, at: number): boolean {
+  for (let i = 1; i < MARK_BYTES.length; i++) if (bytes[at + i] !== MARK_BYTES[i]) return false;
+  return true;
+}
+
+/** Of digits that follow each other from 0 on; NaN where there is anything else. */
+function numberIn(bytes: Buffer, from: number, to: number, radix: number): number {
+  let number = 0;
+  for (let i = from; i < to; i++) {
+    const digit = (bytes[i] as number) - ZERO;
+    if (!(digit >= 0 && digit < radix)) return Number.NaN;
+    number = number * radix + digit;
+  }
+  return number;
 }
 
 const DAY = 86_400;
-const two = (number: number): string => (number < 10 ? `0${number}` : `${number}`);
-let known = { day: Number.NaN, text: '' };
 
-/** Most times of a list lie on the day of the one before. */
-function dateAndTime(seconds: number): string {
-  const day = Math.floor(seconds / DAY);
-  if (day !== known.day) known = { day, text: new Date(day * DAY * 1000).toISOString().slice(0, 10) };
-  const time = seconds - day * DAY;
-  return `${known.text} ${two(Math.floor(time / 3600))}:${two(Math.floor((time % 3600) / 60))}:${two(time % 60)}`;
+/** Not by Date: a list of a hundred times would cost as much as all the rest of its request. */
+function writeTime(bytes: Buffer, at: number, seconds: number): void {
+  const days = Math.floor(seconds / DAY);
+  const time = seconds - days * DAY;
+  // Years from the 1st of March on, so that the odd day is the last one; of the Gregorian calendar, from the year 0.
+  const since = days + 719_468;
+  const era = Math.floor(since / 146_097);
+  const ofEra = since - era * 146_097;
+  const yearOfEra = Math.floor(
+    (ofEra - Math.floor(ofEra / 1_460) + Math.floor(ofEra / 36_524) - Math.floor(ofEra / 146_096)) / 365,
+  );
+  const dayOfYear = ofEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const fromMarch = Math.floor((5 * dayOfYear + 2) / 153);
+  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  writeTwo(bytes, at, Math.floor(year / 100));
+  writeTwo(bytes, at + 2, year % 100);
+  bytes[at + 4] = DASH;
+  writeTwo(bytes, at + 5, month);
+  bytes[at + 7] = DASH;
+  writeTwo(bytes, at + 8, dayOfYear - Math.floor((153 * fromMarch + 2) / 5) + 1);
+  bytes[at + 10] = SPACE;
+  writeTwo(bytes, at + 11, Math.floor(time / 3_600));
+  bytes[at + 13] = COLON;
+  writeTwo(bytes, at + 14, Math.floor((time % 3_600) / 60));
+  bytes[at + 16] = COLON;
+  writeTwo(bytes, at + 17, time % 60);
+}
+
+function writeTwo(bytes: Buffer, at: number, number: number): void {
+  bytes[at] = ZERO + Math.floor(number / 10);
+  bytes[at + 1] = ZERO + (number % 10);
 }
 
 /** Seconds from one change of a zone's clock to the next, and what the clock is ahead of UTC in between. */
 type Span = { from: number; to: number; offset: number };
 
-// Temporal takes microseconds for a time, a known span next to nothing. Most lists lie in one or two of them.
-const spansByZone = new Map<string, Span[]>();
 const MOST_SPANS = 500;
 
-function offsetAt(seconds: number, zone: string): number {
-  const spans = spansByZone.get(zone) ?? [];
-  for (const { from, to, offset } of spans) if (from <= seconds && seconds < to) return offset;
-  const span = spanAt(seconds, zone);
-  spansByZone.set(zone, [span, ...spans].slice(0, MOST_SPANS));
-  return span.offset;
+/** Temporal takes microseconds for a time, a known span next to nothing. Most lists lie in one or two of them. */
+class Zone {
+  readonly #name: string;
+  #spans: Span[] = [];
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  offsetAt(seconds: number): number {
+    for (const { from, to, offset } of this.#spans) if (from <= seconds && seconds < to) return offset;
+    const span = spanAt(seconds, this.#name);
+    this.#spans = [span, ...this.#spans].slice(0, MOST_SPANS);
+    return span.offset;
+  }
 }
 
 function spanAt(seconds: number, zone: string): Span {

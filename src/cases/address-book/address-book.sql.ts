@@ -35,19 +35,14 @@ export const PERSON_FIELDS = [
 
 const fields = PERSON_FIELDS.join(', ');
 
-/** A person stands before its address. Filters: part of a name as a pattern, tag, deleted. */
+const itsAddress = 'JOIN addresses a ON a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id';
+
+/** A person stands before its address, which came with it. Filters: part of a name as a pattern, tag, deleted. */
 export const addressBookLists = caseLists('address_book', {
-  rows: (condition) =>
-    `FROM (
-       SELECT ${personItem} AS item, p.created_at, p.id AS person_id, 1 AS rank FROM people p
-        WHERE p.company_id = $1 AND p.case_id = $2 AND ${condition}
-       UNION ALL
-       SELECT ${addressItem}, a.created_at, p.id, 2
-         FROM people p
-         JOIN addresses a ON a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id
-        WHERE p.company_id = $1 AND p.case_id = $2 AND ${condition}) i`,
+  table: 'people',
+  alias: 'p',
+  beside: itsAddress,
   usual: 'p.deleted_at IS NULL',
-  counted: 'people p',
   asked: (
     $,
   ) => `(${$(1)}::text IS NULL OR lower(concat_ws(' ', p.title, p.first_names, p.middle_names, p.last_name, p.known_as,
@@ -56,8 +51,15 @@ export const addressBookLists = caseLists('address_book', {
     AND (p.deleted_at IS NOT NULL) = coalesce(${$(3)}::boolean, false)`,
   own: 0,
   filters: 3,
-  element: 'i.item',
-  order: 'i.created_at, i.person_id, i.rank',
+  element: `${personItem} || ',' || ${addressItem}`,
+  order: 'p.created_at, p.id',
+  entries: {
+    rows: (condition) =>
+      `FROM people p ${itsAddress} CROSS JOIN LATERAL (VALUES (1, ${personItem}), (2, ${addressItem})) AS i (rank, item)
+        WHERE p.company_id = $1 AND p.case_id = $2 AND ${condition}`,
+    element: 'i.item',
+    order: 'p.created_at, p.id, i.rank',
+  },
 });
 
 /**

@@ -43,11 +43,10 @@ const element = (zone: string) =>
 
 /** The element's own: zone. Filters: type, from, to, deleted. */
 export const interactionLists = caseLists('interactions', {
-  rows: (condition) =>
-    `FROM interactions i JOIN ${icons} ON d.type = i.type
-      WHERE i.company_id = $1 AND i.case_id = $2 AND ${condition}`,
+  table: 'interactions',
+  alias: 'i',
+  beside: `JOIN ${icons} ON d.type = i.type`,
   usual: 'i.deleted_at IS NULL',
-  counted: 'interactions i',
   asked: (
     $,
   ) => `(${$(1)}::text IS NULL OR i.type = ${$(1)}) AND (${$(2)}::timestamptz IS NULL OR i.happened_at >= ${$(2)})

@@ -5,11 +5,10 @@ import { element, items, record, standing } from './invoice-shapes.sql.ts';
 
 /** The element's own: zone, whether cancelled items are shown. Filters: status, due from, due to. */
 export const invoiceLists = caseLists('invoices', {
-  rows: (condition) =>
-    `FROM invoices v CROSS JOIN ${standing} CROSS JOIN ${items('$4')}
-      WHERE v.company_id = $1 AND v.case_id = $2 AND ${condition}`,
+  table: 'invoices',
+  alias: 'v',
+  beside: `CROSS JOIN ${standing} CROSS JOIN ${items('$4')}`,
   usual: 'true',
-  counted: 'invoices v',
   asked: (
     $,
   ) => `(${$(1)}::text IS NULL OR s.status = ${$(1)}) AND (${$(2)}::timestamptz IS NULL OR v.date_due >= ${$(2)})
