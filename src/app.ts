@@ -30,6 +30,7 @@ import { overload } from './http/overload.ts';
 import { BODY_LIMIT, onClientError, onFrameworkError, problems } from './http/problems.ts';
 import { rateLimit } from './http/rate-limit.ts';
 import { requestId, requestLog } from './http/request-log.ts';
+import { routes } from './http/route.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { WindowCounts } from './http/window-counts.ts';
 import type { Database } from './kernel/database.ts';
@@ -110,6 +111,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify);
 
   if (connectionsAtOnce !== undefined) app.server.maxConnections = connectionsAtOnce;
+  routes(app);
   requestLog(app);
   securityHeaders(app);
   problems(app);

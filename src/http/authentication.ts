@@ -6,14 +6,6 @@ import { countFailure } from './failed-attempts.ts';
 import type { WindowCounts } from './window-counts.ts';
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The scope a caller needs, or 'public'. A route that declares none does not start. */
-    access?: Scope | 'public';
-    /** One of the twelve: it asks for Content-Type even where it takes no body. */
-    specified?: boolean;
-    /** The path of the operation, in the specification's spelling. */
-    path?: string;
-  }
   interface FastifyRequest {
     caller: Caller | null;
   }
@@ -42,7 +34,7 @@ export function authentication(app: FastifyInstance, { findCaller, attempts }: A
 
   // Without a promise where the caller is known already: every request comes by here.
   app.addHook('onRequest', (request, reply, done) => {
-    const { access } = request.routeOptions.config;
+    const { access } = request.route;
     if (access === undefined || access === 'public') return done(); // undefined: no route was found
     const judge = (caller: Caller | undefined) => {
       try {
@@ -65,8 +57,8 @@ function admit(request: FastifyRequest, reply: FastifyReply, access: Scope, call
     reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${access}"`);
     throw new CodedError('insufficient_scope', `The token does not have the scope ${access}.`);
   }
-  const { specified } = request.routeOptions.config;
-  if ((specified || hasBody(request)) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
+  if ((request.route.specified || hasBody(request)) && !isJson(request.headers['content-type']))
+    throw invalidRequest([NOT_JSON]);
 }
 
 function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: WindowCounts): never {

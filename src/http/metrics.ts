@@ -4,7 +4,7 @@ import {
   Counter,
   collectDefaultMetrics,
   Gauge,
-  Histogram,
+  type Histogram,
   type MetricObject,
   Registry,
 } from 'prom-client';
@@ -12,6 +12,8 @@ import type { Database } from '../kernel/database.ts';
 import type { Outcomes } from '../kernel/outcomes.ts';
 import { longStatement } from '../kernel/sql.ts';
 import { type Clock, toSql } from '../kernel/time.ts';
+import { perRoute } from './route.ts';
+import { Timings } from './timings.ts';
 
 const dueMessages = longStatement(
   'messages.due',
@@ -35,9 +37,6 @@ const failingWebhooks = longStatement(
 
 type DueRow = { channel: string; count: number };
 
-// From what a prepared statement takes to what a caller gives up on.
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-
 /** Where several processes answer requests: is told how to ask for those of this one, gives how to ask for all. */
 export type GatherMetrics = (own: () => Promise<MetricObject[]>) => () => Promise<MetricObject[][]>;
 
@@ -54,27 +53,37 @@ export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetri
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
 
-  const requests = new Counter({
+  const latency = new Timings('http_request_duration_seconds', 'Time to answer by method and route.', registry);
+  const answers: { labels: { method: string; route: string }; byStatus: Map<number, number> }[] = [];
+  const answersOf = perRoute((method, url) => {
+    const labels = { method, route: url ?? 'none' };
+    const byStatus = new Map<number, number>();
+    answers.push({ labels, byStatus });
+    return { byStatus, took: latency.part(labels) };
+  });
+  new Counter({
     name: 'http_requests_total',
     help: 'Answers by method, route and status.',
     labelNames: ['method', 'route', 'status'] as const,
     registers,
+    collect() {
+      this.reset();
+      for (const { labels, byStatus } of answers) {
+        for (const [status, count] of byStatus) this.inc({ ...labels, status }, count);
+      }
+    },
   });
-  const latency = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time to answer by method and route.',
-    labelNames: ['method', 'route'] as const,
-    buckets: BUCKETS,
-    registers,
-  });
-  const statements = new Histogram({
-    name: 'db_statement_duration_seconds',
-    help: 'Time of a statement by name, with the wait for a connection.',
-    labelNames: ['statement'] as const,
-    buckets: BUCKETS,
-    registers,
-  });
-  db.onStatement = (name, seconds) => statements.observe({ statement: name }, seconds);
+  const statements = new Timings(
+    'db_statement_duration_seconds',
+    'Time of a statement by name, with the wait for a connection.',
+    registry,
+  );
+  const byStatement = new Map<string, Histogram>();
+  db.onStatement = (name, seconds) => {
+    const known = byStatement.get(name) ?? statements.part({ statement: name });
+    byStatement.set(name, known);
+    known.observe(seconds);
+  };
   new Gauge({
     name: 'db_pool_connections',
     help: 'Connections to the database, and callers waiting for one.',
@@ -148,9 +157,9 @@ export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetri
   outcomes.onWebhook = (outcome) => webhooks.inc({ outcome });
 
   app.addHook('onResponse', (request, reply, done) => {
-    const labels = { method: request.method, route: request.routeOptions.url ?? 'none' };
-    requests.inc({ ...labels, status: reply.statusCode });
-    latency.observe(labels, reply.elapsedTime / 1000);
+    const { byStatus, took } = answersOf(request);
+    byStatus.set(reply.statusCode, (byStatus.get(reply.statusCode) ?? 0) + 1);
+    took.observe(reply.elapsedTime / 1000);
     done();
   });
 

@@ -25,7 +25,7 @@ export function overload(app: FastifyInstance, most: number): void {
   app.decorateRequest('underWay', false);
 
   app.addHook('preValidation', (request, reply, done) => {
-    if (ALWAYS.has(request.routeOptions.url ?? '')) return done();
+    if (ALWAYS.has(request.route.url ?? '')) return done();
     if (underWay >= most) {
       tell(request);
       reply.header('retry-after', '1');

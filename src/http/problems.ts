@@ -31,8 +31,9 @@ export const BODY_LIMIT = 1024 * 1024;
 export function problems(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const coded = error instanceof CodedError ? error : fromFramework(error);
-    if (coded.code === 'internal') request.log.error({ err: error }, 'request failed');
-    if (coded.code === 'unavailable') request.log.error({ err: coded.cause, reason: coded.message }, 'unavailable');
+    if (coded.code === 'internal') request.log.error({ reqId: request.id, err: error }, 'request failed');
+    if (coded.code === 'unavailable')
+      request.log.error({ reqId: request.id, err: coded.cause, reason: coded.message }, 'unavailable');
     if (PASSING.has(coded.code)) reply.header('retry-after', '1');
     return sendProblem(request, reply, coded);
   });

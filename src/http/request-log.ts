@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { perRoute } from './route.ts';
 
 // Short and harmless in a log, whatever the caller's tracing uses.
 const FOREIGN_ID = /^[A-Za-z0-9._-]{8,128}$/;
@@ -13,16 +14,19 @@ export function requestId({ headers }: IncomingMessage): string {
 
 /** One line per request: the route and not the address, no headers, no bodies, so no tokens and no personal data. */
 export function requestLog(app: FastifyInstance): void {
+  // A logger for each request would cost more than its line: whatever is logged of a request names it.
+  app.setChildLoggerFactory((logger) => logger);
+  const lineOf = perRoute((method, url) => app.log.child({ method, route: url ?? null }));
+
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     done();
   });
 
   app.addHook('onResponse', (request, reply, done) => {
-    request.log.info(
+    lineOf(request).info(
       {
-        method: request.method,
-        route: request.routeOptions.url ?? null,
+        reqId: request.id,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         company: request.caller?.company.id ?? null,

@@ -7,7 +7,7 @@ export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-co
 export function securityHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-content-type-options', SECURITY_HEADERS['x-content-type-options']);
-    if (request.routeOptions.config.access !== 'public') {
+    if (request.route.access !== 'public') {
       reply.header('cache-control', SECURITY_HEADERS['cache-control']);
     }
     done();
