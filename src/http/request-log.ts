@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import { perRoute } from './route.ts';
 
 // Short and harmless in a log, whatever the caller's tracing uses.
@@ -12,11 +13,12 @@ export function requestId({ headers }: IncomingMessage): string {
   return typeof given === 'string' && FOREIGN_ID.test(given) ? given : randomUUID();
 }
 
+/** Fastify asks for a logger for each request, which would cost more than its line: what is logged of one names it instead. */
+export const sharedBy = (logger: Logger): Logger => Object.create(logger, { child: { value: () => logger } });
+
 /** One line per request: the route and not the address, no headers, no bodies, so no tokens and no personal data. */
-export function requestLog(app: FastifyInstance): void {
-  // A logger for each request would cost more than its line: whatever is logged of a request names it.
-  app.setChildLoggerFactory((logger) => logger);
-  const lineOf = perRoute((method, url) => app.log.child({ method, route: url ?? null }));
+export function requestLog(app: FastifyInstance, logger: Logger): void {
+  const lineOf = perRoute((method, url) => logger.child({ method, route: url ?? null }));
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

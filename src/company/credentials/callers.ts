@@ -1,6 +1,6 @@
 import type { Caller, Credential } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/database.ts';
-import { type Clock, toSql } from '../../kernel/time.ts';
+import { type Clock, millisecondsOf, toSql } from '../../kernel/time.ts';
 import { type CompanyRow, companyOf } from '../company.ts';
 import { findToken } from './callers.sql.ts';
 import type { KeyUses } from './key-uses.ts';
@@ -18,9 +18,10 @@ export function callerFinder(
   clock: Clock,
   uses: KeyUses,
 ): (token: string) => Caller | Promise<Caller | undefined> {
+  const milliseconds = millisecondsOf(clock);
   const cache = new Map<string, { until: number; caller: Caller | Promise<Caller | undefined> }>();
   return (token) => {
-    const now = clock().epochMilliseconds;
+    const now = milliseconds();
     const known = cache.get(token);
     if (known && known.until > now && known.until <= now + CACHE_MS) return known.caller;
     const caller = findCaller(db, clock, uses, token);
