@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { Context } from '../kernel/context.ts';
 import { CodedError, invalidRequest } from '../kernel/errors.ts';
 import { type Statement, statement } from '../kernel/sql.ts';
-import { withWallTimes } from '../kernel/wall-time.ts';
+import { showWallTimes } from '../kernel/wall-time.ts';
 
 /**
  * RFC 9110: ETag, If-Match and If-None-Match. The tag is a hash of the record as GET shows it, so whatever a reader
@@ -66,7 +66,7 @@ export const NoneMatchHeaders = Type.Object({
   ),
 });
 
-export const tagOf = (json: string | Buffer): string =>
+export const tagOf = (json: string): string =>
   `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"`;
 
 /** Whether a reader who sends If-None-Match has it already. Weak comparison: the bytes need not be the same. */
@@ -92,7 +92,7 @@ export async function onlyIfMatch<A>(
   wanted: string,
   write: () => Promise<A>,
 ): Promise<{ answer: A; tag: string | undefined }> {
-  const tagNow = async () => tagOf(withWallTimes(await show(context, params)));
+  const tagNow = async () => tagOf(showWallTimes(await show(context, params)));
   await context.db.first(hold, [context.company.id, id ? params[id] : context.company.id, params.caseId ?? null]);
   const tags = wanted.split(',').map((one) => one.trim());
   const tag = await tagNow();

@@ -9,7 +9,7 @@ import type { Form } from '../kernel/form.ts';
 import { isUuid, NO_ID } from '../kernel/ids.ts';
 import type { Scope } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time.ts';
-import { showWallTimes, withWallTimes } from '../kernel/wall-time.ts';
+import { showWallTimes } from '../kernel/wall-time.ts';
 import { formOf, refused } from './body.ts';
 import {
   type Held,
@@ -128,12 +128,12 @@ export function serve<P extends string, B extends TSchema>(
         if (typeof answer !== 'string') reply.headers(answer.headers);
         const json = typeof answer === 'string' ? answer : answer.json;
         if (typeof json !== 'string') return Readable.from(asList(json));
-        const shown = withWallTimes(json);
+        const shown = showWallTimes(json);
         if (!record) return shown;
         // A query can change what is shown, but not which state of the record it is.
         const params = identifiers(request, operation);
         const tag = tagOf(
-          operation.query ? withWallTimes(await record.show(contextOf(request, services), params)) : shown,
+          operation.query ? showWallTimes(await record.show(contextOf(request, services), params)) : shown,
         );
         reply.header('etag', tag);
         if (!isKnown(request, tag)) return shown;

@@ -37,7 +37,7 @@ export const storable = <T extends string | null>(text: T) => text?.replaceAll('
 /** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
 export const iso = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** A wall time in the zone whose mark the parameter is (`zoneMark`), as `withWallTimes` reads it. */
+/** A wall time in the zone whose mark the parameter is (`zoneMark`), as `showWallTimes` reads it. */
 export const wall = (column: string, zone: string): string =>
   `(${zone}::text || (floor(extract(epoch FROM ${column})) + ${EPOCH_SHIFT})::text)`;
 

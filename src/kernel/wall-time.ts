@@ -31,8 +31,8 @@ export function zoneMark(zone: string): string {
   return mark;
 }
 
-/** <YYYY-MM-DD HH:mm:ss> for every marked time of the JSON text, which is given back as bytes where there is one. */
-export function withWallTimes(json: string): string | Buffer {
+/** <YYYY-MM-DD HH:mm:ss> for every marked time of the JSON text. */
+export function showWallTimes(json: string): string {
   if (!json.includes(MARK)) return json;
   const bytes = Buffer.from(json);
   for (let at = bytes.indexOf(FIRST); at >= 0; at = bytes.indexOf(FIRST, at + 1)) {
@@ -43,10 +43,8 @@ export function withWallTimes(json: string): string | Buffer {
     const seconds = shifted - EPOCH_SHIFT;
     writeTime(bytes, at, seconds + zone.offsetAt(seconds));
   }
-  return bytes;
+  return bytes.toString();
 }
-
-export const showWallTimes = (json: string): string => withWallTimes(json).toString();
 
 function isMark(bytes: Buffer, at: number): boolean {
   for (let i = 1; i < MARK_BYTES.length; i++) if (bytes[at + i] !== MARK_BYTES[i]) return false;
