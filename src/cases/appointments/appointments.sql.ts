@@ -1,8 +1,9 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
-import { APPOINTMENT_ROW, callOff, change, MESSAGE_COLUMNS, placed } from './appointment-changes.sql.ts';
+import { appointmentRow, change } from './appointment-changes.sql.ts';
 import { appointmentLog, held, isHeld } from './appointment-log.sql.ts';
-import { created, updated, words } from './appointment-shapes.sql.ts';
+import { callOff, MESSAGE_COLUMNS, placed } from './appointment-parts.sql.ts';
+import { created, updated, writtenWords } from './appointment-shapes.sql.ts';
 
 const adviserId = `(SELECT d.id, d.video_provider FROM advisers d
   WHERE d.company_id = $1 AND lower(d.email) = lower($4) AND d.active AND d.removed_at IS NULL)`;
@@ -37,7 +38,7 @@ export const insertAppointment = statement(
    ), e AS (
      ${appointmentLog.entry('created', { from: 'a', at: '$14', origin: '$22' })}
    )
-   SELECT ${created('$15')}::text FROM a, ${words('SELECT * FROM m')}`,
+   SELECT ${created('$15')}::text FROM a, ${writtenWords('m')}`,
 );
 
 /** $1 company, $2 case, $3 adviser, $4 email recipient: what stands in the way. */
@@ -47,22 +48,28 @@ export const judgeAppointment = statement(
      FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
 );
 
-/** $1 company, $2 case, $3 id, $4 the email recipient that is to be, or null */
-export const findAppointment = statement(
-  'appointments.find',
-  `SELECT ${APPOINTMENT_ROW}, notes, location, ${isCustomer('$4')} AS recipient_known
-     FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL`,
-);
+const find = (name: string, more: Record<string, string>) =>
+  statement(
+    name,
+    `SELECT ${json({ ...appointmentRow, notes: 'a.notes', location: 'a.location', ...more })}::text
+       FROM appointments a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL`,
+  );
 
+/** $1 company, $2 case, $3 id */
+export const findAppointment = find('appointments.find', {});
 /**
- * $17 start, $18 end, $19 and $20 recipients (email, SMS), $21 and $22 reminders wanted, $23 notes, $24 location; the
- * others as every change has them.
+ * As above, $4 the email recipient that is to be. By itself, because with null for it the plan would be another one, and
+ * be made anew every time.
  */
+export const findWithRecipient = find('appointments.find+recipient', { recipient_known: isCustomer('$4') });
+
+/** $8 start, $9 end, $10 and $11 recipients (email, SMS), $12 and $13 reminders wanted, $14 notes, $15 location. */
 export const updateAppointment = change('appointments.update', {
   verb: 'updated',
-  set: `start_at = $17, end_at = $18, email_recipient = $19, sms_recipient = $20, email_reminder = $21,
-        sms_reminder = $22, notes = $23, location = $24`,
-  meets: '(a.start_at, a.end_at) IS DISTINCT FROM ($17, $18) AND a.cancelled = 0',
+  set: `start_at = $8, end_at = $9, email_recipient = $10, sms_recipient = $11, email_reminder = $12,
+        sms_reminder = $13, notes = $14, location = $15`,
+  takes: 8,
+  meets: '(a.start_at, a.end_at) IS DISTINCT FROM ($8, $9) AND a.cancelled = 0',
   where: 'a.deleted_at IS NULL',
   answer: updated,
 });
@@ -84,7 +91,7 @@ export const deleteAppointment = statement(
       WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
         AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
    ), called_off AS (
-     ${callOff('$5::uuid', '$4::timestamptz', 'a')}
+     ${callOff('$5::uuid', '$4::timestamptz')}
    ), g AS (
      ${followAppointments('$4')}
    ), e AS (
