@@ -72,3 +72,21 @@ export const object = (fields: Record<string, Field>): Field => ({ sql: json(fie
 /** The rows as a JSON array, from the text of each. */
 export const arrayText = (element: string, order: string): string =>
   `('[' || coalesce(string_agg(${element}, ',' ORDER BY ${order}), '') || ']')`;
+
+/**
+ * A statement that consists of the parts that are needed, named after them and made when it is first needed: a part that
+ * finds nothing to do, or a parameter that may be null, costs as well.
+ */
+export function inParts<Part extends string>(
+  name: string,
+  text: (parts: readonly Part[]) => string,
+): (parts: readonly (Part | false)[]) => Statement {
+  const made = new Map<string, Statement>();
+  return (wanted) => {
+    const parts = wanted.filter((part) => part !== false);
+    const whole = [name, ...parts].join('+');
+    const known = made.get(whole) ?? statement(whole, text(parts));
+    made.set(whole, known);
+    return known;
+  };
+}

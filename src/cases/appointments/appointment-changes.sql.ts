@@ -1,4 +1,4 @@
-import { iso, type Statement, statement } from '../../kernel/sql.ts';
+import { inParts, iso } from '../../kernel/sql.ts';
 import { ofAppointment } from '../../messages/calendars.sql.ts';
 import { appointmentLog, held, isHeld, seen } from './appointment-log.sql.ts';
 import { PARTS, type Part } from './appointment-parts.sql.ts';
@@ -37,21 +37,12 @@ type Change = {
  * A change of an appointment together with that of its messages and its meeting: $1 company, $2 case, $3 id, $4 the version that was
  * read, $5 now, $6 zone, $7 origin, from $8 on what `set` takes, then what each of the parts takes. `meets`: whether a
  * meeting has to be made or told of it, on the row as it was. Nothing where another change came between.
- * A statement for each combination of parts, made when it is first needed: what finds nothing to do was most of its cost.
  */
-export function change(name: string, options: Change): (parts: Part[]) => Statement {
-  const made = new Map<string, Statement>();
-  return (parts) => {
-    const whole = [name, ...parts].join('+');
-    const known = made.get(whole) ?? statement(whole, changeText(options, parts));
-    made.set(whole, known);
-    return known;
-  };
-}
+export const change = (name: string, options: Change) => inParts<Part>(name, (parts) => changeText(options, parts));
 
 const FIRST_SET = 8;
 
-function changeText({ verb, set, takes, meets, where, answer }: Change, parts: Part[]): string {
+function changeText({ verb, set, takes, meets, where, answer }: Change, parts: readonly Part[]): string {
   let next = FIRST_SET + takes;
   const besides = parts.map((part) => {
     const before = next - 1;

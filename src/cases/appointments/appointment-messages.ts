@@ -114,6 +114,16 @@ const placedColumns = (place: Message[]): unknown[] => [
   place.map(({ dayBefore }) => dayBefore),
 ];
 
+/** What a new appointment says of its messages: of each channel the two words, and whether the reminder is for the day before. */
+export const plannedWords = ({ place }: MessagePlan): unknown[] =>
+  CHANNELS.flatMap((channel) => {
+    const [confirmation, reminder] = ASKED_KINDS.map((kind) =>
+      place.find((message) => message.channel === channel && message.kind === kind),
+    );
+    const dayBefore = reminder?.state === 'scheduled' && reminder.dayBefore;
+    return [confirmation?.state, reminder?.state, Number(dayBefore)];
+  });
+
 /** The parts that a change needs for the plan, each with its parameters. */
 export function partsOf({ place, withdraw }: MessagePlan): Map<Part, unknown[]> {
   const parts = new Map<Part, unknown[]>();

@@ -1,67 +1,59 @@
-import { iso, json, statement } from '../../kernel/sql.ts';
+import { inParts, iso, json, statement } from '../../kernel/sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
 import { appointmentRow, change } from './appointment-changes.sql.ts';
 import { appointmentLog, held, isHeld } from './appointment-log.sql.ts';
 import { callOff, MESSAGE_COLUMNS, placed } from './appointment-parts.sql.ts';
-import { created, updated, writtenWords } from './appointment-shapes.sql.ts';
+import { created, givenWords, updated } from './appointment-shapes.sql.ts';
 
 const adviserId = `(SELECT d.id, d.video_provider FROM advisers d
   WHERE d.company_id = $1 AND lower(d.email) = lower($4) AND d.active AND d.removed_at IS NULL)`;
-const isCustomer = (email: string) => `(${email}::text IS NULL OR EXISTS (
+const isCustomer = (email: string) => `EXISTS (
   SELECT 1 FROM customers u
-   WHERE u.company_id = $1 AND u.case_id = $2 AND lower(u.email) = lower(${email}) AND u.removed_at IS NULL))`;
+   WHERE u.company_id = $1 AND u.case_id = $2 AND lower(u.email) = lower(${email}) AND u.removed_at IS NULL)`;
+
+const wishMeeting = `
+  INSERT INTO meetings (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
+         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, $14, $14, $14
+    FROM a`;
 
 /**
  * $1 company, $2 case, $3 id, $4 adviser, $5 start, $6 end, $7 and $8 recipients (email, SMS), $9 and $10 reminders
- * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 zone, $16… the messages, $22 origin. Nothing where
- * the adviser or the recipient is unknown.
+ * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 zone, $16… the messages, $22 origin, $23… the words
+ * for the messages. Nothing where the adviser or the recipient is unknown.
  */
-export const insertAppointment = statement(
-  'appointments.insert',
-  `WITH a AS (
+export const insertAppointment = inParts<'recipient' | 'meeting'>('appointments.insert', (parts) => {
+  const meeting = parts.includes('meeting');
+  return `WITH a AS (
      INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
-       sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at, updated_at)
-     SELECT c.company_id, c.id, $3, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-            $13::boolean AND d.video_provider IS NOT NULL AND $6::timestamptz > $14::timestamptz, $14, $14
+       sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, created_at, updated_at, meeting_pending)
+     SELECT c.company_id, c.id, $3, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14,
+            ${meeting ? 'd.video_provider IS NOT NULL AND $6::timestamptz > $14::timestamptz' : 'false'}
        FROM cases c, ${adviserId} d
-      WHERE c.company_id = $1 AND c.id = $2 AND ${isCustomer('$7')}
+      WHERE c.company_id = $1 AND c.id = $2 ${parts.includes('recipient') ? `AND ${isCustomer('$7')}` : ''}
      RETURNING *
    ), m AS (
      INSERT INTO messages (${MESSAGE_COLUMNS})
      SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $14, $14 FROM a, ${placed(16)}
-     RETURNING *
-   ), g AS (
-     INSERT INTO meetings (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
-     SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
-            CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, $14, $14, $14
-       FROM a WHERE a.video_meeting
    ), e AS (
      ${appointmentLog.entry('created', { from: 'a', at: '$14', origin: '$22' })}
-   )
-   SELECT ${created('$15')}::text FROM a, ${writtenWords('m')}`,
-);
+   )${meeting ? `, g AS (${wishMeeting})` : ''}
+   SELECT ${created('$15')}::text FROM a, ${givenWords(23)}`;
+});
 
 /** $1 company, $2 case, $3 adviser, $4 email recipient: what stands in the way. */
 export const judgeAppointment = statement(
   'appointments.judge',
-  `SELECT EXISTS ${adviserId.replace('$4', '$3')} AS adviser, ${isCustomer('$4')} AS recipient
+  `SELECT EXISTS ${adviserId.replace('$4', '$3')} AS adviser, $4::text IS NULL OR ${isCustomer('$4')} AS recipient
      FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
 );
 
-const find = (name: string, more: Record<string, string>) =>
-  statement(
-    name,
-    `SELECT ${json({ ...appointmentRow, notes: 'a.notes', location: 'a.location', ...more })}::text
-       FROM appointments a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL`,
-  );
-
-/** $1 company, $2 case, $3 id */
-export const findAppointment = find('appointments.find', {});
-/**
- * As above, $4 the email recipient that is to be. By itself, because with null for it the plan would be another one, and
- * be made anew every time.
- */
-export const findWithRecipient = find('appointments.find+recipient', { recipient_known: isCustomer('$4') });
+/** $1 company, $2 case, $3 id, $4 the email recipient that is to be, where there is one. */
+export const findAppointment = inParts<'recipient'>('appointments.find', (parts) => {
+  const row = { ...appointmentRow, notes: 'a.notes', location: 'a.location' };
+  return `SELECT ${json(parts.includes('recipient') ? { ...row, recipient_known: isCustomer('$4') } : row)}::text
+    FROM appointments a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL`;
+});
 
 /** $8 start, $9 end, $10 and $11 recipients (email, SMS), $12 and $13 reminders wanted, $14 notes, $15 location. */
 export const updateAppointment = change('appointments.update', {

@@ -9,7 +9,14 @@ import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { zoneMark } from '../../kernel/wall-time.ts';
 import { type AppointmentRow, appointmentOf, changeOf, notice } from './appointment-changes.ts';
-import { type Appointment, type Asked, type Channel, messageColumns, planMessages } from './appointment-messages.ts';
+import {
+  type Appointment,
+  type Asked,
+  type Channel,
+  messageColumns,
+  planMessages,
+  plannedWords,
+} from './appointment-messages.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './appointments.schema.ts';
 import * as sql from './appointments.sql.ts';
 
@@ -35,7 +42,11 @@ export async function createAppointment(
       cancelled: false,
     };
     const plan = planMessages(appointment, undefined, asked, now, company);
-    const record = await db.json(sql.insertAppointment, [
+    const statement = sql.insertAppointment([
+      appointment.recipient.email !== null && 'recipient',
+      body.video_meeting === true && 'meeting',
+    ]);
+    const record = await db.json(statement, [
       company.id,
       caseId,
       newId(),
@@ -48,6 +59,7 @@ export async function createAppointment(
       zoneMark(company.timeZone),
       ...messageColumns(plan),
       originOf(context),
+      ...plannedWords(plan),
     ]);
     if (record) notice(context, plan, now, body.video_meeting ?? false);
     return record;
@@ -118,10 +130,8 @@ async function findAppointment(
   id: string,
   newRecipient: string | null,
 ): Promise<FoundRow> {
-  const key = [company.id, caseId, id];
-  const row = await (newRecipient === null
-    ? db.json(sql.findAppointment, key)
-    : db.json(sql.findWithRecipient, [...key, newRecipient]));
+  const values = [company.id, caseId, id, ...(newRecipient === null ? [] : [newRecipient])];
+  const row = await db.json(sql.findAppointment([newRecipient !== null && 'recipient']), values);
   if (row === undefined) throw notFound('appointment');
   return JSON.parse(row);
 }
