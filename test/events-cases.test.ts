@@ -469,7 +469,7 @@ test('every statement that writes a record of a case writes the log', async () =
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sql.ts'));
   const statements = new Map<string, string>();
   const collect = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
+    if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return;
     const { name, text } = value as { name?: unknown; text?: unknown };
     if (typeof name === 'string' && typeof text === 'string') statements.set(name, text);
     else for (const inner of Object.values(value)) collect(inner);

@@ -72,3 +72,22 @@ export const object = (fields: Record<string, Field>): Field => ({ sql: json(fie
 /** The rows as a JSON array, from the text of each. */
 export const arrayText = (element: string, order: string): string =>
   `('[' || coalesce(string_agg(${element}, ',' ORDER BY ${order}), '') || ']')`;
+
+/** Gives the statement that has these parts. `bare`: the one that has none, for whoever looks through them all. */
+export type InParts<Part extends string> = ((parts: readonly (Part | false)[]) => Statement) & { bare: Statement };
+
+/**
+ * A statement that consists of the parts that are needed, named after them and made when it is first needed: a part that
+ * finds nothing to do, or a parameter that may be null, costs as well.
+ */
+export function inParts<Part extends string>(name: string, text: (parts: readonly Part[]) => string): InParts<Part> {
+  const made = new Map<string, Statement>();
+  const having = (wanted: readonly (Part | false)[]) => {
+    const parts = wanted.filter((part) => part !== false);
+    const whole = [name, ...parts].join('+');
+    const known = made.get(whole) ?? statement(whole, text(parts));
+    made.set(whole, known);
+    return known;
+  };
+  return Object.assign(having, { bare: having([]) });
+}

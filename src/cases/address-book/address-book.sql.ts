@@ -1,4 +1,4 @@
-import { iso, json, statement } from '../../kernel/sql.ts';
+import { inParts, iso, json, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 import { entryLog, isSeen, seen } from './entry-log.sql.ts';
 import {
@@ -63,25 +63,27 @@ export const addressBookLists = caseLists('address_book', {
 });
 
 /**
- * What a request names and the company or the case does not have: no row, no writing. What the entry has already is no
- * concern of the request, also where it was removed from the company since.
+ * What a request can name: what the company or the case has, and what the entry has already, also where it was removed
+ * from the company since.
  */
-const unknownTags = `SELECT tag FROM unnest($4::text[]) AS sent (tag) WHERE tag NOT IN (SELECT tag FROM default_tags)`;
-const unknownCustomTags = `SELECT tag FROM unnest($5::text[]) AS sent (tag)
-  WHERE tag NOT IN (SELECT tag FROM custom_tags WHERE company_id = $1)
-    AND NOT EXISTS (SELECT 1 FROM people p
-      WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3 AND sent.tag = ANY (p.custom_tags))`;
-const unknownCustomers = `SELECT id FROM unnest($6::uuid[]) AS sent (id)
-  WHERE id NOT IN (SELECT id FROM customers WHERE company_id = $1 AND case_id = $2 AND removed_at IS NULL)
-    AND NOT EXISTS (SELECT 1 FROM relationships r
-      WHERE r.company_id = $1 AND r.case_id = $2 AND r.person_id = $3 AND r.customer_id = sent.id)`;
-const allKnown = `NOT EXISTS (${unknownTags}) AND NOT EXISTS (${unknownCustomTags}) AND NOT EXISTS (${unknownCustomers})`;
+const defaultTags = 'ARRAY(SELECT tag FROM default_tags WHERE tag = ANY ($4::text[]))';
+const companyTags = 'ARRAY(SELECT tag FROM custom_tags WHERE company_id = $1 AND tag = ANY ($5::text[]))';
+const caseCustomers = (sent: string) => `ARRAY(
+  SELECT id FROM customers WHERE company_id = $1 AND case_id = $2 AND id = ANY (${sent}::uuid[]) AND removed_at IS NULL)`;
+const relatedCustomers = `ARRAY(
+  SELECT r.customer_id FROM relationships r WHERE r.company_id = $1 AND r.case_id = $2 AND r.person_id = $3)`;
 
-const sentRelationships = `unnest($6::uuid[], $7::text[]) WITH ORDINALITY AS r (customer_id, word, position)`;
+const sentRelationships = (customers: string, words: string) =>
+  `unnest(${customers}::uuid[], ${words}::text[]) WITH ORDINALITY AS r (customer_id, word, position)`;
 
 const created = json({
   entity_id: `'person'`,
-  data: json({ ...names, relationship: relationshipOf(sentRelationships), address: 'p.address_id', ...pronouns }),
+  data: json({
+    ...names,
+    relationship: relationshipOf(sentRelationships('$6', '$7')),
+    address: 'p.address_id',
+    ...pronouns,
+  }),
   customer_case_id: 'p.case_id',
   id: 'p.id',
   updated_at: iso('p.updated_at'),
@@ -95,7 +97,8 @@ const created = json({
 export const insertEntry = statement(
   'address_book.insert',
   `WITH scope AS (
-     SELECT company_id, id FROM cases WHERE company_id = $1 AND id = $2 AND ${allKnown}
+     SELECT company_id, id FROM cases
+      WHERE company_id = $1 AND id = $2 AND $4 <@ ${defaultTags} AND $5 <@ ${companyTags} AND $6 <@ ${caseCustomers('$6')}
    ), a AS (
      INSERT INTO addresses (company_id, case_id, id, address_1, address_2, address_3, postcode, created_at, updated_at)
      SELECT s.company_id, s.id, $11, coalesce(d.address_1, ''), coalesce(d.address_2, ''), coalesce(d.address_3, ''),
@@ -108,40 +111,41 @@ export const insertEntry = statement(
      RETURNING *
    ), r AS (
      INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
-     SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships}
+     SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships('$6', '$7')}
    ), e AS (
      ${entryLog.entry('created', { from: 'p', at: '$10', origin: '$12' })}
    )
    SELECT ${created}::text FROM p`,
 );
 
-const updated = json({
-  id: 'p.id',
-  customer_case_id: 'p.case_id',
-  entity_id: `'person'`,
-  data: json({
-    ...names,
-    relationship: `CASE WHEN $6::uuid[] IS NULL THEN ${storedRelationship} ELSE ${relationshipOf(sentRelationships)} END`,
-    ...details,
-    ...columns('gender', 'marital_status'),
-    ...pronouns,
-  }),
-  created_at: iso('p.created_at'),
-  updated_at: iso('p.updated_at'),
-  customer_person_id: 'null',
-  is_company_global: 'null',
-  user_id: 'null',
-  company_id: 'p.company_id',
-  deleted_at: iso('p.deleted_at'),
-  notes: 'null',
-  copied_from_id: 'null',
-  transferred_from_user_id: 'null',
-  transferred_at: 'null',
-  is_user_global: 'null',
-  partner_record_id: 'null',
-  partner_card_id: 'null',
-  partner_person_id: 'null',
-});
+const updated = (relationship: string) =>
+  json({
+    id: 'p.id',
+    customer_case_id: 'p.case_id',
+    entity_id: `'person'`,
+    data: json({
+      ...names,
+      relationship,
+      ...details,
+      ...columns('gender', 'marital_status'),
+      ...pronouns,
+    }),
+    created_at: iso('p.created_at'),
+    updated_at: iso('p.updated_at'),
+    customer_person_id: 'null',
+    is_company_global: 'null',
+    user_id: 'null',
+    company_id: 'p.company_id',
+    deleted_at: iso('p.deleted_at'),
+    notes: 'null',
+    copied_from_id: 'null',
+    transferred_from_user_id: 'null',
+    transferred_at: 'null',
+    is_user_global: 'null',
+    partner_record_id: 'null',
+    partner_card_id: 'null',
+    partner_person_id: 'null',
+  });
 
 /** The tags that are there, then the new ones in the order in which they were sent. */
 const withAdded = (column: string, sent: string) =>
@@ -149,47 +153,58 @@ const withAdded = (column: string, sent: string) =>
                          WHERE tag <> ALL (p.${column}) ORDER BY position)`;
 
 /**
- * As above, but $11 is the origin. The JSON holds only what was sent, null for what is cleared; $6 is null where no relationship
- * was sent. Nothing where another update came between.
+ * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 the person's fields as JSON, $7 now, $8 origin, then the
+ * relationships (customers, words) and the address as JSON, each where it was sent. The JSON holds only what was sent,
+ * null for what is cleared. Nothing where another update came between.
  */
-export const updateEntry = statement(
-  'address_book.update',
-  `WITH ${seen(`p.deleted_at IS NULL AND ${allKnown}`)}, p AS (
+export const updateEntry = inParts<'relationship' | 'address'>('address_book.update', (parts) => {
+  const related = parts.includes('relationship');
+  const sent = sentRelationships('$9', '$10');
+  const address = related ? '$11' : '$9';
+  const besides = {
+    relationship: `gone AS (
+      DELETE FROM relationships r USING p
+       WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id AND r.customer_id <> ALL ($9)
+    ), r AS (
+      INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
+      SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sent}
+      ON CONFLICT (company_id, case_id, person_id, customer_id)
+      DO UPDATE SET word = excluded.word, position = excluded.position)`,
+    address: `a AS (
+      UPDATE addresses a
+         SET (address_1, address_2, address_3, postcode) = (
+               SELECT coalesce(address_1, ''), coalesce(address_2, ''), coalesce(address_3, ''), coalesce(postcode, '')
+                 FROM json_populate_record(a, ${address})),
+             updated_at = $7
+        FROM p WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id)`,
+  };
+  const known = `$4 <@ ${defaultTags} AND $5 <@ (${companyTags} || p.custom_tags)
+    ${related ? `AND $9 <@ (${caseCustomers('$9')} || ${relatedCustomers})` : ''}`;
+  return `WITH ${seen(`p.deleted_at IS NULL AND ${known}`)}, p AS (
      UPDATE people p
-        SET (${fields}) = (SELECT ${fields} FROM json_populate_record(p, $8)),
+        SET (${fields}) = (SELECT ${fields} FROM json_populate_record(p, $6)),
             tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')},
-            updated_at = $10, version = p.version + 1
+            updated_at = $7, version = p.version + 1
        FROM seen WHERE ${isSeen}
      RETURNING p.*
-   ), a AS (
-     UPDATE addresses a
-        SET (address_1, address_2, address_3, postcode) = (
-              SELECT coalesce(address_1, ''), coalesce(address_2, ''), coalesce(address_3, ''), coalesce(postcode, '')
-                FROM json_populate_record(a, $9)),
-            updated_at = $10
-       FROM p
-      WHERE $9::json IS NOT NULL AND a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id
-   ), gone AS (
-     DELETE FROM relationships r USING p
-      WHERE $6::uuid[] IS NOT NULL AND r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id
-        AND r.customer_id <> ALL ($6)
-   ), r AS (
-     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
-     SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships}
-     ON CONFLICT (company_id, case_id, person_id, customer_id)
-     DO UPDATE SET word = excluded.word, position = excluded.position
    ), e AS (
-     ${entryLog.entry('updated', { from: 'p, seen', at: '$10', origin: '$11', before: 'seen.before' })}
-   )
-   SELECT ${updated}::text FROM p`,
-);
+     ${entryLog.entry('updated', { from: 'p, seen', at: '$7', origin: '$8', before: 'seen.before' })}
+   )${parts.map((part) => `, ${besides[part]}`).join('')}
+   SELECT ${updated(related ? relationshipOf(sent) : storedRelationship)}::text FROM p`;
+});
 
-/** $1 to $6 as above, $3 null for a create: what stands in the way. */
+const unknown = (sent: string, known: string) =>
+  `ARRAY(SELECT sent FROM unnest(${sent}) AS sent WHERE sent <> ALL (${known}))`;
+const ownTags = '(SELECT p.custom_tags FROM people p WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3)';
+
+/** $1 company, $2 case, $3 id or null for a create, $4 tags, $5 custom tags, $6 customers: what stands in the way. */
 export const judgeEntry = statement(
   'address_book.judge',
   `SELECT ($3::uuid IS NULL OR EXISTS (
             SELECT 1 FROM people p
              WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3 AND p.deleted_at IS NULL)) AS found,
-          ARRAY(${unknownTags}) AS tags, ARRAY(${unknownCustomTags}) AS custom_tags, ARRAY(${unknownCustomers}) AS customers
+          ${unknown('$4::text[]', defaultTags)} AS tags,
+          ${unknown('$5::text[]', `${companyTags} || ${ownTags}`)} AS custom_tags,
+          ${unknown('$6::uuid[]', `${caseCustomers('$6')} || ${relatedCustomers}`)} AS customers
      FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
 );

@@ -53,21 +53,21 @@ export async function updateEntry(
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
+  const statement = sql.updateEntry([draft.customers !== null && 'relationship', address !== undefined && 'address']);
   return untilWritten(
     async () =>
       form.ok &&
-      db.json(sql.updateEntry, [
+      db.json(statement, [
         company.id,
         caseId,
         id,
         draft.tags,
         draft.customTags,
-        draft.customers,
-        draft.words,
         JSON.stringify(draft.person),
-        address === undefined ? null : JSON.stringify(addressFields(address ?? EMPTY_ADDRESS)),
         toSql(clock()),
         originOf(context),
+        ...(draft.customers === null ? [] : [draft.customers, draft.words]),
+        ...(address === undefined ? [] : [JSON.stringify(addressFields(address ?? EMPTY_ADDRESS))]),
       ]),
     () => judge(context, caseId, id, form, draft),
   );

@@ -3,7 +3,8 @@ import { isSoon, noticeDueWork } from '../../kernel/due-notice.ts';
 import { originOf } from '../../kernel/record-log.ts';
 import { type Instant, toSql } from '../../kernel/time.ts';
 import { zoneMark } from '../../kernel/wall-time.ts';
-import { type Appointment, type MessagePlan, messageColumns, withdrawalColumns } from './appointment-messages.ts';
+import { type Appointment, type MessagePlan, partsOf } from './appointment-messages.ts';
+import type { Part } from './appointment-parts.sql.ts';
 
 /** A change is decided on the row that was read and written onto that version of it. */
 
@@ -16,6 +17,7 @@ export type AppointmentRow = {
   sms_reminder: boolean;
   cancelled: 0 | 1;
   video_meeting: boolean;
+  has_meeting: boolean;
   version: number;
 };
 
@@ -27,25 +29,18 @@ export const appointmentOf = (row: AppointmentRow): Appointment => ({
   cancelled: row.cancelled === 1,
 });
 
-/** What every change has in common, in the order of the statements' parameters. */
-export const changeColumns = (
+/** The parts of the change and all parameters of its statement; `set` is what the change itself takes. */
+export function changeOf(
   context: Context,
-  caseId: string,
-  id: string,
-  version: number,
-  now: Instant,
-  plan: MessagePlan,
-): unknown[] => [
-  context.company.id,
-  caseId,
-  id,
-  version,
-  toSql(now),
-  zoneMark(context.company.timeZone),
-  ...messageColumns(plan),
-  ...withdrawalColumns(plan),
-  originOf(context),
-];
+  { caseId, id, row, now, plan }: { caseId: string; id: string; row: AppointmentRow; now: Instant; plan: MessagePlan },
+  set: unknown[] = [],
+): { parts: Part[]; values: unknown[] } {
+  const { company } = context;
+  const parts = partsOf(plan);
+  if (row.has_meeting) parts.set('meeting', []);
+  const common = [company.id, caseId, id, row.version, toSql(now), zoneMark(company.timeZone), originOf(context)];
+  return { parts: [...parts.keys()], values: [...common, ...set, ...[...parts.values()].flat()] };
+}
 
 /** Tells the workers where something of the plan is due soon, or where a meeting may have to follow. */
 export function notice({ db }: Context, { place }: MessagePlan, now: Instant, meets: boolean): void {

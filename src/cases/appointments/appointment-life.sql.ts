@@ -1,11 +1,11 @@
-import { longStatement, statement } from '../../kernel/sql.ts';
-import { APPOINTMENT_ROW, change } from './appointment-changes.sql.ts';
+import { json, longStatement, statement } from '../../kernel/sql.ts';
+import { appointmentRow, change } from './appointment-changes.sql.ts';
 import { storedWords, whole } from './appointment-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 id, $4 zone */
 export const readAppointment = statement(
   'appointments.read',
-  `SELECT ${whole('$4')}::text FROM appointments a, ${storedWords}
+  `SELECT ${whole('$4')}::text FROM appointments a, ${storedWords()}
     WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL`,
 );
 
@@ -27,7 +27,7 @@ const list = (zone: string) => `coalesce(json_agg(${whole(zone)} ORDER BY a.star
 export const listAppointments = longStatement(
   'appointments.list',
   `SELECT (
-     SELECT ${list('$3')} FROM appointments a, ${storedWords}
+     SELECT ${list('$3')} FROM appointments a, ${storedWords()}
       WHERE a.company_id = c.company_id AND a.case_id = c.id AND ${within('$4', '$5', '$6')}
         AND ($7::text IS NULL OR a.adviser_id IN (${advisers('$7')})))
      FROM cases c
@@ -44,7 +44,7 @@ const diary = `appointments a
 export const listDiary = longStatement(
   'appointments.diary',
   `SELECT (SELECT ${list('$3')}
-             FROM (SELECT a.* FROM ${diary} ORDER BY a.start_at, a.id LIMIT $7 OFFSET $8) a, ${storedWords}) AS json,
+             FROM (SELECT a.* FROM ${diary} ORDER BY a.start_at, a.id LIMIT $7 OFFSET $8) a, ${storedWords()}) AS json,
           (SELECT count(*)::int FROM ${diary}) AS total
     WHERE EXISTS (${advisers('$2')})`,
 );
@@ -52,13 +52,14 @@ export const listDiary = longStatement(
 /** $1 company, $2 case, $3 id. A deleted one is found too. */
 export const findInAnyState = statement(
   'appointments.find_any',
-  `SELECT ${APPOINTMENT_ROW}, attended, type, deleted_at IS NOT NULL AS deleted
-     FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3`,
+  `SELECT ${json({ ...appointmentRow, attended: 'a.attended', type: 'a.type', deleted: 'a.deleted_at IS NOT NULL' })}::text
+     FROM appointments a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3`,
 );
 
 export const restoreAppointment = change('appointments.restore', {
   verb: 'restored',
   set: 'deleted_at = NULL',
+  takes: 0,
   meets: 'a.cancelled = 0',
   where: 'a.deleted_at IS NOT NULL',
   answer: whole,
@@ -67,13 +68,14 @@ export const restoreAppointment = change('appointments.restore', {
 const outcome = (name: string, verb: 'cancelled' | 'reinstated' | 'outcome_set') =>
   change(name, {
     verb,
-    set: 'attended = $17, cancelled = $18, type = $19',
-    meets: 'a.cancelled = 1 AND $18::smallint = 0',
+    set: 'attended = $8, cancelled = $9, type = $10',
+    takes: 3,
+    meets: 'a.cancelled = 1 AND $9::smallint = 0',
     where: 'a.deleted_at IS NULL',
     answer: whole,
   });
 
-/** $17 attended, $18 cancelled, $19 type. One and the same change, but for the name that the log has for it. */
+/** $8 attended, $9 cancelled, $10 type. One and the same change, but for the name that the log has for it. */
 export const setOutcome = {
   cancelled: outcome('appointments.cancel', 'cancelled'),
   reinstated: outcome('appointments.reinstate', 'reinstated'),

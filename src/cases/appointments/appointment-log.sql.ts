@@ -54,3 +54,7 @@ export const held = (condition: string, beside = '') => `held AS MATERIALIZED (
   SELECT ${appointmentLog.image} AS before FROM appointments a ${beside}
    WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND ${condition} FOR NO KEY UPDATE OF a)`;
 export const isHeld = 'a.company_id = $1 AND a.case_id = $2 AND a.id = $3';
+
+/** The same for one that has no meeting and is written onto the version that is seen. */
+export const seen = (condition: string) => `held AS MATERIALIZED (
+  SELECT ${appointmentLog.image} AS before FROM appointments a WHERE ${isHeld} AND ${condition})`;

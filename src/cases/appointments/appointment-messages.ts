@@ -1,6 +1,7 @@
 import type { Company } from '../../kernel/context.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type Instant, toSql } from '../../kernel/time.ts';
+import type { Part } from './appointment-parts.sql.ts';
 import { isDayBefore, reminderTime } from './reminder-times.ts';
 
 /**
@@ -99,18 +100,41 @@ export const planCancellation = (now: Instant): MessagePlan => ({
 
 export const NO_MESSAGES: MessagePlan = { place: [], withdraw: [] };
 
-/** The plan in the order of the statements' parameters. */
-export const messageColumns = ({ place }: MessagePlan): unknown[] => [
+/** What is placed, in the order of the parameters of a booking. */
+export const messageColumns = ({ place }: MessagePlan): unknown[] => {
+  const [ids, channels, ...rest] = placedColumns(place);
+  return [ids, channels, place.map(({ kind }) => kind), ...rest];
+};
+
+const placedColumns = (place: Message[]): unknown[] => [
   place.map(() => newId()),
   place.map(({ channel }) => channel),
-  place.map(({ kind }) => kind),
   place.map(({ state }) => state),
   place.map(({ due }) => toSql(due)),
   place.map(({ dayBefore }) => dayBefore),
 ];
 
-export const withdrawalColumns = ({ withdraw }: MessagePlan): unknown[] => [
-  withdraw.map(({ channel }) => channel),
-  withdraw.map(({ kind }) => kind),
-  withdraw.map(({ state }) => state),
-];
+/** What a new appointment says of its messages: of each channel the two words, and whether the reminder is for the day before. */
+export const plannedWords = ({ place }: MessagePlan): unknown[] =>
+  CHANNELS.flatMap((channel) => {
+    const [confirmation, reminder] = ASKED_KINDS.map((kind) =>
+      place.find((message) => message.channel === channel && message.kind === kind),
+    );
+    const dayBefore = reminder?.state === 'scheduled' && reminder.dayBefore;
+    return [confirmation?.state, reminder?.state, Number(dayBefore)];
+  });
+
+/** The parts that a change needs for the plan, each with its parameters. */
+export function partsOf({ place, withdraw }: MessagePlan): Map<Part, unknown[]> {
+  const parts = new Map<Part, unknown[]>();
+  if (withdraw.length > 0) {
+    const columns = (['channel', 'kind', 'state'] as const).map((field) => withdraw.map((one) => one[field]));
+    parts.set('withdrawn', columns);
+  }
+  for (const kind of ASKED_KINDS) {
+    const ofKind = place.filter((message) => message.kind === kind);
+    if (ofKind.length > 0) parts.set(`${kind}s`, placedColumns(ofKind));
+  }
+  if (place.some(({ kind }) => kind === 'cancellation')) parts.set('cancellations', [newId()]);
+  return parts;
+}

@@ -3,7 +3,7 @@ import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import type { Instant } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
-import { type AppointmentRow, appointmentOf, changeColumns, notice } from './appointment-changes.ts';
+import { type AppointmentRow, appointmentOf, changeOf, notice } from './appointment-changes.ts';
 import type { OutcomeBody } from './appointment-life.schema.ts';
 import * as sql from './appointment-life.sql.ts';
 import { NO_MESSAGES, planCancellation, planReminders } from './appointment-messages.ts';
@@ -18,8 +18,8 @@ export async function restoreAppointment(context: Context, caseId: string, id: s
     if (!row.deleted) throw notPossible('deleted_at', 'the appointment is not deleted');
     const now = clock();
     const plan = planReminders(appointmentOf(row), now, company);
-    const values = changeColumns(context, caseId, id, row.version, now, plan);
-    const record = await db.json(sql.restoreAppointment, values);
+    const { parts, values } = changeOf(context, { caseId, id, row, now, plan });
+    const record = await db.json(sql.restoreAppointment(parts), values);
     if (record) notice(context, plan, now, row.video_meeting);
     return record;
   });
@@ -49,12 +49,12 @@ export async function setOutcome(
       cancelled: () => planCancellation(now),
       reinstated: () => planReminders({ ...before, cancelled }, now, company),
     }[what]();
-    const record = await db.json(sql.setOutcome[what], [
-      ...changeColumns(context, caseId, id, row.version, now, plan),
+    const { parts, values } = changeOf(context, { caseId, id, row, now, plan }, [
       Number(attended),
       Number(cancelled),
       type === undefined ? row.type : type,
     ]);
+    const record = await db.json(sql.setOutcome[what](parts), values);
     if (record) notice(context, plan, now, row.video_meeting);
     return record;
   });
@@ -75,5 +75,7 @@ function requireBegun(form: Form<OutcomeBody>, start: Instant, now: Instant): vo
 
 type FoundRow = AppointmentRow & { attended: 0 | 1; type: string | null; deleted: boolean };
 
-const findInAnyState = ({ db, company }: Context, caseId: string, id: string) =>
-  db.first<FoundRow>(sql.findInAnyState, [company.id, caseId, id]);
+async function findInAnyState({ db, company }: Context, caseId: string, id: string): Promise<FoundRow | undefined> {
+  const row = await db.json(sql.findInAnyState, [company.id, caseId, id]);
+  return row === undefined ? undefined : JSON.parse(row);
+}

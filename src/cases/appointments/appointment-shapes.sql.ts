@@ -1,12 +1,16 @@
 import { iso, json, wall } from '../../kernel/sql.ts';
+import { ofAppointment } from '../../messages/calendars.sql.ts';
 
 /** The parts of an appointment `a` with the words `w` for its messages that the answers are made of. */
+
+const rows = (from: string, written: boolean) =>
+  `SELECT id, channel, kind, start_at, state, day_before, ${written} AS written FROM ${from}`;
 
 /**
  * The four words and the two days before, from rows of messages. A reminder is that of the present start where there
  * is one, else the last; a confirmation is the last that was asked for. What is being sent has not gone out yet.
  */
-export const words = (rows: string) => `LATERAL (
+const wordsOf = (messages: string[]) => `LATERAL (
   SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
          max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
          max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
@@ -17,13 +21,17 @@ export const words = (rows: string) => `LATERAL (
                  CASE state WHEN 'sending' THEN 'scheduled' ELSE state END AS state,
                  (kind = 'reminder' AND state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int
                    AS day_before
-            FROM (${rows}) m
-           ORDER BY channel, kind, (kind = 'reminder' AND m.start_at = a.start_at) DESC, id DESC) latest) w`;
+            FROM (${messages.join(' UNION ALL ')}) m
+           ORDER BY channel, kind, (kind = 'reminder' AND m.start_at = a.start_at) DESC, id DESC, written DESC) latest) w`;
 
-export const storedWords = words(
-  `SELECT * FROM messages m
-    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id`,
-);
+/** As the process gives them, from parameter `first` on: those of a new appointment are what is planned for it. */
+export const givenWords = (first: number) =>
+  `(SELECT $${first}::text AS email_confirmation, $${first + 1}::text AS email_notification, $${first + 2}::int AS email_day_before,
+           $${first + 3}::text AS sms_confirmation, $${first + 4}::text AS sms_notification, $${first + 5}::int AS sms_day_before) w`;
+
+/** From all that there are. The statement sees them as they were before it: what it has `written` is the newer form. */
+export const storedWords = (...written: string[]) =>
+  wordsOf([...written.map((messages) => rows(messages, true)), rows(`messages m WHERE ${ofAppointment('m')}`, false)]);
 
 const common = (zone: string) => ({
   id: 'a.id',

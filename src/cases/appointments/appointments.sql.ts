@@ -1,68 +1,67 @@
-import { iso, json, statement } from '../../kernel/sql.ts';
+import { inParts, iso, json, statement } from '../../kernel/sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
-import { APPOINTMENT_ROW, callOff, change, MESSAGE_COLUMNS, placed } from './appointment-changes.sql.ts';
+import { appointmentRow, change } from './appointment-changes.sql.ts';
 import { appointmentLog, held, isHeld } from './appointment-log.sql.ts';
-import { created, updated, words } from './appointment-shapes.sql.ts';
+import { callOff, MESSAGE_COLUMNS, placed } from './appointment-parts.sql.ts';
+import { created, givenWords, updated } from './appointment-shapes.sql.ts';
 
 const adviserId = `(SELECT d.id, d.video_provider FROM advisers d
   WHERE d.company_id = $1 AND lower(d.email) = lower($4) AND d.active AND d.removed_at IS NULL)`;
-const isCustomer = (email: string) => `(${email}::text IS NULL OR EXISTS (
+const isCustomer = (email: string) => `EXISTS (
   SELECT 1 FROM customers u
-   WHERE u.company_id = $1 AND u.case_id = $2 AND lower(u.email) = lower(${email}) AND u.removed_at IS NULL))`;
+   WHERE u.company_id = $1 AND u.case_id = $2 AND lower(u.email) = lower(${email}) AND u.removed_at IS NULL)`;
+
+const wishMeeting = `
+  INSERT INTO meetings (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
+         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, $14, $14, $14
+    FROM a`;
 
 /**
  * $1 company, $2 case, $3 id, $4 adviser, $5 start, $6 end, $7 and $8 recipients (email, SMS), $9 and $10 reminders
- * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 zone, $16… the messages, $22 origin. Nothing where
- * the adviser or the recipient is unknown.
+ * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 zone, $16… the messages, $22 origin, $23… the words
+ * for the messages. Nothing where the adviser or the recipient is unknown.
  */
-export const insertAppointment = statement(
-  'appointments.insert',
-  `WITH a AS (
+export const insertAppointment = inParts<'recipient' | 'meeting'>('appointments.insert', (parts) => {
+  const meeting = parts.includes('meeting');
+  return `WITH a AS (
      INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
-       sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at, updated_at)
-     SELECT c.company_id, c.id, $3, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-            $13::boolean AND d.video_provider IS NOT NULL AND $6::timestamptz > $14::timestamptz, $14, $14
+       sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, created_at, updated_at, meeting_pending)
+     SELECT c.company_id, c.id, $3, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14,
+            ${meeting ? 'd.video_provider IS NOT NULL AND $6::timestamptz > $14::timestamptz' : 'false'}
        FROM cases c, ${adviserId} d
-      WHERE c.company_id = $1 AND c.id = $2 AND ${isCustomer('$7')}
+      WHERE c.company_id = $1 AND c.id = $2 ${parts.includes('recipient') ? `AND ${isCustomer('$7')}` : ''}
      RETURNING *
    ), m AS (
      INSERT INTO messages (${MESSAGE_COLUMNS})
      SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $14, $14 FROM a, ${placed(16)}
-     RETURNING *
-   ), g AS (
-     INSERT INTO meetings (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
-     SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
-            CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, $14, $14, $14
-       FROM a WHERE a.video_meeting
    ), e AS (
      ${appointmentLog.entry('created', { from: 'a', at: '$14', origin: '$22' })}
-   )
-   SELECT ${created('$15')}::text FROM a, ${words('SELECT * FROM m')}`,
-);
+   )${meeting ? `, g AS (${wishMeeting})` : ''}
+   SELECT ${created('$15')}::text FROM a, ${givenWords(23)}`;
+});
 
 /** $1 company, $2 case, $3 adviser, $4 email recipient: what stands in the way. */
 export const judgeAppointment = statement(
   'appointments.judge',
-  `SELECT EXISTS ${adviserId.replace('$4', '$3')} AS adviser, ${isCustomer('$4')} AS recipient
+  `SELECT EXISTS ${adviserId.replace('$4', '$3')} AS adviser, $4::text IS NULL OR ${isCustomer('$4')} AS recipient
      FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
 );
 
-/** $1 company, $2 case, $3 id, $4 the email recipient that is to be, or null */
-export const findAppointment = statement(
-  'appointments.find',
-  `SELECT ${APPOINTMENT_ROW}, notes, location, ${isCustomer('$4')} AS recipient_known
-     FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL`,
-);
+/** $1 company, $2 case, $3 id, $4 the email recipient that is to be, where there is one. */
+export const findAppointment = inParts<'recipient'>('appointments.find', (parts) => {
+  const row = { ...appointmentRow, notes: 'a.notes', location: 'a.location' };
+  return `SELECT ${json(parts.includes('recipient') ? { ...row, recipient_known: isCustomer('$4') } : row)}::text
+    FROM appointments a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL`;
+});
 
-/**
- * $17 start, $18 end, $19 and $20 recipients (email, SMS), $21 and $22 reminders wanted, $23 notes, $24 location; the
- * others as every change has them.
- */
+/** $8 start, $9 end, $10 and $11 recipients (email, SMS), $12 and $13 reminders wanted, $14 notes, $15 location. */
 export const updateAppointment = change('appointments.update', {
   verb: 'updated',
-  set: `start_at = $17, end_at = $18, email_recipient = $19, sms_recipient = $20, email_reminder = $21,
-        sms_reminder = $22, notes = $23, location = $24`,
-  meets: '(a.start_at, a.end_at) IS DISTINCT FROM ($17, $18) AND a.cancelled = 0',
+  set: `start_at = $8, end_at = $9, email_recipient = $10, sms_recipient = $11, email_reminder = $12,
+        sms_reminder = $13, notes = $14, location = $15`,
+  takes: 8,
+  meets: '(a.start_at, a.end_at) IS DISTINCT FROM ($8, $9) AND a.cancelled = 0',
   where: 'a.deleted_at IS NULL',
   answer: updated,
 });
@@ -84,7 +83,7 @@ export const deleteAppointment = statement(
       WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
         AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
    ), called_off AS (
-     ${callOff('$5::uuid', '$4::timestamptz', 'a')}
+     ${callOff('$5::uuid', '$4::timestamptz')}
    ), g AS (
      ${followAppointments('$4')}
    ), e AS (

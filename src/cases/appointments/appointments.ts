@@ -8,8 +8,15 @@ import { originOf } from '../../kernel/record-log.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { zoneMark } from '../../kernel/wall-time.ts';
-import { type AppointmentRow, appointmentOf, changeColumns, notice } from './appointment-changes.ts';
-import { type Appointment, type Asked, type Channel, messageColumns, planMessages } from './appointment-messages.ts';
+import { type AppointmentRow, appointmentOf, changeOf, notice } from './appointment-changes.ts';
+import {
+  type Appointment,
+  type Asked,
+  type Channel,
+  messageColumns,
+  planMessages,
+  plannedWords,
+} from './appointment-messages.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './appointments.schema.ts';
 import * as sql from './appointments.sql.ts';
 
@@ -35,7 +42,11 @@ export async function createAppointment(
       cancelled: false,
     };
     const plan = planMessages(appointment, undefined, asked, now, company);
-    const record = await db.json(sql.insertAppointment, [
+    const statement = sql.insertAppointment([
+      appointment.recipient.email !== null && 'recipient',
+      body.video_meeting === true && 'meeting',
+    ]);
+    const record = await db.json(statement, [
       company.id,
       caseId,
       newId(),
@@ -48,6 +59,7 @@ export async function createAppointment(
       zoneMark(company.timeZone),
       ...messageColumns(plan),
       originOf(context),
+      ...plannedWords(plan),
     ]);
     if (record) notice(context, plan, now, body.video_meeting ?? false);
     return record;
@@ -69,8 +81,7 @@ export async function updateAppointment(
   const asked = readAsked(form);
   const newRecipient = form.faulty('email_recipient') ? null : body.email_recipient || null;
   return untilWritten(async () => {
-    const row = await db.first<FoundRow>(sql.findAppointment, [company.id, caseId, id, newRecipient]);
-    if (!row) throw notFound('appointment');
+    const row = await findAppointment(context, caseId, id, newRecipient);
     const before = appointmentOf(row);
     const after: Appointment = {
       start: times.start ?? before.start,
@@ -86,16 +97,16 @@ export async function updateAppointment(
       cancelled: before.cancelled,
     };
     requireOrder(form, after.start, after.end);
-    if (!row.recipient_known) form.fault('email_recipient', ...UNKNOWN_RECIPIENT);
+    if (row.recipient_known === false) form.fault('email_recipient', ...UNKNOWN_RECIPIENT);
     form.check();
     const now = clock();
     const plan = planMessages(after, before, asked, now, company);
-    const record = await db.json(sql.updateAppointment, [
-      ...changeColumns(context, caseId, id, row.version, now, plan),
+    const { parts, values } = changeOf(context, { caseId, id, row, now, plan }, [
       ...appointmentColumns(after),
       body.notes === undefined ? row.notes : body.notes,
       body.location === undefined ? row.location : body.location,
     ]);
+    const record = await db.json(sql.updateAppointment(parts), values);
     if (record) notice(context, plan, now, row.video_meeting);
     return record;
   });
@@ -105,14 +116,24 @@ export async function deleteAppointment(context: Context, caseId: string, id: st
   const { db, company, clock } = context;
   const record = await untilWritten(
     () => db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId(), originOf(context)]),
-    () => requireAppointment(context, caseId, id),
+    async () => {
+      await findAppointment(context, caseId, id, null);
+    },
   );
   noticeDueWork(db);
   return record;
 }
 
-async function requireAppointment({ db, company }: Context, caseId: string, id: string): Promise<void> {
-  if (!(await db.first(sql.findAppointment, [company.id, caseId, id, null]))) throw notFound('appointment');
+async function findAppointment(
+  { db, company }: Context,
+  caseId: string,
+  id: string,
+  newRecipient: string | null,
+): Promise<FoundRow> {
+  const values = [company.id, caseId, id, ...(newRecipient === null ? [] : [newRecipient])];
+  const row = await db.json(sql.findAppointment([newRecipient !== null && 'recipient']), values);
+  if (row === undefined) throw notFound('appointment');
+  return JSON.parse(row);
 }
 
 const appointmentColumns = ({ start, end, recipient, reminder }: Appointment): unknown[] => [
@@ -124,7 +145,7 @@ const appointmentColumns = ({ start, end, recipient, reminder }: Appointment): u
   reminder.sms,
 ];
 
-type FoundRow = AppointmentRow & { notes: string | null; location: string | null; recipient_known: boolean };
+type FoundRow = AppointmentRow & { notes: string | null; location: string | null; recipient_known?: boolean };
 
 const UNKNOWN_RECIPIENT = ['unknown', 'is not the email of a customer of this case'] as const;
 

@@ -1,4 +1,4 @@
-import { limit, statement } from '../../kernel/sql.ts';
+import { inParts, limit, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 import { invoiceLog, isSeen, seen } from './invoice-log.sql.ts';
 import { element, items, record, standing } from './invoice-shapes.sql.ts';
@@ -60,36 +60,35 @@ export const insertInvoice = statement(
    SELECT ${record}::text FROM v, ${standing}`,
 );
 
+/** The existing items go, new ones take their place, or new ones come behind them. */
+type ItemPart = 'removed' | 'placed' | 'appended';
+
 /**
- * As above, without the terms; $12 payment terms or null, $13 now, $14 whether the existing items go, $15… the items,
- * $22 origin.
+ * As above, without the terms; $12 payment terms or null, $13 now, $14 origin, $15… the items, where there are any.
  * Nothing where another update came between: the items below are those of the version that was seen.
  */
-export const updateInvoice = statement(
-  'invoices.update',
-  `WITH ${seen('true')}, v AS (
+export const updateInvoice = inParts<ItemPart>('invoices.update', (parts) => {
+  const ofInvoice = 't.company_id = $1 AND t.case_id = $2 AND t.invoice_id = $3';
+  const removed = `removed AS (DELETE FROM invoice_items t USING v WHERE ${ofInvoice})`;
+  const added = (after: string) => `added AS (
+    INSERT INTO invoice_items (${ITEM_COLUMNS})
+    SELECT v.company_id, v.case_id, v.id, l.id, l.description, l.quantity, l.rate, l.amount, l.subtotal,
+           l.vat_amount, ${after} + l.position
+      FROM v, ${lines(15)})`;
+  const last = `(SELECT coalesce(max(t.position), 0) FROM invoice_items t WHERE ${ofInvoice})`;
+  const besides = { removed, placed: added('0'), appended: added(last) };
+  return `WITH ${seen('true')}, v AS (
      UPDATE invoices v
         SET invoice_number = $4, sender_id = $5, date_created = $6, date_due = $7, vat = $8, sub_total = $9,
             vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms), updated_at = $13,
             version = v.version + 1
        FROM seen WHERE ${isSeen}
      RETURNING v.*
-   ), last AS (
-     SELECT coalesce(max(t.position), 0) AS position FROM invoice_items t
-      WHERE t.company_id = $1 AND t.case_id = $2 AND t.invoice_id = $3
-   ), removed AS (
-     DELETE FROM invoice_items t USING v
-      WHERE $14 AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
-   ), added AS (
-     INSERT INTO invoice_items (${ITEM_COLUMNS})
-     SELECT v.company_id, v.case_id, v.id, l.id, l.description, l.quantity, l.rate, l.amount, l.subtotal,
-            l.vat_amount, last.position + l.position
-       FROM v, last, ${lines(15)}
    ), e AS (
-     ${invoiceLog.entry('updated', { from: 'v, seen', at: '$13', origin: '$22', before: 'seen.before' })}
-   )
-   SELECT ${record}::text FROM v, ${standing}`,
-);
+     ${invoiceLog.entry('updated', { from: 'v, seen', at: '$13', origin: '$14', before: 'seen.before' })}
+   )${parts.map((part) => `, ${besides[part]}`).join('')}
+   SELECT ${record}::text FROM v, ${standing}`;
+});
 
 /** $1 company, $2 case, $3 invoice. A request has at most 1,000, but adds to those that are there. */
 export const itemLimit = limit(

@@ -57,18 +57,19 @@ export async function updateInvoice(
   if (draft && !replace && items?.length) {
     await requireRoom(db, sql.itemLimit, [company.id, caseId, id], items.length);
   }
+  const added = (items?.length ?? 0) > 0;
+  const statement = sql.updateInvoice([replace && 'removed', added && (replace ? 'placed' : 'appended')]);
   const update = async (complete: Draft) =>
     db
-      .json(sql.updateInvoice, [
+      .json(statement, [
         company.id,
         caseId,
         id,
         ...complete.values,
         terms === null ? company.paymentTerms : terms,
         toSql(clock()),
-        replace,
-        ...complete.items,
         originOf(context),
+        ...(added ? complete.items : []),
       ])
       .catch((error: unknown) => {
         if (brokenConstraint(error) !== 'invoices_number') throw error;
