@@ -1,4 +1,4 @@
-import { bare, iso, json, jsonText, object, orNull, plain, text } from '../../kernel/sql.ts';
+import { iso, json, jsonText, object, orNull, plain, text } from '../../kernel/sql.ts';
 
 /** The parts of a person `p` and an address `a` that the answers are made of. */
 
@@ -14,9 +14,10 @@ export const details = {
 };
 export const relationshipOf = (rows: string) =>
   `(SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM ${rows})`;
-export const storedRelationship = relationshipOf(
-  'relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id',
-);
+const stored = 'relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id';
+export const storedRelationship = relationshipOf(stored);
+const relationshipText = `(SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || ${text('r.word').text}, ','
+  ORDER BY r.position), '') || '}' FROM ${stored})`;
 
 export const person = {
   id: plain('p.id'),
@@ -27,7 +28,7 @@ export const person = {
     marital_status: text(`coalesce(p.marital_status, '')`),
     ...details,
     ...pronouns,
-    relationship: bare(storedRelationship),
+    relationship: { sql: storedRelationship, text: relationshipText },
     address: plain('p.address_id'),
     tags: text('p.tags'),
     custom_tags: text('p.custom_tags'),
