@@ -58,7 +58,7 @@ export class Form<T> {
 
   /** Whether the field, or a part of it, has been refused. */
   faulty(field: string): boolean {
-    return this.#faulty.has(field) || this.#faulty.has('body');
+    return !this.ok && (this.#faulty.has(field) || this.#faulty.has('body'));
   }
 
   /** Throws what has been found, if anything has. */

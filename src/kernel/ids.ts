@@ -5,6 +5,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => UUID.test(text);
 
 let millisecond = 0;
+let millisecondText = '';
 let counter = 0;
 
 /**
@@ -13,16 +14,16 @@ let counter = 0;
  */
 export function newId(): string {
   const now = Date.now();
-  if (now > millisecond) {
-    millisecond = now;
-    counter = 0;
-  } else if (++counter > 0xfff) {
-    millisecond++;
-    counter = 0;
-  }
-  const time = millisecond.toString(16).padStart(12, '0');
-  const order = counter.toString(16).padStart(3, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${order}-${randomUUID().slice(19)}`;
+  if (now > millisecond) begin(now);
+  else if (++counter > 0xfff) begin(millisecond + 1);
+  return `${millisecondText}-7${counter.toString(16).padStart(3, '0')}-${randomUUID().slice(19)}`;
+}
+
+function begin(time: number): void {
+  millisecond = time;
+  counter = 0;
+  const text = time.toString(16).padStart(12, '0');
+  millisecondText = `${text.slice(0, 8)}-${text.slice(8)}`;
 }
 
 /** Given to nothing: every identifier that is made here begins with its time. */

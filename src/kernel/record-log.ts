@@ -1,4 +1,4 @@
-import type { Asking } from './context.ts';
+import type { Asking, Credential } from './context.ts';
 import type { Scope } from './scopes.ts';
 
 /**
@@ -71,10 +71,18 @@ const NO_CASE = `'${noCase}'::uuid`;
 export const inCase = (as: string) => ({ case: `${as}.case_id` });
 
 /** Who asks, and in which request, as an entry keeps it. */
-export const originOf = ({ credential, requestId }: Asking): string =>
-  JSON.stringify({ actor: credential ?? OPERATOR, ...(requestId !== undefined && { request_id: requestId }) });
+export function originOf({ credential, requestId }: Asking): string {
+  const who: Actor = credential ?? OPERATOR;
+  const actor = actors.get(who) ?? JSON.stringify(who);
+  actors.set(who, actor);
+  return `{"actor":${actor}${requestId === undefined ? '' : `,"request_id":${JSON.stringify(requestId)}`}}`;
+}
 
-const OPERATOR = { type: 'operator' };
+type Actor = Credential | { type: 'operator' };
+
+const OPERATOR: Actor = { type: 'operator' };
+/** A credential is looked up once for many requests. */
+const actors = new WeakMap<Actor, string>();
 
 /** Of what is done without anybody asking for it at that moment. */
 export const WORKER_ORIGIN = JSON.stringify({ actor: { type: 'worker' } });

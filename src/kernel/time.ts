@@ -11,6 +11,7 @@ export const millisecondsOf = (clock: Clock): (() => number) =>
 
 const WALL = /^\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?$/;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+const REJECT = { overflow: 'reject' } as const;
 const DAY = /^(\d\d)\/(\d\d)\/(\d{4})$/;
 
 /** Both forms of a request, for the schema; what they hold is judged by `parseTime`. */
@@ -37,7 +38,7 @@ function readTime(text: string, zone: string): Instant {
   if (text.slice(17, 19) === '60') throw new InvalidValue('format', 'must be a real date and time of day');
   try {
     return wall
-      ? Temporal.PlainDateTime.from(text, { overflow: 'reject' }).toZonedDateTime(zone).toInstant()
+      ? Temporal.PlainDateTime.from(text, REJECT).toZonedDateTime(zone).toInstant()
       : Temporal.Instant.from(text).round({ smallestUnit: 'microsecond', roundingMode: 'floor' });
   } catch {
     throw new InvalidValue('format', 'must be a real date and time of day');
@@ -56,7 +57,7 @@ export function parseBirthday(text: string, zone: string, now: Instant): string 
   const [, day, month, year] = DAY.exec(text) ?? [];
   let date: Temporal.PlainDate;
   try {
-    date = Temporal.PlainDate.from(`${year}-${month}-${day}`, { overflow: 'reject' });
+    date = Temporal.PlainDate.from(`${year}-${month}-${day}`, REJECT);
   } catch {
     throw new InvalidValue('format', 'must be a real day in the form DD/MM/YYYY');
   }
@@ -68,4 +69,6 @@ export function parseBirthday(text: string, zone: string, now: Instant): string 
 }
 
 /** How an instant goes to PostgreSQL, whose timestamptz keeps microseconds. */
-export const toSql = (instant: Instant): string => instant.toString({ fractionalSecondDigits: 6 });
+export const toSql = (instant: Instant): string => instant.toString(MICROSECONDS);
+
+const MICROSECONDS = { fractionalSecondDigits: 6 } as const;
