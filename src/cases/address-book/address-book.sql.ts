@@ -33,7 +33,10 @@ export const PERSON_FIELDS = [
   'their_pronoun',
 ] as const;
 
+export const ADDRESS_FIELDS = ['address_1', 'address_2', 'address_3', 'postcode'] as const;
+
 const fields = PERSON_FIELDS.join(', ');
+const parameters = (first: number, names: readonly string[]) => names.map((_name, i) => `$${first + i}`).join(', ');
 
 /** A person stands before its address. Filters: part of a name as a pattern, tag, deleted. */
 export const addressBookLists = caseLists('address_book', {
@@ -89,8 +92,8 @@ const created = json({
 });
 
 /**
- * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the person's fields as JSON,
- * $9 the address's as JSON, $10 now, $11 the address's id, $12 origin
+ * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the address's id, $9 now, $10 origin,
+ * $11… the address's fields, $15… the person's
  */
 export const insertEntry = statement(
   'address_book.insert',
@@ -98,20 +101,17 @@ export const insertEntry = statement(
      SELECT company_id, id FROM cases
       WHERE company_id = $1 AND id = $2 AND $4 <@ ${defaultTags} AND $5 <@ ${companyTags} AND $6 <@ ${caseCustomers('$6')}
    ), a AS (
-     INSERT INTO addresses (company_id, case_id, id, address_1, address_2, address_3, postcode, created_at, updated_at)
-     SELECT s.company_id, s.id, $11, coalesce(d.address_1, ''), coalesce(d.address_2, ''), coalesce(d.address_3, ''),
-            coalesce(d.postcode, ''), $10, $10
-       FROM scope s, json_populate_record(NULL::addresses, $9) d
+     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, ${ADDRESS_FIELDS.join(', ')})
+     SELECT s.company_id, s.id, $8, $9, $9, ${parameters(11, ADDRESS_FIELDS)} FROM scope s
    ), p AS (
-     INSERT INTO people (company_id, case_id, id, address_id, ${fields}, tags, custom_tags, created_at, updated_at)
-     SELECT s.company_id, s.id, $3, $11, ${PERSON_FIELDS.map((field) => `d.${field}`).join(', ')}, $4, $5, $10, $10
-       FROM scope s, json_populate_record(NULL::people, $8) d
+     INSERT INTO people (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, ${fields})
+     SELECT s.company_id, s.id, $3, $8, $4, $5, $9, $9, ${parameters(15, PERSON_FIELDS)} FROM scope s
      RETURNING *
    ), r AS (
      INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
      SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships('$6', '$7')}
    ), e AS (
-     ${entryLog.entry('created', { from: 'p', at: '$10', origin: '$12' })}
+     ${entryLog.entry('created', { from: 'p', at: '$9', origin: '$10' })}
    )
    SELECT ${created}::text FROM p`,
 );
