@@ -151,42 +151,44 @@ const withAdded = (column: string, sent: string) =>
                          WHERE tag <> ALL (p.${column}) ORDER BY position)`;
 
 /**
- * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 the person's fields as JSON, $7 now, $8 origin, then the
- * relationships (customers, words) and the address as JSON, each where it was sent. The JSON holds only what was sent,
- * null for what is cleared. Nothing where another update came between.
+ * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 now, $7 origin, $8 which of the person's fields were sent,
+ * $9… those fields, then the relationships (customers, words) and the address, each where it was sent: null is a field
+ * of it that was not. Nothing where another update came between.
  */
 export const updateEntry = inParts<'relationship' | 'address'>('address_book.update', (parts) => {
   const related = parts.includes('relationship');
-  const sent = sentRelationships('$9', '$10');
-  const address = related ? '$11' : '$9';
+  const next = 9 + PERSON_FIELDS.length;
+  const [customers, words] = [`$${next}`, `$${next + 1}`];
+  const sent = sentRelationships(customers, words);
+  const address = ADDRESS_FIELDS.map((field, i) => `${field} = coalesce($${next + (related ? 2 : 0) + i}, a.${field})`);
   const besides = {
     relationship: `gone AS (
       DELETE FROM relationships r USING p
-       WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id AND r.customer_id <> ALL ($9)
+       WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id
+         AND r.customer_id <> ALL (${customers})
     ), r AS (
       INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
       SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sent}
       ON CONFLICT (company_id, case_id, person_id, customer_id)
       DO UPDATE SET word = excluded.word, position = excluded.position)`,
     address: `a AS (
-      UPDATE addresses a
-         SET (address_1, address_2, address_3, postcode) = (
-               SELECT coalesce(address_1, ''), coalesce(address_2, ''), coalesce(address_3, ''), coalesce(postcode, '')
-                 FROM json_populate_record(a, ${address})),
-             updated_at = $7
+      UPDATE addresses a SET ${address.join(', ')}, updated_at = $6
         FROM p WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id)`,
   };
   const known = `$4 <@ ${defaultTags} AND $5 <@ (${companyTags} || p.custom_tags)
-    ${related ? `AND $9 <@ (${caseCustomers('$9')} || ${relatedCustomers})` : ''}`;
+    ${related ? `AND ${customers} <@ (${caseCustomers(customers)} || ${relatedCustomers})` : ''}`;
+  const changed = PERSON_FIELDS.map(
+    (field, i) => `${field} = CASE WHEN '${field}' = ANY ($8::text[]) THEN $${9 + i} ELSE p.${field} END`,
+  );
   return `WITH ${seen(`p.deleted_at IS NULL AND ${known}`)}, p AS (
      UPDATE people p
-        SET (${fields}) = (SELECT ${fields} FROM json_populate_record(p, $6)),
+        SET ${changed.join(', ')},
             tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')},
-            updated_at = $7, version = p.version + 1
+            updated_at = $6, version = p.version + 1
        FROM seen WHERE ${isSeen}
      RETURNING p.*
    ), e AS (
-     ${entryLog.entry('updated', { from: 'p, seen', at: '$7', origin: '$8', before: 'seen.before' })}
+     ${entryLog.entry('updated', { from: 'p, seen', at: '$6', origin: '$7', before: 'seen.before' })}
    )${parts.map((part) => `, ${besides[part]}`).join('')}
    SELECT ${updated(related ? relationshipOf(sent) : storedRelationship)}::text FROM p`;
 });
