@@ -422,6 +422,37 @@ test('a meeting can be asked for after the booking', async () => {
   assert.deepEqual(await links(firm, path), [String(only().id), only().join_url]);
 });
 
+test('a meeting that is asked for while the appointment is being moved is made for the new time', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm, { video_meeting: false });
+  const json = world.db.json.bind(world.db);
+  let between = 0;
+  world.db.json = async (statement, values) => {
+    if (statement.name.startsWith('appointments.update') && between++ === 0) await ok(firm.post(`${path}/meeting`));
+    return json(statement, values);
+  };
+  await ok(firm.patch(path, MOVE)).finally(() => {
+    world.db.json = json;
+  });
+  assert.equal(between, 2, 'the move was decided anew');
+  await worker.runOnce();
+  assert.deepEqual([only().start_time, only().duration], ['2026-06-11T13:00:00Z', 45]);
+});
+
+test('a meeting that is withdrawn, moved and asked for again has the new time', async () => {
+  const firm = await zoomFirm();
+  const { path } = await book(firm);
+  await worker.runOnce();
+  await ok(firm.delete(`${path}/meeting`));
+  await worker.runOnce();
+  await ok(firm.patch(path, MOVE));
+  await worker.runOnce();
+  assert.equal((await meeting(firm, path)).state, 'none');
+  await ok(firm.post(`${path}/meeting`));
+  await worker.runOnce();
+  assert.deepEqual([only().start_time, only().duration], ['2026-06-11T13:00:00Z', 45]);
+});
+
 test('no meeting is made for what is cancelled, over, or with an adviser without an account', async () => {
   const firm = await zoomFirm();
   const cancelled = await book(firm);

@@ -73,6 +73,8 @@ export const object = (fields: Record<string, Field>): Field => ({ sql: json(fie
 export const arrayText = (element: string, order: string): string =>
   `('[' || coalesce(string_agg(${element}, ',' ORDER BY ${order}), '') || ']')`;
 
+const LONGEST_NAME = 63;
+
 /** Gives the statement that has these parts. `bare`: the one that has none, for whoever looks through them all. */
 export type InParts<Part extends string> = ((parts: readonly (Part | false)[]) => Statement) & { bare: Statement };
 
@@ -85,6 +87,7 @@ export function inParts<Part extends string>(name: string, text: (parts: readonl
   const having = (wanted: readonly (Part | false)[]) => {
     const parts = wanted.filter((part) => part !== false);
     const whole = [name, ...parts].join('+');
+    if (whole.length > LONGEST_NAME) throw new Error(`The server would cut off the end of ${whole}.`);
     const known = made.get(whole) ?? statement(whole, text(parts));
     made.set(whole, known);
     return known;

@@ -33,7 +33,10 @@ export const PERSON_FIELDS = [
   'their_pronoun',
 ] as const;
 
+export const ADDRESS_FIELDS = ['address_1', 'address_2', 'address_3', 'postcode'] as const;
+
 const fields = PERSON_FIELDS.join(', ');
+const parameters = (first: number, names: readonly string[]) => names.map((_name, i) => `$${first + i}`).join(', ');
 
 const itsAddress = 'JOIN addresses a ON a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id';
 
@@ -91,8 +94,8 @@ const created = json({
 });
 
 /**
- * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the person's fields as JSON,
- * $9 the address's as JSON, $10 now, $11 the address's id, $12 origin
+ * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the address's id, $9 now, $10 origin,
+ * $11… the address's fields, $15… the person's
  */
 export const insertEntry = statement(
   'address_book.insert',
@@ -100,20 +103,17 @@ export const insertEntry = statement(
      SELECT company_id, id FROM cases
       WHERE company_id = $1 AND id = $2 AND $4 <@ ${defaultTags} AND $5 <@ ${companyTags} AND $6 <@ ${caseCustomers('$6')}
    ), a AS (
-     INSERT INTO addresses (company_id, case_id, id, address_1, address_2, address_3, postcode, created_at, updated_at)
-     SELECT s.company_id, s.id, $11, coalesce(d.address_1, ''), coalesce(d.address_2, ''), coalesce(d.address_3, ''),
-            coalesce(d.postcode, ''), $10, $10
-       FROM scope s, json_populate_record(NULL::addresses, $9) d
+     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, ${ADDRESS_FIELDS.join(', ')})
+     SELECT s.company_id, s.id, $8, $9, $9, ${parameters(11, ADDRESS_FIELDS)} FROM scope s
    ), p AS (
-     INSERT INTO people (company_id, case_id, id, address_id, ${fields}, tags, custom_tags, created_at, updated_at)
-     SELECT s.company_id, s.id, $3, $11, ${PERSON_FIELDS.map((field) => `d.${field}`).join(', ')}, $4, $5, $10, $10
-       FROM scope s, json_populate_record(NULL::people, $8) d
+     INSERT INTO people (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, ${fields})
+     SELECT s.company_id, s.id, $3, $8, $4, $5, $9, $9, ${parameters(15, PERSON_FIELDS)} FROM scope s
      RETURNING *
    ), r AS (
      INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
      SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships('$6', '$7')}
    ), e AS (
-     ${entryLog.entry('created', { from: 'p', at: '$10', origin: '$12' })}
+     ${entryLog.entry('created', { from: 'p', at: '$9', origin: '$10' })}
    )
    SELECT ${created}::text FROM p`,
 );
@@ -153,42 +153,44 @@ const withAdded = (column: string, sent: string) =>
                          WHERE tag <> ALL (p.${column}) ORDER BY position)`;
 
 /**
- * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 the person's fields as JSON, $7 now, $8 origin, then the
- * relationships (customers, words) and the address as JSON, each where it was sent. The JSON holds only what was sent,
- * null for what is cleared. Nothing where another update came between.
+ * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 now, $7 origin, $8 which of the person's fields were sent,
+ * $9… those fields, then the relationships (customers, words) and the address, each where it was sent: null is a field
+ * of it that was not. Nothing where another update came between.
  */
 export const updateEntry = inParts<'relationship' | 'address'>('address_book.update', (parts) => {
   const related = parts.includes('relationship');
-  const sent = sentRelationships('$9', '$10');
-  const address = related ? '$11' : '$9';
+  const next = 9 + PERSON_FIELDS.length;
+  const [customers, words] = [`$${next}`, `$${next + 1}`];
+  const sent = sentRelationships(customers, words);
+  const address = ADDRESS_FIELDS.map((field, i) => `${field} = coalesce($${next + (related ? 2 : 0) + i}, a.${field})`);
   const besides = {
     relationship: `gone AS (
       DELETE FROM relationships r USING p
-       WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id AND r.customer_id <> ALL ($9)
+       WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id
+         AND r.customer_id <> ALL (${customers})
     ), r AS (
       INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
       SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sent}
       ON CONFLICT (company_id, case_id, person_id, customer_id)
       DO UPDATE SET word = excluded.word, position = excluded.position)`,
     address: `a AS (
-      UPDATE addresses a
-         SET (address_1, address_2, address_3, postcode) = (
-               SELECT coalesce(address_1, ''), coalesce(address_2, ''), coalesce(address_3, ''), coalesce(postcode, '')
-                 FROM json_populate_record(a, ${address})),
-             updated_at = $7
+      UPDATE addresses a SET ${address.join(', ')}, updated_at = $6
         FROM p WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id)`,
   };
   const known = `$4 <@ ${defaultTags} AND $5 <@ (${companyTags} || p.custom_tags)
-    ${related ? `AND $9 <@ (${caseCustomers('$9')} || ${relatedCustomers})` : ''}`;
+    ${related ? `AND ${customers} <@ (${caseCustomers(customers)} || ${relatedCustomers})` : ''}`;
+  const changed = PERSON_FIELDS.map(
+    (field, i) => `${field} = CASE WHEN '${field}' = ANY ($8::text[]) THEN $${9 + i} ELSE p.${field} END`,
+  );
   return `WITH ${seen(`p.deleted_at IS NULL AND ${known}`)}, p AS (
      UPDATE people p
-        SET (${fields}) = (SELECT ${fields} FROM json_populate_record(p, $6)),
+        SET ${changed.join(', ')},
             tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')},
-            updated_at = $7, version = p.version + 1
+            updated_at = $6, version = p.version + 1
        FROM seen WHERE ${isSeen}
      RETURNING p.*
    ), e AS (
-     ${entryLog.entry('updated', { from: 'p, seen', at: '$7', origin: '$8', before: 'seen.before' })}
+     ${entryLog.entry('updated', { from: 'p, seen', at: '$6', origin: '$7', before: 'seen.before' })}
    )${parts.map((part) => `, ${besides[part]}`).join('')}
    SELECT ${updated(related ? relationshipOf(sent) : storedRelationship)}::text FROM p`;
 });

@@ -33,11 +33,11 @@ export async function createEntry(context: Context, caseId: string, form: Form<E
         draft.customTags,
         draft.customers ?? [],
         draft.words ?? [],
-        JSON.stringify(draft.person),
-        JSON.stringify(addressFields(address ?? {})),
-        toSql(clock()),
         newId(),
+        toSql(clock()),
         originOf(context),
+        ...sql.ADDRESS_FIELDS.map((field) => address?.[field] ?? ''),
+        ...personColumns(draft),
       ]),
     () => judge(context, caseId, null, form, draft),
   );
@@ -63,25 +63,22 @@ export async function updateEntry(
         id,
         draft.tags,
         draft.customTags,
-        JSON.stringify(draft.person),
         toSql(clock()),
         originOf(context),
+        Object.keys(draft.person),
+        ...personColumns(draft),
         ...(draft.customers === null ? [] : [draft.customers, draft.words]),
-        ...(address === undefined ? [] : [JSON.stringify(addressFields(address ?? EMPTY_ADDRESS))]),
+        ...(address === undefined ? [] : addressColumns(address)),
       ]),
     () => judge(context, caseId, id, form, draft),
   );
 }
 
-const EMPTY_ADDRESS = { address_1: '', address_2: '', address_3: '', postcode: '' };
+const personColumns = ({ person }: Draft): unknown[] => sql.PERSON_FIELDS.map((field) => person[field]);
 
-/** Nothing but the fields of an address: its table has columns that are no business of a caller. */
-const addressFields = ({ address_1, address_2, address_3, postcode }: NonNullable<EntryBody['address']>) => ({
-  address_1,
-  address_2,
-  address_3,
-  postcode,
-});
+/** An address has no null: what is cleared is empty, and what was not sent stays undefined. */
+const addressColumns = (address: EntryBody['address']): unknown[] =>
+  sql.ADDRESS_FIELDS.map((field) => (address === null || address?.[field] === null ? '' : address?.[field]));
 
 type Draft = {
   person: Record<string, string | null>;
