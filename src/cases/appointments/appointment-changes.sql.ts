@@ -4,8 +4,11 @@ import { appointmentLog, held, isHeld, seen } from './appointment-log.sql.ts';
 import { PARTS, type Part } from './appointment-parts.sql.ts';
 import { storedWords } from './appointment-shapes.sql.ts';
 
-/** What is decided on: all that the messages of an appointment depend on, and the version that was read. */
-export const appointmentRow = {
+/**
+ * What is decided on: all that the messages of an appointment depend on, and the version that was read. `start` is the one
+ * that it is to have.
+ */
+export const appointmentRow = (start = 'a.start_at') => ({
   start: iso('a.start_at'),
   end: iso('a.end_at'),
   email_recipient: 'a.email_recipient',
@@ -16,8 +19,10 @@ export const appointmentRow = {
   video_meeting: 'a.video_meeting',
   // One that is no longer wished for may still have to be taken down.
   has_meeting: `EXISTS (SELECT 1 FROM meetings g WHERE ${ofAppointment('g')})`,
+  has_reminders: `EXISTS (SELECT 1 FROM messages m
+    WHERE ${ofAppointment('m')} AND m.kind = 'reminder' AND m.resend_of IS NULL AND m.start_at = ${start})`,
   version: 'a.version',
-};
+});
 
 /** A meeting that was given up is not waited for by what is asked for later. */
 const meetingFailed = `EXISTS (

@@ -18,6 +18,8 @@ export type AppointmentRow = {
   cancelled: 0 | 1;
   video_meeting: boolean;
   has_meeting: boolean;
+  /** Whether any were ever placed for the start that it is to have. */
+  has_reminders: boolean;
   version: number;
 };
 
@@ -36,7 +38,7 @@ export function changeOf(
   set: unknown[] = [],
 ): { parts: Part[]; values: unknown[] } {
   const { company } = context;
-  const parts = partsOf(plan);
+  const parts = partsOf(plan, row.has_reminders);
   if (row.has_meeting) parts.set('meeting', []);
   const common = [company.id, caseId, id, row.version, toSql(now), zoneMark(company.timeZone), originOf(context)];
   return { parts: [...parts.keys()], values: [...common, ...set, ...[...parts.values()].flat()] };

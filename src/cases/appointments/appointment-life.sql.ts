@@ -52,7 +52,7 @@ export const listDiary = longStatement(
 /** $1 company, $2 case, $3 id. A deleted one is found too. */
 export const findInAnyState = statement(
   'appointments.find_any',
-  `SELECT ${json({ ...appointmentRow, attended: 'a.attended', type: 'a.type', deleted: 'a.deleted_at IS NOT NULL' })}::text
+  `SELECT ${json({ ...appointmentRow(), attended: 'a.attended', type: 'a.type', deleted: 'a.deleted_at IS NOT NULL' })}::text
      FROM appointments a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3`,
 );
 

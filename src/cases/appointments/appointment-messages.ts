@@ -125,16 +125,17 @@ export const plannedWords = ({ place }: MessagePlan): unknown[] =>
   });
 
 /** The parts that a change needs for the plan, each with its parameters. */
-export function partsOf({ place, withdraw }: MessagePlan): Map<Part, unknown[]> {
+export function partsOf({ place, withdraw }: MessagePlan, hasReminders: boolean): Map<Part, unknown[]> {
   const parts = new Map<Part, unknown[]>();
   if (withdraw.length > 0) {
     const columns = (['channel', 'kind', 'state'] as const).map((field) => withdraw.map((one) => one[field]));
     parts.set('withdrawn', columns);
   }
-  for (const kind of ASKED_KINDS) {
-    const ofKind = place.filter((message) => message.kind === kind);
-    if (ofKind.length > 0) parts.set(`${kind}s`, placedColumns(ofKind));
-  }
-  if (place.some(({ kind }) => kind === 'cancellation')) parts.set('cancellations', [newId()]);
+  const ofKind = (kind: Kind) => place.filter((message) => message.kind === kind);
+  const confirmations = ofKind('confirmation');
+  if (confirmations.length > 0) parts.set('confirmations', placedColumns(confirmations));
+  const reminders = ofKind('reminder');
+  if (reminders.length > 0) parts.set(hasReminders ? 'renewed' : 'reminders', placedColumns(reminders));
+  if (ofKind('cancellation').length > 0) parts.set('cancellations', [newId()]);
   return parts;
 }

@@ -29,6 +29,12 @@ const newMessages = ($: Place) =>
 const newMessage = (kind: string) =>
   `a.company_id, a.case_id, a.id, a.start_at, n.id, n.channel, '${kind}', n.state, n.due_at, n.day_before, $5, $5`;
 
+/** Reminders of another start give way, and have no word any more: that of the present start has it. */
+const superseded = ($: Place) => `superseded AS (
+  UPDATE messages m SET state = 'cancelled', updated_at = $5 FROM a
+   WHERE ${ofAppointment('m')} AND m.kind = 'reminder' AND m.channel = ANY (${$(2)}::text[])
+     AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped'))`;
+
 /**
  * What a change may have to do beside the appointment `a` itself: $5 now, $7 origin, and the parameters that a part takes
  * for itself. What has gone out, or is on its way, stays as it is.
@@ -45,19 +51,21 @@ export const PARTS = {
          AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
       RETURNING m.*)`,
   },
-  // Those of another start give way, and have no word any more: that of the present start has it.
+  /** For a start that has had none. */
   reminders: {
     takes: 5,
-    sql: ($) => `superseded AS (
-      UPDATE messages m SET state = 'cancelled', updated_at = $5 FROM a
-       WHERE ${ofAppointment('m')} AND m.kind = 'reminder' AND m.channel = ANY (${$(2)}::text[])
-         AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
-    ), placed_before AS MATERIALIZED (
+    sql: ($) => `${superseded($)}, reminders AS (
+      INSERT INTO messages (${MESSAGE_COLUMNS}) SELECT ${newMessage('reminder')} FROM a, ${newMessages($)} RETURNING *)`,
+  },
+  /** For a start that has had some, of one channel at least. */
+  renewed: {
+    takes: 5,
+    sql: ($) => `${superseded($)}, placed_before AS MATERIALIZED (
       SELECT m.id, m.channel, m.state, ${messageLog.image} AS before
         FROM a JOIN messages m ON ${ofAppointment('m')}
        WHERE m.kind = 'reminder' AND m.channel = ANY (${$(2)}::text[]) AND m.start_at = a.start_at AND m.resend_of IS NULL
          FOR NO KEY UPDATE OF m
-    ), reminders AS (
+    ), renewed AS (
       INSERT INTO messages (${MESSAGE_COLUMNS})
       SELECT ${newMessage('reminder')} FROM a CROSS JOIN ${newMessages($)} LEFT JOIN placed_before b ON b.channel = n.channel
        WHERE coalesce(b.state NOT IN ('sent', 'sending', 'scheduled'), true)
@@ -67,7 +75,7 @@ export const PARTS = {
       RETURNING *
     ), rescheduled AS (
       ${messageLog.entry('rescheduled', {
-        from: `reminders m JOIN placed_before b ON b.id = m.id WHERE b.state = 'failed'`,
+        from: `renewed m JOIN placed_before b ON b.id = m.id WHERE b.state = 'failed'`,
         at: '$5',
         origin: '$7',
         before: 'b.before',

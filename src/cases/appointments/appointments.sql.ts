@@ -48,10 +48,13 @@ export const judgeAppointment = statement(
      FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
 );
 
-/** $1 company, $2 case, $3 id, $4 the email recipient that is to be, where there is one. */
+/**
+ * $1 company, $2 case, $3 id, $4 the start that is to be, or null where it stays, $5 the email recipient that is to be,
+ * where there is one.
+ */
 export const findAppointment = inParts<'recipient'>('appointments.find', (parts) => {
-  const row = { ...appointmentRow, notes: 'a.notes', location: 'a.location' };
-  return `SELECT ${json(parts.includes('recipient') ? { ...row, recipient_known: isCustomer('$4') } : row)}::text
+  const row = { ...appointmentRow('coalesce($4, a.start_at)'), notes: 'a.notes', location: 'a.location' };
+  return `SELECT ${json(parts.includes('recipient') ? { ...row, recipient_known: isCustomer('$5') } : row)}::text
     FROM appointments a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL`;
 });
 

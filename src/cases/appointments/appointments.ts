@@ -81,7 +81,7 @@ export async function updateAppointment(
   const asked = readAsked(form);
   const newRecipient = form.faulty('email_recipient') ? null : body.email_recipient || null;
   return untilWritten(async () => {
-    const row = await findAppointment(context, caseId, id, newRecipient);
+    const row = await findAppointment(context, caseId, id, times.start, newRecipient);
     const before = appointmentOf(row);
     const after: Appointment = {
       start: times.start ?? before.start,
@@ -117,7 +117,7 @@ export async function deleteAppointment(context: Context, caseId: string, id: st
   const record = await untilWritten(
     () => db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId(), originOf(context)]),
     async () => {
-      await findAppointment(context, caseId, id, null);
+      await findAppointment(context, caseId, id);
     },
   );
   noticeDueWork(db);
@@ -128,9 +128,11 @@ async function findAppointment(
   { db, company }: Context,
   caseId: string,
   id: string,
-  newRecipient: string | null,
+  newStart?: Instant,
+  newRecipient: string | null = null,
 ): Promise<FoundRow> {
-  const values = [company.id, caseId, id, ...(newRecipient === null ? [] : [newRecipient])];
+  const start = newStart && toSql(newStart);
+  const values = [company.id, caseId, id, start, ...(newRecipient === null ? [] : [newRecipient])];
   const row = await db.json(sql.findAppointment([newRecipient !== null && 'recipient']), values);
   if (row === undefined) throw notFound('appointment');
   return JSON.parse(row);
