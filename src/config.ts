@@ -35,7 +35,7 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: setting(
     '8',
-    'Most connections for single statements; as many more for transactions, half as many for lists, 4 for long ones',
+    'Most connections for single statements; as many more for transactions, half as many each for lists and for searches, 4 for long lists',
     (text) => wholeNumber(text, 1, 500),
   ),
   WEB_CONCURRENCY: setting('1', 'Processes that answer requests; each opens its own connections', (text) =>

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openClient } from '../src/kernel/client.ts';
+import { listStatement, longStatement, statement } from '../src/kernel/sql.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { caller } from './harness/http.ts';
 import { startProcess, temporaryDirectory, typed, urlOf } from './harness/service.ts';
@@ -248,6 +249,14 @@ test('100,000 interactions in one case do not move the process by more than 50 M
     await server.stop();
     await home.remove();
   }
+});
+
+test('a list is planned once, however the cases differ in size, and a search with what is searched for', async () => {
+  const mode = (make: typeof listStatement, name: string) =>
+    world.db.first<{ plan_cache_mode: string }>(make(name, 'SHOW plan_cache_mode'), []);
+  assert.equal((await mode(listStatement, 'test.list'))?.plan_cache_mode, 'force_generic_plan');
+  assert.equal((await mode(statement, 'test.short'))?.plan_cache_mode, 'force_generic_plan');
+  assert.equal((await mode(longStatement, 'test.search'))?.plan_cache_mode, 'auto');
 });
 
 /** Reads and forgets: what the reader keeps is not what is measured. */

@@ -17,6 +17,9 @@ const SHORT_CONNECTIONS = 8;
 /** Lists keep the cores busy, and a long one holds up its connection. */
 const LONG_CONNECTIONS = 4;
 
+/** As the service has it: with cases of different sizes the lists would be planned anew each time. */
+const PLANNED_ONCE = { options: '-c plan_cache_mode=force_generic_plan' };
+
 const CASE = '/cases/'.length;
 const ID = 36;
 const AFTER_CASE = CASE + ID + 1;
@@ -33,7 +36,7 @@ const gathering =
   gathers &&
   new Pipelines({
     size: SHORT_CONNECTIONS,
-    connect: () => new pg.Client({ ...connection, pipeline: true }),
+    connect: () => new pg.Client({ ...connection, ...PLANNED_ONCE, pipeline: true }),
     onError: () => process.exit(1),
   });
 
@@ -89,7 +92,10 @@ function send(response: ServerResponse, status: number, json: string): void {
 }
 
 async function open(count: number): Promise<pg.Client[]> {
-  const clients = Array.from({ length: count }, () => new pg.Client({ ...connection, pipeline: true }));
+  const clients = Array.from(
+    { length: count },
+    () => new pg.Client({ ...connection, ...PLANNED_ONCE, pipeline: true }),
+  );
   await Promise.all(clients.map((client) => client.connect()));
   return clients;
 }

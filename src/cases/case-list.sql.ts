@@ -1,4 +1,4 @@
-import { arrayText, longStatement, type Statement, statement } from '../kernel/sql.ts';
+import { arrayText, listStatement, longStatement, type Statement, statement } from '../kernel/sql.ts';
 
 /** A longer list is not built as one text, neither in the database nor here. */
 const MOST_AT_ONCE = 1_000;
@@ -55,7 +55,7 @@ export function caseLists(name: string, list: CaseList): CaseLists {
   const most = `LIMIT ${MOST_AT_ONCE + 1}`;
   const few = `(SELECT * FROM ${table} ${alias} ${inCase(usual)} ${most}) ${alias} ${beside}`;
   return {
-    all: longStatement(`${name}.list`, whole(list.element, list.order, few)),
+    all: listStatement(`${name}.list`, whole(list.element, list.order, few)),
     matching: longStatement(`${name}.list_matching`, whole('l.element', 'l.n', `(${entries} ${most}) l`)),
     page: longStatement(
       `${name}.list_page`,

@@ -19,6 +19,9 @@ const STATEMENT_MS = 15_000;
 const SILENCE_MS = 20_000;
 const IDLE_MS = 10_000;
 const LONG_CONNECTIONS = 4;
+// What is found by its keys needs one plan. Where cases differ in size the server would plan a list anew each time, which
+// takes longer than the list.
+const PLANNED_ONCE = { options: '-c plan_cache_mode=force_generic_plan' };
 
 /** Runs statements: the database itself, or one transaction on it. */
 export abstract class Executor {
@@ -91,9 +94,10 @@ class Transaction extends Executor {
 /** PostgreSQL through named prepared statements. Opened once per process and handed to whoever needs it. */
 export class Database extends Executor {
   readonly database = this;
-  /** Single statements, and those among them that take their time. */
+  /** Single statements, and by themselves those that take their time. */
   readonly #short: Pipelines;
-  readonly #long: Pipelines;
+  readonly #lists: Pipelines;
+  readonly #searches: Pipelines;
   /** Transactions, each with a connection to itself. */
   readonly pool: pg.Pool;
   /** For what a slow reader can hold up: it never keeps a short statement waiting. */
@@ -112,8 +116,8 @@ export class Database extends Executor {
       idle_in_transaction_session_timeout: IDLE_MS,
       application_name: 'case-records',
     };
-    const pipelines = (size: number) =>
-      new Pipelines({ size, onError, connect: () => new PrimaryClient({ ...settings, pipeline: true }) });
+    const pipelines = (size: number, more: pg.ClientConfig = {}) =>
+      new Pipelines({ size, onError, connect: () => new PrimaryClient({ ...settings, ...more, pipeline: true }) });
     const pool = (max: number) => {
       const made = new pg.Pool({ ...settings, max, Client: PrimaryClient });
       // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
@@ -122,8 +126,9 @@ export class Database extends Executor {
       made.on('connect', (client) => client.on('error', () => {}));
       return made;
     };
-    this.#short = pipelines(poolSize);
-    this.#long = pipelines(Math.ceil(poolSize / 2));
+    this.#short = pipelines(poolSize, PLANNED_ONCE);
+    this.#lists = pipelines(Math.ceil(poolSize / 2), PLANNED_ONCE);
+    this.#searches = pipelines(Math.ceil(poolSize / 2));
     this.pool = pool(poolSize);
     this.#readerPool = pool(LONG_CONNECTIONS);
   }
@@ -135,7 +140,7 @@ export class Database extends Executor {
       busy: totalCount - idle,
       waiting,
     }));
-    const all = [this.#short.counts, this.#long.counts, ...pooled];
+    const all = [this.#short.counts, this.#lists.counts, this.#searches.counts, ...pooled];
     const sum = (state: 'idle' | 'busy' | 'waiting') => all.reduce((total, counts) => total + counts[state], 0);
     return { idle: sum('idle'), busy: sum('busy'), waiting: sum('waiting') };
   }
@@ -193,7 +198,8 @@ export class Database extends Executor {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#short.close(), this.#long.close(), this.pool.end(), this.#readerPool.end()]);
+    const lanes = [this.#short, this.#lists, this.#searches].map((pipelines) => pipelines.close());
+    await Promise.all([...lanes, this.pool.end(), this.#readerPool.end()]);
   }
 
   override async json(statement: Statement, values: unknown[]): Promise<string | undefined> {
@@ -207,7 +213,9 @@ export class Database extends Executor {
   }
 
   #ask<T>(query: Query, ask: (pipelines: Pipelines, query: Query) => Promise<T>): Promise<T> {
-    const run = () => ask(query.long ? this.#long : this.#short, query);
+    const { takesTime } = query;
+    const pipelines = takesTime === undefined ? this.#short : takesTime === 'list' ? this.#lists : this.#searches;
+    const run = () => ask(pipelines, query);
     // Nobody may have noticed yet that an idle connection broke. What only reads can be asked again on another.
     const again = (error: unknown) =>
       isUnprepared(error) || (isBroken(error) && READS.test(query.text)) ? run() : Promise.reject(error);

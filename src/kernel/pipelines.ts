@@ -58,7 +58,7 @@ export class Pipelines {
   }
 
   text(query: Query): Promise<Text> {
-    if (query.long)
+    if (query.takesTime)
       return this.#on(
         () => this.#free(),
         (lane) => alone(lane, query),

@@ -1,7 +1,7 @@
 import { EPOCH_SHIFT } from './wall-time.ts';
 
 /** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
-export type Statement = { readonly name: string; readonly text: string; readonly long?: true };
+export type Statement = { readonly name: string; readonly text: string; readonly takesTime?: 'list' | 'search' };
 
 const textByName = new Map<string, string>();
 
@@ -15,8 +15,14 @@ function named(name: string, text: string): { name: string; text: string } {
 
 export const statement = (name: string, text: string): Statement => named(name, text);
 
-/** One that takes its time, such as a list: short ones do not wait behind it. */
-export const longStatement = (name: string, text: string): Statement => ({ ...named(name, text), long: true });
+/** A list that is found by its keys. It takes its time, and short ones do not wait behind it. */
+export const listStatement = (name: string, text: string): Statement => ({ ...named(name, text), takesTime: 'list' });
+
+/** What takes its time too, and whose best plan depends on what is asked for. */
+export const longStatement = (name: string, text: string): Statement => ({
+  ...named(name, text),
+  takesTime: 'search',
+});
 
 /** How many of something there may be. */
 export type Limit = { most: number; what: string; count: Statement };
