@@ -11,6 +11,8 @@ export type Operation = {
   kind: 'read' | 'write';
   /** Uses up what it is about: one request per record and round. */
   once?: 'appointments';
+  /** How many a connection sends at once, where the load is to leave the cores to the service. */
+  ahead?: number;
   /** The nth request. Two that differ in n never get in each other's way. */
   request: (world: World, n: number) => Request;
 };
@@ -174,5 +176,6 @@ export const WITHOUT_DATABASE: Operation = {
   id: 'healthz',
   name: 'No database',
   kind: 'read',
+  ahead: 16,
   request: (world, n) => ({ method: 'GET', path: '/healthz', token: pick(world.reading, n).token }),
 };

@@ -7,8 +7,8 @@ const NOTHING = Buffer.alloc(0);
 export type Answer = { status: number; body: Buffer };
 
 /**
- * One keep-alive connection that sends a request when the one before is answered. It reads no more of an answer than
- * it must: what the load costs is taken from the same cores as what is measured.
+ * One keep-alive connection that sends a request, or some at once, when what came before is answered. It reads no more of
+ * an answer than it must: what the load costs is taken from the same cores as what is measured.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -17,7 +17,7 @@ export class Connection {
   /** Where the body begins and ends in what was received; the end of a chunked one is known when it is there. */
   #bodyStart = 0;
   #bodyEnd = -1;
-  #waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
+  #waiting: { answers: number; resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
 
   static open(port: number): Promise<Connection> {
     return new Promise((resolve, reject) => {
@@ -38,11 +38,11 @@ export class Connection {
     socket.on('close', () => fail(new Error('The server ended the connection.')));
   }
 
-  /** The answer's body is valid until the next request. */
-  send(request: string): Promise<Answer> {
+  /** The last answer, or the first that is not 200. Its body is valid until the next request. */
+  send(requests: string, answers = 1): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-      this.#socket.write(request);
+      this.#waiting = { answers, resolve, reject };
+      this.#socket.write(requests);
     });
   }
 
@@ -52,18 +52,26 @@ export class Connection {
   }
 
   #take(data: Buffer): void {
-    const received = this.#received.length === 0 ? data : Buffer.concat([this.#received, data]);
-    this.#received = received;
-    if (this.#status === 0 && !this.#readHead(received)) return;
+    this.#received = this.#received.length === 0 ? data : Buffer.concat([this.#received, data]);
+    for (let answer = this.#next(); answer; answer = this.#next()) {
+      const waiting = this.#waiting;
+      if (!waiting || (answer.status === 200 && --waiting.answers > 0)) continue;
+      this.#waiting = undefined;
+      waiting.resolve(answer);
+    }
+  }
+
+  #next(): Answer | undefined {
+    const received = this.#received;
+    if (this.#status === 0 && !this.#readHead(received)) return undefined;
     if (this.#bodyEnd < 0) {
-      if (!received.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)) return;
-    } else if (received.length < this.#bodyEnd) return;
-    const answer = { status: this.#status, body: received.subarray(this.#bodyStart) };
-    const waiting = this.#waiting;
-    this.#received = NOTHING;
+      if (!received.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)) return undefined;
+      this.#bodyEnd = received.length;
+    } else if (received.length < this.#bodyEnd) return undefined;
+    const answer = { status: this.#status, body: received.subarray(this.#bodyStart, this.#bodyEnd) };
+    this.#received = received.length === this.#bodyEnd ? NOTHING : received.subarray(this.#bodyEnd);
     this.#status = 0;
-    this.#waiting = undefined;
-    waiting?.resolve(answer);
+    return answer;
   }
 
   #readHead(received: Buffer): boolean {

@@ -27,6 +27,7 @@ export class Driver {
   async drive({ operation: id, port, connections, seconds }: Task): Promise<Driven> {
     const operation = [...OPERATIONS, WITHOUT_DATABASE].find((one) => one.id === id) as Operation;
     const opened = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)));
+    const { ahead = 1 } = operation;
     const took: number[] = [];
     let fault: Driven['fault'];
     let n = this.#next.get(id) ?? 0;
@@ -35,9 +36,11 @@ export class Driver {
     const end = begun + seconds * 1000;
     const work = async (connection: Connection) => {
       for (let sent = performance.now(); sent < end && n < last && !fault; ) {
-        const { status, body } = await connection.send(httpText(operation.request(this.#world, n++)));
+        let requests = '';
+        for (let i = 0; i < ahead; i++) requests += httpText(operation.request(this.#world, n++));
+        const { status, body } = await connection.send(requests, ahead);
         const answered = performance.now();
-        took.push(answered - sent);
+        for (let i = 0; i < ahead; i++) took.push(answered - sent);
         if (status !== 200) fault ??= { status, text: body.toString('utf8') };
         sent = answered;
       }
