@@ -53,8 +53,9 @@ function worker(
   slots = 8,
   slotsPerCompany = 4,
   pollMs = 20_000,
+  db = world.db,
 ): DueWorker {
-  const { db, connection, clock } = world;
+  const { connection, clock } = world;
   const queues = [{ name: 'errands', key, statements, handle }];
   const logger = pino({ level: 'silent' });
   return new DueWorker({ db, connection, clock: clock.read, logger, queues, slots, slotsPerCompany, pollMs });
@@ -239,6 +240,33 @@ test('what falls due again while its handler comes to an end is worked again at 
   await until(() => dueAgain);
   await Promise.all([running, same.runOnce()]);
   assert.equal(claims.length, 2);
+  assert.deepEqual(await world.sql('SELECT done FROM errands'), [{ done: true }]);
+});
+
+test('what is taken once more while it is being given back is given back too', async () => {
+  await add(await company(), 1);
+  const claims: Claim[] = [];
+  const running: Promise<number>[] = [];
+  const takenAgain = async (work: () => Promise<unknown>) => {
+    const before = claims[0]?.id;
+    await work();
+    running.push(same.runOnce());
+    await until(() => claims[0]?.id !== before);
+  };
+  const makeDue = () => world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
+  let givenBack = 0;
+  const rows: typeof world.db.rows = async (...asked) => {
+    if (asked[0] !== statements.giveBack || givenBack++ > 0) return world.db.rows(...asked) as never;
+    await takenAgain(() => world.db.rows(...asked));
+    return [];
+  };
+  const handle = async (taken: Key, claim: Claim) => {
+    claims.push(claim);
+    await (claims.length > 1 ? finish(taken) : takenAgain(makeDue));
+  };
+  const same = worker(handle, 8, 4, 20_000, Object.assign(Object.create(world.db), { rows }));
+  await same.runOnce();
+  await Promise.all(running);
   assert.deepEqual(await world.sql('SELECT done FROM errands'), [{ done: true }]);
 });
 

@@ -19,7 +19,7 @@ export async function openInputWorld(): Promise<{ world: World; log: Log }> {
   return { world, log };
 }
 
-const FIELDS = ['level', 'time', 'reqId', 'method', 'route', 'status', 'ms', 'company', 'msg'].join();
+const FIELDS = ['level', 'time', 'method', 'route', 'reqId', 'status', 'ms', 'company', 'msg'].join();
 
 function isRequestLine(text: string): boolean {
   if (text.indexOf('\n') !== text.length - 1) return false;

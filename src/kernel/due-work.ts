@@ -178,7 +178,8 @@ export class DueWorker {
       .handle(key, claim)
       .catch((error) => logger.error({ err: error, queue: queue.name, ...key }, 'due work failed'))
       .then(async () => {
-        if (work.takenAgain) await this.#giveBack(work);
+        // It may be taken once more while it is being given back.
+        while (work.takenAgain) await this.#giveBack(work);
         this.#underWay.delete(name);
         if (this.#hungry) setTimeout(() => this.wake(), GATHER_MS);
         else this.#lookAgain();
@@ -194,8 +195,10 @@ export class DueWorker {
     }, AFTER_END_MS).unref();
   }
 
-  async #giveBack({ queue, key, claim }: UnderWay): Promise<void> {
+  async #giveBack(work: UnderWay): Promise<void> {
     const { db, logger } = this.#options;
+    const { queue, key, claim } = work;
+    work.takenAgain = false;
     await db
       .rows(queue.statements.giveBack, [claim.id, ...queue.key.map((column) => key[column])])
       .catch((error) => logger.warn({ err: error }, 'what was taken again could not be given back'));
