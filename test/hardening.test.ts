@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import pg from 'pg';
 import { pino } from 'pino';
 import { Wire } from '../prove/input/wire.ts';
 import { buildApp } from '../src/app.ts';
@@ -94,6 +95,28 @@ test('a line of the log names the route and nothing that a caller has sent', asy
   );
   for (const secret of [theirs, firm.token, firm.caseId, made.body.id]) assert.ok(!lines.join('').includes(secret));
 });
+
+for (const [code, status, message] of [
+  ['XX000', 500, 'request failed'],
+  ['53200', 503, 'unavailable'],
+] as const) {
+  test(`what the log says of a ${status} names its request`, async (t) => {
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const logged = await openWorld({ logger });
+    const firm = await logged.firm();
+    await firm.get(`${firm.path}/interactions`);
+    const failing = Object.assign(new pg.DatabaseError('it did not work', 0, 'error'), { code });
+    t.mock.method(pg.Client.prototype, 'query', ({ callback }: { callback: (error: Error) => void }) =>
+      callback(failing),
+    );
+    const answer = await firm.get(`${firm.path}/interactions`);
+    t.mock.restoreAll();
+    assert.equal(answer.status, status);
+    const told = lines.find(({ msg }) => msg === message);
+    assert.equal(told?.reqId, answer.headers['x-request-id']);
+  });
+}
 
 /* ---- slow peers ---- */
 

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { interactionLists } from '../src/cases/interactions/interactions.sql.ts';
 import { openClient } from '../src/kernel/client.ts';
 import { listStatement, longStatement, statement } from '../src/kernel/sql.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
@@ -257,6 +258,19 @@ test('a list is planned once, however the cases differ in size, and a search wit
   assert.equal((await mode(listStatement, 'test.list'))?.plan_cache_mode, 'force_generic_plan');
   assert.equal((await mode(statement, 'test.short'))?.plan_cache_mode, 'force_generic_plan');
   assert.equal((await mode(longStatement, 'test.search'))?.plan_cache_mode, 'auto');
+});
+
+test('of a list that is too long for one text none is built before it is read bit by bit', async () => {
+  const firm = await world.firm();
+  const planOf = async (count: number) => {
+    await fill(firm, count);
+    const { text } = interactionLists.all;
+    const values = [firm.companyId, firm.caseId, 'zone'];
+    const lines = await world.sql<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values);
+    return lines.map((line) => line['QUERY PLAN']).filter((line) => /Aggregate .*width=32/.test(line));
+  };
+  assert.match((await planOf(1_000)).join(), /actual rows/);
+  assert.match((await planOf(1)).join(), /never executed/);
 });
 
 /** Reads and forgets: what the reader keeps is not what is measured. */

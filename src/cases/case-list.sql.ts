@@ -46,17 +46,22 @@ export function caseLists(name: string, list: CaseList): CaseLists {
   const [limit, offset] = [1, 2].map((i) => `$${2 + own + filters + i}`);
   const theCase = 'FROM cases c WHERE c.company_id = $1 AND c.id = $2';
   const entries = `SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) AS n ${rows(matching)}`;
-  /** In one pass, and the case is looked for only where nothing else says that it is there. */
-  const whole = (element: string, order: string, from: string) =>
-    `SELECT l.json
-       FROM (SELECT count(*) AS n, CASE WHEN count(*) <= ${MOST_AT_ONCE} THEN ${arrayText(element, order)} END AS json
-               FROM ${from}) l
+  /**
+   * `list` reads the `few`, and is put together only where these are all. The case is looked for only where nothing else
+   * says that it is there.
+   */
+  const whole = (few: string, list: string) =>
+    `WITH few AS MATERIALIZED (${few} LIMIT ${MOST_AT_ONCE + 1})
+     SELECT CASE WHEN l.n <= ${MOST_AT_ONCE} THEN (SELECT ${list}) END
+       FROM (SELECT count(*) AS n FROM few) l
       WHERE l.n > 0 OR EXISTS (SELECT 1 ${theCase})`;
-  const most = `LIMIT ${MOST_AT_ONCE + 1}`;
-  const few = `(SELECT * FROM ${table} ${alias} ${inCase(usual)} ${most}) ${alias} ${beside}`;
+  const records = `SELECT * FROM ${table} ${alias} ${inCase(usual)}`;
   return {
-    all: listStatement(`${name}.list`, whole(list.element, list.order, few)),
-    matching: longStatement(`${name}.list_matching`, whole('l.element', 'l.n', `(${entries} ${most}) l`)),
+    all: listStatement(
+      `${name}.list`,
+      whole(records, `${arrayText(list.element, list.order)} FROM few ${alias} ${beside}`),
+    ),
+    matching: longStatement(`${name}.list_matching`, whole(entries, `${arrayText('l.element', 'l.n')} FROM few l`)),
     page: longStatement(
       `${name}.list_page`,
       `SELECT (SELECT count(*)::int ${rows(matching)}) AS total,

@@ -42,7 +42,7 @@ export function overload(app: FastifyInstance, most: number): void {
     done(null, payload);
   });
 
-  /** A line for each would only be more work. */
+  /** Of many requests and of none in particular: a line for each would only be more work. */
   function tell(request: FastifyRequest): void {
     refused++;
     const now = performance.now();

@@ -21,7 +21,7 @@ const IDLE_MS = 10_000;
 const LONG_CONNECTIONS = 4;
 // What is found by its keys needs one plan. Where cases differ in size the server would plan a list anew each time, which
 // takes longer than the list.
-const PLANNED_ONCE = { options: '-c plan_cache_mode=force_generic_plan' };
+const PLANNED_ONCE = 'SET plan_cache_mode = force_generic_plan';
 
 /** Runs statements: the database itself, or one transaction on it. */
 export abstract class Executor {
@@ -116,8 +116,8 @@ export class Database extends Executor {
       idle_in_transaction_session_timeout: IDLE_MS,
       application_name: 'case-records',
     };
-    const pipelines = (size: number, more: pg.ClientConfig = {}) =>
-      new Pipelines({ size, onError, connect: () => new PrimaryClient({ ...settings, ...more, pipeline: true }) });
+    const pipelines = (size: number, begin?: string) =>
+      new Pipelines({ size, onError, begin, connect: () => new PrimaryClient({ ...settings, pipeline: true }) });
     const pool = (max: number) => {
       const made = new pg.Pool({ ...settings, max, Client: PrimaryClient });
       // An idle connection that breaks is replaced by the pool; without a listener it would end the process.

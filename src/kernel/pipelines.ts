@@ -20,7 +20,13 @@ type Lane = {
 type Gathered = { query: Query; resolve: (text: Text) => void; reject: (error: unknown) => void };
 type Waiting = { go: (lane: Lane) => void; timer: NodeJS.Timeout };
 
-export type PipelinesOptions = { size: number; connect: () => pg.Client; onError: (error: Error) => void };
+export type PipelinesOptions = {
+  size: number;
+  connect: () => pg.Client;
+  /** What a connection is told first. */
+  begin?: string | undefined;
+  onError: (error: Error) => void;
+};
 
 // One that takes long holds up those behind it on its connection, so few are sent ahead.
 const MOST_AHEAD = 16;
@@ -143,7 +149,9 @@ export class Pipelines {
       gathered: [],
     };
     const drop = () => this.#drop(lane);
-    lane.opening = client.connect().then(
+    const { begin } = this.#options;
+    const opened = begin === undefined ? client.connect() : client.connect().then(() => client.query(begin));
+    lane.opening = opened.then(
       () => {
         lane.opening = undefined;
       },

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+
+/** Lines are gathered before they are written, and none is lost for it. */
+
+const LOG = new URL('../src/log.ts', import.meta.url).href;
+
+const ENDS = {
+  'is left to end by itself': '',
+  'exits in the middle': 'process.exit(0)',
+  'fails with what nobody caught': "setTimeout(() => { throw new Error('unexpected'); })",
+};
+
+for (const [how, end] of Object.entries(ENDS)) {
+  test(`every line is written where the process ${how}`, async () => {
+    const lines = `
+      const { openLog } = await import(${JSON.stringify(LOG)});
+      const log = openLog({ LOG_LEVEL: 'info' });
+      for (let i = 0; i < 300; i++) log.info({ i }, 'line');
+      ${end}`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', lines], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [written] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    const numbers = written
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).i as number);
+    assert.deepEqual(
+      numbers.toSorted((a, b) => a - b),
+      Array.from({ length: 300 }, (_, i) => i),
+    );
+  });
+}
