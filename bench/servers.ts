@@ -29,7 +29,7 @@ export type ServiceOptions = { dataDir: string; flags?: string[]; settings?: Rec
 export async function startService(connection: ServerConnection, options: ServiceOptions): Promise<Server> {
   const { dataDir, flags = [], settings = {} } = options;
   const port = await freePort();
-  const args = ['--max-semi-space-size=16', ...flags, MAIN, 'serve'];
+  const args = ['--max-semi-space-size=8', ...flags, MAIN, 'serve'];
   const child = spawn(process.execPath, args, {
     env: {
       PATH: process.env.PATH,

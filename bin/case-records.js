@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const NEEDED = 26;
 const PARENT_CHECK_MS = 500;
 // See docs/decisions/0013-small-young-generation.md.
-const FLAGS = ['--max-semi-space-size=16'];
+const FLAGS = ['--max-semi-space-size=8'];
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const fetched = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
 const newEnough = Number.parseInt(process.versions.node, 10) >= NEEDED;

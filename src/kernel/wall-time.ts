@@ -31,11 +31,17 @@ export function zoneMark(zone: string): string {
   return mark;
 }
 
+/** Used by one text after the other: new memory for each would only be cleared away again. */
+let scratch = Buffer.allocUnsafeSlow(65_536);
+
 /** <YYYY-MM-DD HH:mm:ss> for every marked time of the JSON text. */
 export function showWallTimes(json: string): string {
   if (!json.includes(MARK)) return json;
-  const bytes = Buffer.from(json);
-  for (let at = bytes.indexOf(FIRST); at >= 0; at = bytes.indexOf(FIRST, at + 1)) {
+  const length = Buffer.byteLength(json);
+  if (scratch.length < length) scratch = Buffer.allocUnsafeSlow(length);
+  const bytes = scratch;
+  bytes.write(json);
+  for (let at = bytes.indexOf(FIRST); at >= 0 && at < length; at = bytes.indexOf(FIRST, at + 1)) {
     if (!isMark(bytes, at) || bytes[at - 1] !== QUOTE || bytes[at + LENGTH] !== QUOTE) continue;
     const zone = zones[numberIn(bytes, at + MARK.length, at + MARK_LENGTH, RADIX)];
     const shifted = numberIn(bytes, at + MARK_LENGTH, at + LENGTH, 10);
@@ -43,7 +49,7 @@ export function showWallTimes(json: string): string {
     const seconds = shifted - EPOCH_SHIFT;
     writeTime(bytes, at, seconds + zone.offsetAt(seconds));
   }
-  return bytes.toString();
+  return bytes.toString('utf8', 0, length);
 }
 
 function isMark(bytes: Buffer, at: number): boolean {

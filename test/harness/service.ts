@@ -33,7 +33,7 @@ export function launch(
 ): { child: ChildProcess; output: string[]; ended: Promise<number | null> } {
   const { DATABASE_URL: _url, ...inherited } = process.env;
   const env = { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...settings };
-  const child = spawn(process.execPath, ['--max-semi-space-size=16', MAIN, command], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', MAIN, command], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
