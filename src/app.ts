@@ -29,7 +29,7 @@ import { openapi } from './http/openapi.ts';
 import { overload } from './http/overload.ts';
 import { BODY_LIMIT, onClientError, onFrameworkError, problems } from './http/problems.ts';
 import { rateLimit } from './http/rate-limit.ts';
-import { requestId, requestLog, sharedBy } from './http/request-log.ts';
+import { requestId, requestLog, shared } from './http/request-log.ts';
 import { routes } from './http/route.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { WindowCounts } from './http/window-counts.ts';
@@ -90,7 +90,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     gatherMetrics,
   } = options;
   const app = Fastify({
-    loggerInstance: sharedBy(logger) as never,
+    loggerInstance: shared(logger) as never,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => requestId(request as IncomingMessage),
     bodyLimit: BODY_LIMIT,

@@ -14,7 +14,10 @@ export function requestId({ headers }: IncomingMessage): string {
 }
 
 /** Fastify asks for a logger for each request, which would cost more than its line: what is logged of one names it instead. */
-export const sharedBy = (logger: Logger): Logger => Object.create(logger, { child: { value: () => logger } });
+export function shared(logger: Logger): Logger {
+  const itself: Logger = Object.create(logger, { child: { value: () => itself } });
+  return itself;
+}
 
 /** One line per request: the route and not the address, no headers, no bodies, so no tokens and no personal data. */
 export function requestLog(app: FastifyInstance, logger: Logger): void {
