@@ -260,6 +260,19 @@ test('a list is planned once, however the cases differ in size, and a search wit
   assert.equal((await mode(longStatement, 'test.search'))?.plan_cache_mode, 'auto');
 });
 
+test('of every table with records of cases the planner knows that a case belongs to one company', async () => {
+  const tables = await world.sql(
+    `SELECT table_name AS name FROM information_schema.columns
+      WHERE table_schema = 'public' AND column_name = 'case_id'
+        AND table_name NOT IN (
+          SELECT c.relname FROM pg_statistic_ext s JOIN pg_class c ON c.oid = s.stxrelid
+           WHERE 'f' = ANY (s.stxkind)
+             AND (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (s.stxkeys)
+                     AND a.attname IN ('company_id', 'case_id')) = 2)`,
+  );
+  assert.deepEqual(tables, []);
+});
+
 test('of a list that is too long for one text none is built before it is read bit by bit', async () => {
   const firm = await world.firm();
   const planOf = async (count: number) => {

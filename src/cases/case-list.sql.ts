@@ -6,7 +6,7 @@ const MOST_AT_ONCE = 1_000;
 const PIECE = 100;
 
 type CaseList = {
-  /** The table of the records that are listed, with its alias. */
+  /** The table of the records that are listed, and what the other parts call a row of it. */
   table: string;
   alias: string;
   /** Joins of what an element needs beside the record. */
