@@ -26,9 +26,10 @@ export const columns = (write: (value: string) => string, alias: string, ...name
   Object.fromEntries(names.map((name) => [name, write(`${alias}.${name}`)]));
 export const textOrNull = (value: string) => orNull(text(value));
 
+/** Literals side by side are made one: the server would put them together for every row. */
 export const object = (fields: Record<string, string>) =>
   `('{' || ${Object.entries(fields)
     .map(([key, json]) => `'"${key}":' || ${json}`)
-    .join(` || ',' || `)} || '}')`;
+    .join(` || ',' || `)} || '}')`.replaceAll(`' || '`, '');
 export const array = (entry: string, order: string) =>
   `('[' || coalesce(string_agg(${entry}, ',' ORDER BY ${order}), '') || ']')`;
