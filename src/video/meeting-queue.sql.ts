@@ -80,7 +80,7 @@ export const settleStep = statement(
      RETURNING g.*
    ), p AS (
      UPDATE appointments p
-        SET video_id = g.external_id, join_url = g.join_url,
+        SET video_id = g.external_id, join_url = g.join_url, version = p.version + 1,
             meeting_pending = CASE g.state WHEN 'failed' THEN p.meeting_pending ELSE g.state = 'pending' AND g.wished END
        FROM g WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3
      RETURNING p.video_id, p.join_url

@@ -1,4 +1,4 @@
-import { appointmentLog, held, isHeld } from '../cases/appointments/appointment-log.sql.ts';
+import { appointmentLog, isSeen, seen } from '../cases/appointments/appointment-log.sql.ts';
 import { json, longStatement, statement } from '../kernel/sql.ts';
 import { ofAppointment, stepDue } from './wish.sql.ts';
 
@@ -32,22 +32,23 @@ export const listMeetings = longStatement(
           (SELECT count(*)::int FROM ${ofCompany}) AS total`,
 );
 
-/** $1 company, $2 case, $3 appointment, $4 now: what stands in the way of a meeting */
+/** $1 company, $2 case, $3 appointment, $4 now: what stands in the way of a meeting, or of withdrawing it */
 export const findAppointment = statement(
   'meetings.find_appointment',
-  `SELECT a.cancelled = 1 AS cancelled, a.end_at <= $4 AS over, d.video_provider IS NOT NULL AS connected
+  `SELECT a.cancelled = 1 AS cancelled, a.end_at <= $4 AS over, d.video_provider IS NOT NULL AS connected,
+          a.video_meeting AS wished
      FROM appointments a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id WHERE ${isAppointment}`,
 );
 
 /** As above, $5 origin. One that was given up is tried again. */
 export const wishMeeting = statement(
   'meetings.wish',
-  `WITH ${held(`a.deleted_at IS NULL AND a.cancelled = 0 AND a.end_at > $4
+  `WITH ${seen(`a.deleted_at IS NULL AND a.cancelled = 0 AND a.end_at > $4
      AND EXISTS (SELECT 1 FROM advisers d WHERE d.company_id = $1 AND d.id = a.adviser_id AND d.video_provider IS NOT NULL)`)},
    a AS (
      UPDATE appointments a
         SET video_meeting = true, meeting_pending = true, updated_at = $4, version = a.version + 1
-       FROM held WHERE ${isHeld}
+       FROM seen WHERE ${isSeen}
      RETURNING a.*
    ), g AS (
      INSERT INTO meetings AS g (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
@@ -55,7 +56,7 @@ export const wishMeeting = statement(
      ON CONFLICT (company_id, case_id, appointment_id) DO UPDATE SET wished = true, ${stepDue('$4')}
      RETURNING *
    ), e AS (
-     ${appointmentLog.entry('meeting_wished', { from: 'a, held', at: '$4', origin: '$5', before: 'held.before' })}
+     ${appointmentLog.entry('meeting_wished', { from: 'a, seen', at: '$4', origin: '$5', before: 'seen.before' })}
    )
    SELECT ${shown}::text FROM a, g`,
 );
@@ -63,13 +64,13 @@ export const wishMeeting = statement(
 /** $1 company, $2 case, $3 appointment, $4 now, $5 origin */
 export const withdrawMeeting = statement(
   'meetings.withdraw',
-  `WITH ${held('a.deleted_at IS NULL AND a.video_meeting')}, a AS (
-     UPDATE appointments a SET video_meeting = false, updated_at = $4, version = a.version + 1 FROM held WHERE ${isHeld}
+  `WITH ${seen('a.deleted_at IS NULL AND a.video_meeting')}, a AS (
+     UPDATE appointments a SET video_meeting = false, updated_at = $4, version = a.version + 1 FROM seen WHERE ${isSeen}
      RETURNING a.*
    ), g AS (
      UPDATE meetings g SET wished = false, ${stepDue('$4')} FROM a WHERE ${ofAppointment('g')} RETURNING g.*
    ), e AS (
-     ${appointmentLog.entry('meeting_withdrawn', { from: 'a, held', at: '$4', origin: '$5', before: 'held.before' })}
+     ${appointmentLog.entry('meeting_withdrawn', { from: 'a, seen', at: '$4', origin: '$5', before: 'seen.before' })}
    )
    SELECT ${shown}::text FROM a, g`,
 );

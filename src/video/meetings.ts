@@ -22,7 +22,7 @@ export async function listMeetings(
   return page ?? { json: '[]', total: 0 };
 }
 
-type AppointmentRow = { cancelled: boolean; over: boolean; connected: boolean };
+type AppointmentRow = { cancelled: boolean; over: boolean; connected: boolean; wished: boolean };
 
 /** Asked for after the booking, or once more after a failure. */
 export async function wishMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
@@ -44,12 +44,15 @@ export async function wishMeeting(context: Context, caseId: string, appointmentI
 
 export async function withdrawMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
   const { db, company, clock } = context;
-  const values = [company.id, caseId, appointmentId, toSql(clock()), originOf(context)];
-  const record = await db.json(sql.withdrawMeeting, values);
-  if (record !== undefined) {
-    noticeDueWork(db);
-    return record;
-  }
-  await showMeeting(context, caseId, appointmentId);
-  throw notPossible('video_meeting', 'no meeting is wished for');
+  const values = [company.id, caseId, appointmentId, toSql(clock())];
+  const record = await untilWritten(
+    () => db.json(sql.withdrawMeeting, [...values, originOf(context)]),
+    async () => {
+      const row = await db.first<AppointmentRow>(sql.findAppointment, values);
+      if (!row) throw notFound('appointment');
+      if (!row.wished) throw notPossible('video_meeting', 'no meeting is wished for');
+    },
+  );
+  noticeDueWork(db);
+  return record;
 }

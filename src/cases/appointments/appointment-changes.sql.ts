@@ -1,6 +1,6 @@
 import { inParts, iso } from '../../kernel/sql.ts';
 import { ofAppointment } from '../../messages/calendars.sql.ts';
-import { appointmentLog, held, isHeld, seen } from './appointment-log.sql.ts';
+import { appointmentLog, isSeen, seen } from './appointment-log.sql.ts';
 import { PARTS, type Part } from './appointment-parts.sql.ts';
 import { storedWords } from './appointment-shapes.sql.ts';
 
@@ -55,21 +55,15 @@ function changeText({ verb, set, takes, meets, where, answer }: Change, parts: r
     return `, ${PARTS[part].sql((place) => `$${before + place}`)}`;
   });
   const written = parts.filter((part) => part !== 'cancellations' && part !== 'meeting');
-  const condition = `a.version = $4 AND ${where}`;
-  // Nobody else but the worker that makes meetings leaves the version alone.
-  const [old, isOld, pending] = parts.includes('meeting')
-    ? [
-        held(condition),
-        isHeld,
-        `, meeting_pending = a.video_meeting AND ${meets} OR a.meeting_pending AND NOT ${meetingFailed}`,
-      ]
-    : [seen(condition), `${isHeld} AND a.version = $4`, ''];
-  return `WITH ${old}, a AS (
+  const pending = parts.includes('meeting')
+    ? `, meeting_pending = a.video_meeting AND ${meets} OR a.meeting_pending AND NOT ${meetingFailed}`
+    : '';
+  return `WITH ${seen(`a.version = $4 AND ${where}`)}, a AS (
       UPDATE appointments a SET ${set}, updated_at = $5, version = a.version + 1${pending}
-        FROM held WHERE ${isOld}
+        FROM seen WHERE ${isSeen}
       RETURNING a.*
     ), e AS (
-      ${appointmentLog.entry(verb, { from: 'a, held', at: '$5', origin: '$7', before: 'held.before' })}
+      ${appointmentLog.entry(verb, { from: 'a, seen', at: '$5', origin: '$7', before: 'seen.before' })}
     )${besides.join('')}
     SELECT ${answer('$6')}::text FROM a, ${storedWords(...written)}`;
 }

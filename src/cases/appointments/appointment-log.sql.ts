@@ -46,15 +46,8 @@ export const appointmentLog = recordLog({
   }),
 });
 
-/**
- * The appointment as it is, and held: $1 company, $2 case, $3 id. A version does not do here, because the worker that
- * makes meetings changes what is shown and leaves the version alone.
- */
-export const held = (condition: string, beside = '') => `held AS MATERIALIZED (
-  SELECT ${appointmentLog.image} AS before FROM appointments a ${beside}
-   WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND ${condition} FOR NO KEY UPDATE OF a)`;
-export const isHeld = 'a.company_id = $1 AND a.case_id = $2 AND a.id = $3';
-
-/** The same for one that has no meeting and is written onto the version that is seen. */
-export const seen = (condition: string) => `held AS MATERIALIZED (
-  SELECT ${appointmentLog.image} AS before FROM appointments a WHERE ${isHeld} AND ${condition})`;
+/** The appointment and its version, to be written onto with `isSeen`: $1 company, $2 case, $3 id. */
+export const seen = (condition: string) => `seen AS MATERIALIZED (
+  SELECT a.version, ${appointmentLog.image} AS before FROM appointments a
+   WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND ${condition})`;
+export const isSeen = 'a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.version = seen.version';

@@ -1,7 +1,7 @@
 import { inParts, iso, json, statement } from '../../kernel/sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
 import { appointmentRow, change } from './appointment-changes.sql.ts';
-import { appointmentLog, held, isHeld } from './appointment-log.sql.ts';
+import { appointmentLog, isSeen, seen } from './appointment-log.sql.ts';
 import { callOff, MESSAGE_COLUMNS, placed } from './appointment-parts.sql.ts';
 import { created, givenWords, updated } from './appointment-shapes.sql.ts';
 
@@ -76,10 +76,8 @@ export const updateAppointment = change('appointments.update', {
  */
 export const deleteAppointment = statement(
   'appointments.delete',
-  `WITH seen AS MATERIALIZED (
-     SELECT version FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
-   ), ${held('a.version = seen.version', 'CROSS JOIN seen')}, a AS (
-     UPDATE appointments a SET deleted_at = $4, updated_at = $4, version = a.version + 1 FROM held WHERE ${isHeld}
+  `WITH ${seen('a.deleted_at IS NULL')}, a AS (
+     UPDATE appointments a SET deleted_at = $4, updated_at = $4, version = a.version + 1 FROM seen WHERE ${isSeen}
      RETURNING a.*
    ), m AS (
      UPDATE messages m SET state = 'cancelled', updated_at = $4 FROM a
@@ -90,7 +88,7 @@ export const deleteAppointment = statement(
    ), g AS (
      ${followAppointments('$4')}
    ), e AS (
-     ${appointmentLog.entry('deleted', { from: 'a, held', at: '$4', origin: '$6', before: 'held.before' })}
+     ${appointmentLog.entry('deleted', { from: 'a, seen', at: '$4', origin: '$6', before: 'seen.before' })}
    )
    SELECT ${json({ id: 'a.id', deleted_at: iso('a.deleted_at') })}::text FROM a`,
 );
