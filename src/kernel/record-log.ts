@@ -3,7 +3,8 @@ import type { Scope } from './scopes.ts';
 
 /**
  * The log of one kind of record. Each statement that changes a record also writes its entry, with what the record was
- * before: read in the same statement, and either locked or held against `version`, which every change of the record moves on, so that it is exact.
+ * before: read in the same statement, and either locked or held against `version`, which every change moves on, so that
+ * it is exact.
  */
 export type RecordLog<Verb extends string = string> = {
   record: string;
