@@ -1,0 +1,51 @@
+/** Seconds from one change of a zone's clock to the next, and what the clock is ahead of UTC in between. */
+type Span = { from: number; to: number; offset: number };
+
+const MOST_SPANS = 500;
+/** More than there is between any two offsets of a zone, which are up to a day apart where it changed its date. */
+const FAR = 2 * 86_400;
+
+/** Temporal takes microseconds for a time, a known span next to nothing. Most times lie in one or two of them. */
+export class Zone {
+  readonly #name: string;
+  #spans: Span[] = [];
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  offsetAt(seconds: number): number {
+    return this.#at(seconds).offset;
+  }
+
+  /** Which second is called so, where `wall` is what it would be in UTC; undefined close to a change of the clock. */
+  secondOf(wall: number): number | undefined {
+    const { from, to, offset } = this.#at(wall);
+    const second = wall - offset;
+    return from + FAR <= second && second < to - FAR ? second : undefined;
+  }
+
+  #at(seconds: number): Span {
+    for (const span of this.#spans) if (span.from <= seconds && seconds < span.to) return span;
+    const span = spanAt(seconds, this.#name);
+    this.#spans = [span, ...this.#spans].slice(0, MOST_SPANS);
+    return span;
+  }
+}
+
+const zones = new Map<string, Zone>();
+
+export function zoneOf(name: string): Zone {
+  const zone = zones.get(name) ?? new Zone(name);
+  zones.set(name, zone);
+  return zone;
+}
+
+function spanAt(seconds: number, zone: string): Span {
+  const time = Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toZonedDateTimeISO(zone);
+  const edge = (change: Temporal.ZonedDateTime | null) => change && change.epochMilliseconds / 1000;
+  // 'previous' looks before the time itself, which may be the very second of the change.
+  const from = edge(time.add({ seconds: 1 }).getTimeZoneTransition('previous')) ?? -Infinity;
+  const to = edge(time.getTimeZoneTransition('next')) ?? Infinity;
+  return { from, to, offset: time.offsetNanoseconds / 1e9 };
+}
