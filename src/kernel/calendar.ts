@@ -25,37 +25,39 @@ function lastDay(year: number, month: number): number {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
-/** <YYYY-MM-DD HH:mm:ss>. Not by Date: a list of a hundred times would cost as much as all the rest of its request. */
+/**
+ * <YYYY-MM-DD HH:mm:ss>. Not by Date: a list of a hundred times would cost as much as all the rest of its request. Whole
+ * numbers are cut off by `| 0`, which takes a third of the time of Math.floor; there are none below zero.
+ */
 export function writeTime(bytes: Buffer, at: number, seconds: number): void {
   const days = Math.floor(seconds / DAY);
-  const time = seconds - days * DAY;
+  const time = (seconds - days * DAY) | 0;
   // Years from the 1st of March on, so that the odd day is the last one; of the Gregorian calendar, from the year 0.
-  const since = days + 719_468;
-  const era = Math.floor(since / 146_097);
+  const since = (days + 719_468) | 0;
+  const era = (since / 146_097) | 0;
   const ofEra = since - era * 146_097;
-  const yearOfEra = Math.floor(
-    (ofEra - Math.floor(ofEra / 1_460) + Math.floor(ofEra / 36_524) - Math.floor(ofEra / 146_096)) / 365,
-  );
-  const dayOfYear = ofEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const fromMarch = Math.floor((5 * dayOfYear + 2) / 153);
+  const yearOfEra = ((ofEra - ((ofEra / 1_460) | 0) + ((ofEra / 36_524) | 0) - ((ofEra / 146_096) | 0)) / 365) | 0;
+  const dayOfYear = ofEra - (365 * yearOfEra + ((yearOfEra / 4) | 0) - ((yearOfEra / 100) | 0));
+  const fromMarch = ((5 * dayOfYear + 2) / 153) | 0;
   const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  writeTwo(bytes, at, Math.floor(year / 100));
+  writeTwo(bytes, at, (year / 100) | 0);
   writeTwo(bytes, at + 2, year % 100);
   bytes[at + 4] = DASH;
   writeTwo(bytes, at + 5, month);
   bytes[at + 7] = DASH;
-  writeTwo(bytes, at + 8, dayOfYear - Math.floor((153 * fromMarch + 2) / 5) + 1);
+  writeTwo(bytes, at + 8, dayOfYear - (((153 * fromMarch + 2) / 5) | 0) + 1);
   bytes[at + 10] = SPACE;
-  writeTwo(bytes, at + 11, Math.floor(time / 3_600));
+  writeTwo(bytes, at + 11, (time / 3_600) | 0);
   bytes[at + 13] = COLON;
-  writeTwo(bytes, at + 14, Math.floor((time % 3_600) / 60));
+  writeTwo(bytes, at + 14, ((time % 3_600) / 60) | 0);
   bytes[at + 16] = COLON;
   writeTwo(bytes, at + 17, time % 60);
 }
 
 /** Two digits. */
 export function writeTwo(bytes: Buffer, at: number, number: number): void {
-  bytes[at] = ZERO + Math.floor(number / 10);
-  bytes[at + 1] = ZERO + (number % 10);
+  const tens = (number / 10) | 0;
+  bytes[at] = ZERO + tens;
+  bytes[at + 1] = ZERO + number - tens * 10;
 }

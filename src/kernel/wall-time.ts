@@ -46,9 +46,10 @@ export function showWallTimes(json: string): string {
   for (let at = bytes.indexOf(FIRST); at >= 0 && at < length; at = bytes.indexOf(FIRST, at + 1)) {
     if (!isMark(bytes, at) || bytes[at - 1] !== QUOTE || bytes[at + LENGTH] !== QUOTE) continue;
     const zone = zones[numberIn(bytes, at + MARK.length, at + MARK_LENGTH, RADIX)];
-    const shifted = numberIn(bytes, at + MARK_LENGTH, at + LENGTH, 10);
-    if (zone === undefined || Number.isNaN(shifted)) continue;
-    const seconds = shifted - EPOCH_SHIFT;
+    const millions = numberIn(bytes, at + MARK_LENGTH, at + MARK_LENGTH + 6, 10);
+    const rest = numberIn(bytes, at + MARK_LENGTH + 6, at + LENGTH, 10);
+    if (zone === undefined || millions < 0 || rest < 0) continue;
+    const seconds = millions * 1_000_000 + rest - EPOCH_SHIFT;
     writeTime(bytes, at, seconds + zone.offsetAt(seconds));
   }
   return bytes.toString('utf8', 0, length);
@@ -59,12 +60,12 @@ function isMark(bytes: Buffer, at: number): boolean {
   return true;
 }
 
-/** Of digits that follow each other from 0 on; NaN where there is anything else. */
+/** Of digits that follow each other from 0 on, and so few that it stays a small number; -1 where there is anything else. */
 function numberIn(bytes: Buffer, from: number, to: number, radix: number): number {
   let number = 0;
   for (let i = from; i < to; i++) {
     const digit = (bytes[i] as number) - ZERO;
-    if (!(digit >= 0 && digit < radix)) return Number.NaN;
+    if (digit < 0 || digit >= radix) return -1;
     number = number * radix + digit;
   }
   return number;
