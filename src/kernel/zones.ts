@@ -15,18 +15,26 @@ export class Zone {
   }
 
   offsetAt(seconds: number): number {
-    return this.#at(seconds).offset;
+    return (this.#known(seconds) ?? this.#learn(seconds)).offset;
   }
 
-  /** Which second is called so, where `wall` is what it would be in UTC; undefined close to a change of the clock. */
+  /**
+   * Which second is called so, where `wall` is what it would be in UTC. Undefined close to a change of the clock, and where
+   * too much is known already: whoever sends a time of every century does not push out what is shown.
+   */
   secondOf(wall: number): number | undefined {
-    const { from, to, offset } = this.#at(wall);
-    const second = wall - offset;
-    return from + FAR <= second && second < to - FAR ? second : undefined;
+    const span = this.#known(wall) ?? (this.#spans.length < MOST_SPANS ? this.#learn(wall) : undefined);
+    if (span === undefined) return undefined;
+    const second = wall - span.offset;
+    return span.from + FAR <= second && second < span.to - FAR ? second : undefined;
   }
 
-  #at(seconds: number): Span {
+  #known(seconds: number): Span | undefined {
     for (const span of this.#spans) if (span.from <= seconds && seconds < span.to) return span;
+    return undefined;
+  }
+
+  #learn(seconds: number): Span {
     const span = spanAt(seconds, this.#name);
     this.#spans = [span, ...this.#spans].slice(0, MOST_SPANS);
     return span;
