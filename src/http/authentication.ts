@@ -71,7 +71,9 @@ function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: Wi
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-const isJson = (contentType = ''): boolean => contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+const JSON_TYPE = 'application/json';
+const isJson = (contentType = ''): boolean =>
+  contentType === JSON_TYPE || contentType.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE;
 
 const NOT_JSON = {
   field: 'Content-Type',

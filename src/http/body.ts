@@ -28,7 +28,7 @@ export function formOf<S extends TSchema>(schema: S, bytes: unknown): Form<Stati
   }
   const form = readForm(schema, body, exact);
   // Only an escape can bring these in: raw ones are no valid JSON and no valid UTF-8.
-  if (UNSAFE_ESCAPE.test(text)) {
+  if (text.includes('\\') && UNSAFE_ESCAPE.test(text)) {
     for (const { field, code, message } of unsafeText(body)) form.fault(field, code, message);
   }
   return form;

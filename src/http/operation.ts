@@ -70,10 +70,10 @@ export function serve<P extends string, B extends TSchema>(
   const { record } = operation;
   if (record) services.records.add(operation.path, record as ReadableRecord);
   const run = (request: FastifyRequest, form: Form<Static<B>>, db: Executor = services.db) =>
-    operation.handle(contextOf(request, { ...services, db }), identifiers(request, operation), form, request);
+    operation.handle(contextOf(request, services, db), identifiers(request, operation), form, request);
   /** As `run`, onto the state of the record that the caller names. */
   const runOnto = async (request: FastifyRequest, wanted: string, held: Held, db: Executor): Promise<WholeAnswer> => {
-    const context = contextOf(request, { ...services, db });
+    const context = contextOf(request, services, db);
     const params = identifiers(request, operation);
     const write = () => run(request, read(request), db);
     const { answer, tag } = await onlyIfMatch(context, params, held, wanted, write);
@@ -85,6 +85,7 @@ export function serve<P extends string, B extends TSchema>(
   for (const [i, [method, path]] of (
     [[operation.method, operation.path], ...(operation.also ?? [])] as const
   ).entries()) {
+    const writes = isWrite(method);
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -96,13 +97,13 @@ export function serve<P extends string, B extends TSchema>(
         description: i === 0 ? operation.description : `The same as ${operation.method} ${operation.path}.`,
         security: securityOf(operation.access),
         params: Type.Object(paramsOf(operation.params)),
-        ...(isWrite(method) && { headers: IdempotencyHeaders }),
+        ...(writes && { headers: IdempotencyHeaders }),
         ...(record && { headers: NoneMatchHeaders }),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
         response: { 200: operation.response },
       },
-      ...(isWrite(method) && {
+      ...(writes && {
         onResponse: (request, reply, done) => {
           // What was written stands in the log of events, and the workers send it on.
           if (reply.statusCode < 300 && request.caller?.company.webhooks) noticeDueWork(services.db);
@@ -110,7 +111,7 @@ export function serve<P extends string, B extends TSchema>(
         },
       }),
       handler: async (request, reply) => {
-        if (isWrite(method)) {
+        if (writes) {
           const key = keyOf(request);
           const wanted = wantedTags(request);
           const held = wanted && services.records.at(operation.path);
@@ -124,7 +125,7 @@ export function serve<P extends string, B extends TSchema>(
           }
         }
         const answer = await run(request, read(request));
-        reply.headers(JSON_TYPE);
+        reply.header('content-type', JSON_TYPE['content-type']);
         if (typeof answer !== 'string') reply.headers(answer.headers);
         const json = typeof answer === 'string' ? answer : answer.json;
         if (typeof json !== 'string') return Readable.from(asList(json));
@@ -133,7 +134,7 @@ export function serve<P extends string, B extends TSchema>(
         // A query can change what is shown, but not which state of the record it is.
         const params = identifiers(request, operation);
         const tag = tagOf(
-          operation.query ? showWallTimes(await record.show(contextOf(request, services), params)) : shown,
+          operation.query ? showWallTimes(await record.show(contextOf(request, services, services.db), params)) : shown,
         );
         reply.header('etag', tag);
         if (!isKnown(request, tag)) return shown;
@@ -181,9 +182,10 @@ const securityOf = (scope: Scope) =>
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };
 
-function contextOf(request: FastifyRequest, { db, clock }: { db: Executor; clock: Clock }): Context {
-  if (!request.caller) throw new Error('An operation was reached without a caller.');
-  return { ...request.caller, requestId: request.id, db, clock };
+function contextOf({ caller, id }: FastifyRequest, { clock }: Services, db: Executor): Context {
+  if (!caller) throw new Error('An operation was reached without a caller.');
+  const { company, credential, scopes } = caller;
+  return { company, credential, scopes, requestId: id, db, clock };
 }
 
 /** What cannot be an identifier stands for one that is given to nothing: it is unknown in the words of the verb. */
@@ -191,7 +193,9 @@ function identifiers<P extends string, B extends TSchema>(
   request: FastifyRequest,
   { params: names, words = [] }: Operation<P, B>,
 ): Record<P, string> {
-  const params = { ...(request.params as Record<P, string>) };
-  for (const name in names) if (!words.includes(name) && !isUuid(params[name])) params[name] = NO_ID;
+  let params = request.params as Record<P, string>;
+  for (const name in names) {
+    if (!isUuid(params[name]) && !words.includes(name)) params = { ...params, [name]: NO_ID };
+  }
   return params;
 }

@@ -11,7 +11,7 @@ export class Form<T> {
   readonly body: T;
   readonly #faults: Fault[] = [];
   /** Every field at fault and every field that it is a part of: a look-up for each of a thousand lines stays cheap. */
-  readonly #faulty = new Set<string>();
+  #faulty: Set<string> | undefined;
 
   constructor(body: T, faults: Fault[] = []) {
     this.body = body;
@@ -47,6 +47,7 @@ export class Form<T> {
     // A caller's own keys are part of some paths, and may be as long as the body.
     const field = path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
     this.#faults.push({ field, code, message });
+    this.#faulty ??= new Set();
     for (
       let part = field;
       part !== '';
@@ -58,7 +59,7 @@ export class Form<T> {
 
   /** Whether the field, or a part of it, has been refused. */
   faulty(field: string): boolean {
-    return !this.ok && (this.#faulty.has(field) || this.#faulty.has('body'));
+    return this.#faulty !== undefined && (this.#faulty.has(field) || this.#faulty.has('body'));
   }
 
   /** Throws what has been found, if anything has. */
@@ -97,8 +98,7 @@ export function readForm<S extends TSchema>(schema: S, body: unknown, exact: unk
 }
 
 function faultsOf(schema: TSchema, body: object): Fault[] {
-  const validate = validators.get(schema) ?? ajv.compile(schema);
-  validators.set(schema, validate);
+  const validate = validators.get(schema) ?? validatorOf(schema);
   if (validate(body)) return [];
   const errors = (validate.errors ?? []).slice(0, MOST_FAULTS);
   // What has the wrong type is no allowed value either; the one says it all.
@@ -106,28 +106,36 @@ function faultsOf(schema: TSchema, body: object): Fault[] {
   return errors.filter(({ keyword, instancePath }) => keyword !== 'enum' || !mistyped.has(instancePath)).map(toFault);
 }
 
+function validatorOf(schema: TSchema): ValidateFunction {
+  const validate = ajv.compile(schema);
+  validators.set(schema, validate);
+  return validate;
+}
+
 type Bound = [field: string, most: number];
 const bounds = new WeakMap<TSchema, Bound[]>();
 
 /** Before the schema is walked: naming every fault of a million lines is no service to anybody. */
 function tooMany(schema: TSchema, body: Record<string, unknown>): Fault[] {
-  const known = bounds.get(schema) ?? boundsOf(schema);
-  bounds.set(schema, known);
-  return known.flatMap(([field, most]) => {
+  const faults: Fault[] = [];
+  for (const [field, most] of bounds.get(schema) ?? boundsOf(schema)) {
     const value = body[field];
-    if (typeof value !== 'object' || value === null || countOf(value) <= most) return [];
-    return [{ field, code: 'too_many' as const, message: `must not have more than ${most} entries` }];
-  });
+    if (typeof value !== 'object' || value === null || countOf(value) <= most) continue;
+    faults.push(fault(field, 'too_many', `must not have more than ${most} entries`));
+  }
+  return faults;
 }
 
 function boundsOf(schema: TSchema): Bound[] {
   const { properties = {} } = schema as {
     properties?: Record<string, { maxItems?: number; maxProperties?: number }>;
   };
-  return Object.entries(properties).flatMap(([field, { maxItems, maxProperties }]): Bound[] => {
+  const found = Object.entries(properties).flatMap(([field, { maxItems, maxProperties }]): Bound[] => {
     const most = maxItems ?? maxProperties;
     return most === undefined ? [] : [[field, most]];
   });
+  bounds.set(schema, found);
+  return found;
 }
 
 const countOf = (value: object) => (Array.isArray(value) ? value.length : Object.keys(value).length);
