@@ -203,7 +203,7 @@ test('a link that was made, and one that is gone, are changes of the appointment
   }
 });
 
-/** Requests that wait for the worker to write down the link, which leaves the version alone. */
+/** Requests that wait for the worker to write down the link. */
 const BESIDE: [string, (firm: Firm, path: string) => Promise<Answer>][] = [
   ['updated', (firm, path) => firm.patch(path, { notes: 'x' })],
   ['cancelled', (firm, path) => firm.patch(`${path}/outcome`, { cancelled: true })],

@@ -3,19 +3,14 @@ const [ZERO, DASH, SPACE, COLON] = [...Buffer.from('0- :')] as [number, number, 
 
 /**
  * The seconds since 1970, in UTC, of <YYYY-MM-DD HH:mm> or <YYYY-MM-DD HH:mm:ss>; undefined where there is no such day or
- * time of day.
+ * time of day, and before the year 100, which Date.UTC takes for one of the last century.
  */
 export function secondsOf(text: string): number | undefined {
   const [year, month, day] = [twoAt(text, 0) * 100 + twoAt(text, 2), twoAt(text, 5), twoAt(text, 8)];
   const [hour, minute, second] = [twoAt(text, 11), twoAt(text, 14), text.length > 16 ? twoAt(text, 17) : 0];
-  if (month < 1 || month > 12 || day < 1 || day > lastDay(year, month)) return undefined;
+  if (year < 100 || month < 1 || month > 12 || day < 1 || day > lastDay(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 59) return undefined;
-  // Years as in `writeTime`.
-  const fromMarch = month > 2 ? month - 3 : month + 9;
-  const since = month > 2 ? year : year - 1;
-  const dayOfYear = Math.floor((153 * fromMarch + 2) / 5) + day - 1;
-  const days = since * 365 + Math.floor(since / 4) - Math.floor(since / 100) + Math.floor(since / 400) + dayOfYear;
-  return (days - 719_468) * DAY + hour * 3_600 + minute * 60 + second;
+  return Date.UTC(year, month - 1, day, hour, minute, second) / 1000;
 }
 
 const twoAt = (text: string, at: number): number => (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
