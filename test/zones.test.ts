@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { isDayBefore, reminderTime } from '../src/cases/appointments/reminder-times.ts';
 import { InvalidValue } from '../src/kernel/errors.ts';
 import { parseTime, toSql } from '../src/kernel/time.ts';
 import { EPOCH_SHIFT, showWallTimes, zoneMark } from '../src/kernel/wall-time.ts';
@@ -98,6 +99,39 @@ test('of an instant that was sent, what lies beyond microseconds is left out', (
       const whole = fromSeconds(seconds).toString().slice(0, 19);
       const text = `${whole}${digits === '' ? '' : `.${digits}`}Z`;
       assert.equal(toSql(parseTime(text, 'UTC')), `${whole}.${digits.slice(0, 6).padEnd(6, '0')}Z`);
+    }),
+    RUNS,
+  );
+});
+
+test('a reminder is due at the wall time that Temporal finds some days before, fractions included', () => {
+  const long = fromSeconds(FIRST - 400 * 86_400);
+  fc.assert(
+    fc.property(
+      moments,
+      fc.integer({ min: 0, max: 365 }),
+      fc.integer({ min: 0, max: 999_999 }),
+      ({ zone, seconds }, days, micros) => {
+        const start = fromSeconds(seconds).add({ microseconds: micros });
+        const expected = start.toZonedDateTimeISO(zone).subtract({ days }).toInstant();
+        assert.equal(
+          reminderTime(start, long, zone, days)?.toString(),
+          expected.toString(),
+          `${start} ${zone} ${days}`,
+        );
+      },
+    ),
+    RUNS,
+  );
+});
+
+test('the day before is that of the calendar there', () => {
+  fc.assert(
+    fc.property(moments, fc.integer({ min: 0, max: 3 * THREE_DAYS }), ({ zone, seconds }, apart) => {
+      const [due, start] = [fromSeconds(seconds - apart), fromSeconds(seconds)];
+      const day = (time: Temporal.Instant) => time.toZonedDateTimeISO(zone).toPlainDate();
+      const expected = day(due).equals(day(start).subtract({ days: 1 }));
+      assert.equal(isDayBefore(due, start, zone), expected, `${due} ${start} ${zone}`);
     }),
     RUNS,
   );

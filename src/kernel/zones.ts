@@ -18,6 +18,11 @@ export class Zone {
     return (this.#known(seconds) ?? this.#learn(seconds)).offset;
   }
 
+  /** What it would be in UTC if the clock there showed the same. */
+  wallAt(seconds: number): number {
+    return seconds + this.offsetAt(seconds);
+  }
+
   /**
    * Which second is called so, where `wall` is what it would be in UTC. Undefined close to a change of the clock, and where
    * too much is known already: whoever sends a time of every century does not push out what is shown.
