@@ -4,13 +4,13 @@ import type { Instant } from './time.ts';
 
 export const CHANNEL = 'due_work';
 const GATHER_MS = 50;
-const SOON = { minutes: 1 };
+const SOON_MS = 60_000;
 
 const notify = statement('due_work.notify', `SELECT pg_notify('${CHANNEL}', '')`);
 const gathering = new WeakMap<Executor, { again: boolean }>();
 
 /** Workers look by themselves often enough for what is due later than this. */
-export const isSoon = (due: Instant, now: Instant): boolean => Temporal.Instant.compare(due, now.add(SOON)) <= 0;
+export const isSoon = (due: Instant, now: Instant): boolean => due.epochMilliseconds - now.epochMilliseconds <= SOON_MS;
 
 /**
  * Tells the workers that something is due, at once but not more often than every 50 ms. Not in the statement that
