@@ -1,6 +1,6 @@
 import { arrayText, listStatement, longStatement, type Statement, statement } from '../kernel/sql.ts';
 
-/** A longer list is not built as one text, neither in the database nor here. */
+/** A longer list is not built as one text: what the database has put together by then is left, and it comes in pieces. */
 const MOST_AT_ONCE = 1_000;
 /** Texts of some 30 kB: many small ones, or few large ones, leave the process with several times the memory. */
 const PIECE = 100;
@@ -46,24 +46,16 @@ export function caseLists(name: string, list: CaseList): CaseLists {
   const [limit, offset] = [1, 2].map((i) => `$${2 + own + filters + i}`);
   const theCase = 'FROM cases c WHERE c.company_id = $1 AND c.id = $2';
   const entries = `SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) AS n ${rows(matching)}`;
-  /**
-   * `list` reads the `few`, and is put together only where these are all. The case is looked for only where nothing else
-   * says that it is there.
-   */
-  const whole = (few: string, list: string) =>
-    // By its first word a statement is known to read, and may then be asked again.
-    `SELECT json FROM (
-       WITH few AS MATERIALIZED (${few} LIMIT ${MOST_AT_ONCE + 1})
-       SELECT CASE WHEN l.n <= ${MOST_AT_ONCE} THEN (SELECT ${list}) END AS json
-         FROM (SELECT count(*) AS n FROM few) l
-        WHERE l.n > 0 OR EXISTS (SELECT 1 ${theCase})) whole`;
+  /** The case is looked for only where nothing else says that it is there. */
+  const whole = (array: string, some: string, as: string) =>
+    `SELECT json
+       FROM (SELECT CASE WHEN count(*) <= ${MOST_AT_ONCE} THEN ${array} END AS json, count(*) AS n
+               FROM (${some} LIMIT ${MOST_AT_ONCE + 1}) ${as}) l
+      WHERE l.n > 0 OR EXISTS (SELECT 1 ${theCase})`;
   const records = `SELECT * FROM ${table} ${alias} ${inCase(usual)}`;
   return {
-    all: listStatement(
-      `${name}.list`,
-      whole(records, `${arrayText(list.element, list.order)} FROM few ${alias} ${beside}`),
-    ),
-    matching: longStatement(`${name}.list_matching`, whole(entries, `${arrayText('l.element', 'l.n')} FROM few l`)),
+    all: listStatement(`${name}.list`, whole(arrayText(list.element, list.order), records, `${alias} ${beside}`)),
+    matching: longStatement(`${name}.list_matching`, whole(arrayText('l.element', 'l.n'), entries, 'l')),
     page: longStatement(
       `${name}.list_page`,
       `SELECT (SELECT count(*)::int ${rows(matching)}) AS total,
