@@ -96,7 +96,7 @@ export const move: Statement = {
          })} FROM a`,
 };
 
-/** $1 company, $2 case, $3 id. */
+/** $1 company, $2 case, $3 id. What has not been sent is withdrawn, and so is the meeting. */
 export const remove: Statement = {
   name: 'floor.delete_appointment',
   text: `WITH a AS (
@@ -106,6 +106,9 @@ export const remove: Statement = {
          ), m AS (
            UPDATE messages m SET state = 'cancelled', updated_at = now() FROM a
             WHERE m.company_id = $1 AND m.case_id = $2 AND m.appointment_id = $3 AND m.state = 'scheduled'
+         ), g AS (
+           UPDATE meetings g SET wished = false, wanted = g.wanted + 1, state = 'pending', due_at = now(), updated_at = now()
+             FROM a WHERE g.company_id = $1 AND g.case_id = $2 AND g.appointment_id = $3 AND g.wished
          )
          SELECT ${object({ id: plain('a.id'), deleted_at: iso('a.deleted_at') })} FROM a`,
 };
