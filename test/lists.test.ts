@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { interactionLists } from '../src/cases/interactions/interactions.sql.ts';
+import { invoiceLists } from '../src/cases/invoices/invoices.sql.ts';
 import { openClient } from '../src/kernel/client.ts';
 import { listStatement, longStatement, statement } from '../src/kernel/sql.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
@@ -273,16 +274,43 @@ test('of every table with records of cases the planner knows that a case belongs
   assert.deepEqual(tables, []);
 });
 
-test('of a list that is too long for one text no more is put together than one text has', async () => {
+test('a list of a thousand is one text, a longer one is not, and no more of it is put together than one text has', async () => {
   const firm = await world.firm();
-  await fill(firm, 3_000);
   const { text } = interactionLists.all;
   const values = [firm.companyId, firm.caseId, 'zone'];
-  const lines = await world.sql<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values);
-  const rows = lines.map((line) => Number(/actual rows=(\d+)/.exec(line['QUERY PLAN'])?.[1] ?? 0));
+  const isText = async () => (await world.sql<{ json: string | null }>(text, values))[0]?.json !== null;
+  await fill(firm, 1_000);
+  assert.equal(await isText(), true);
+  await fill(firm, 1);
+  assert.equal(await isText(), false);
+  await fill(firm, 2_000);
+  const rows = (await explain(text, values)).map((line) => Number(/actual rows=(\d+)/.exec(line)?.[1] ?? 0));
   assert.equal(Math.max(...rows), 1_001);
-  assert.deepEqual(await world.sql(text, values), [{ json: null }]);
 });
+
+test('of invoices, which may have thousands of items, none is put together where there are too many for one text', async () => {
+  const firm = await world.firm();
+  const { text } = invoiceLists.all;
+  const values = [firm.companyId, firm.caseId, 'zone', null];
+  const add = (count: number) =>
+    world.sql(
+      `INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total,
+         vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at)
+       SELECT $1, $2, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), now(), 20, 0, 0, 0, '', '', '', now(), now()
+         FROM generate_series(1, $3)`,
+      [firm.companyId, firm.caseId, count],
+    );
+  const items = async () => (await explain(text, values)).filter((line) => /on invoice_items/.test(line)).join();
+  await add(1_000);
+  assert.match(await items(), /actual rows/);
+  await add(1);
+  assert.match(await items(), /never executed/);
+});
+
+const explain = async (text: string, values: unknown[]) =>
+  (await world.sql<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values)).map(
+    (line) => line['QUERY PLAN'],
+  );
 
 /** Reads and forgets: what the reader keeps is not what is measured. */
 function drain(url: string, token: string): Promise<number> {

@@ -5,6 +5,7 @@ import { isDayBefore, reminderTime } from '../src/cases/appointments/reminder-ti
 import { InvalidValue } from '../src/kernel/errors.ts';
 import { parseTime, toSql } from '../src/kernel/time.ts';
 import { EPOCH_SHIFT, showWallTimes, zoneMark } from '../src/kernel/wall-time.ts';
+import { Zone } from '../src/kernel/zones.ts';
 
 /** What is worked out here beside Temporal is what Temporal finds: in every zone, of any year, close to any change. */
 
@@ -135,4 +136,17 @@ test('the day before is that of the calendar there', () => {
     }),
     RUNS,
   );
+});
+
+/** Midsummer of a year, far from any change of the clock, in the zone and in UTC. */
+const midsummer = (year: number) => Date.UTC(year, 6, 1) / 1000;
+
+test('a process remembers 500 spans of a zone: those that were asked for last', () => {
+  const zone = new Zone('Europe/London');
+  for (let year = 2000; year < 2600; year++) zone.offsetAt(midsummer(year));
+  assert.equal(zone.secondOf(midsummer(2599)), midsummer(2599) - 3_600);
+  // It is known no more, and what is read does not push out what is shown.
+  assert.equal(zone.secondOf(midsummer(2000)), undefined);
+  assert.equal(zone.secondOf(midsummer(2101)), midsummer(2101) - 3_600);
+  assert.equal(zone.offsetAt(midsummer(2000)), 3_600);
 });

@@ -1,6 +1,6 @@
 import { arrayText, listStatement, longStatement, type Statement, statement } from '../kernel/sql.ts';
 
-/** A longer list is not built as one text: what the database has put together by then is left, and it comes in pieces. */
+/** A longer list is not built as one text, neither in the database nor here. */
 const MOST_AT_ONCE = 1_000;
 /** Texts of some 30 kB: many small ones, or few large ones, leave the process with several times the memory. */
 const PIECE = 100;
@@ -20,6 +20,8 @@ type CaseList = {
   filters: number;
   /** As text: all that a record has in the list. */
   element: string;
+  /** An element may have thousands of parts: none is put together before it is known that there are not too many of them. */
+  large?: true;
   order: string;
   /** Where a record has more than one entry: FROM and WHERE of these for the records that meet the condition. */
   entries?: { rows: (condition: string) => string; element: string; order: string };
@@ -47,11 +49,16 @@ export function caseLists(name: string, list: CaseList): CaseLists {
   const theCase = 'FROM cases c WHERE c.company_id = $1 AND c.id = $2';
   const entries = `SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) AS n ${rows(matching)}`;
   /** The case is looked for only where nothing else says that it is there. */
-  const whole = (array: string, some: string, as: string) =>
-    `SELECT json
-       FROM (SELECT CASE WHEN count(*) <= ${MOST_AT_ONCE} THEN ${array} END AS json, count(*) AS n
-               FROM (${some} LIMIT ${MOST_AT_ONCE + 1}) ${as}) l
-      WHERE l.n > 0 OR EXISTS (SELECT 1 ${theCase})`;
+  const whole = (array: string, some: string, as: string) => {
+    const few = `(${some} LIMIT ${MOST_AT_ONCE + 1})`;
+    const ifFew = (json: string, from: string) =>
+      `SELECT CASE WHEN count(*) <= ${MOST_AT_ONCE} THEN ${json} END AS json, count(*) AS n FROM ${from}`;
+    const found = list.large
+      ? `WITH few AS MATERIALIZED ${few} ${ifFew(`(SELECT ${array} FROM few ${as})`, 'few')}`
+      : ifFew(array, `${few} ${as}`);
+    // By its first word a statement is known to read, and may then be asked again.
+    return `SELECT json FROM (${found}) l WHERE l.n > 0 OR EXISTS (SELECT 1 ${theCase})`;
+  };
   const records = `SELECT * FROM ${table} ${alias} ${inCase(usual)}`;
   return {
     all: listStatement(`${name}.list`, whole(arrayText(list.element, list.order), records, `${alias} ${beside}`)),

@@ -52,8 +52,10 @@ export type Field = { readonly sql: string; readonly text: string };
 
 /** A text, or a list of them, that may hold anything. */
 export const text = (sql: string): Field => ({ sql, text: `to_json(${sql})::text` });
-/** Identifiers, times and words that need no escaping. */
-export const plain = (sql: string): Field => ({ sql, text: `'"' || ${sql} || '"'` });
+/** Identifiers, times and words that need no escaping. In brackets: no literal at its end becomes one with what follows. */
+export const plain = (sql: string): Field => ({ sql, text: `'"' || (${sql}) || '"'` });
+/** Always the same word. */
+export const word = (text: string): Field => ({ sql: `'${text}'`, text: `'"${text}"'` });
 /** Numbers, truth values and null. */
 export const bare = (sql: string): Field => ({ sql, text: `(${sql})::text` });
 export const orNull = ({ sql, text }: Field): Field => ({ sql, text: `coalesce(${text}, 'null')` });

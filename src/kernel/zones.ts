@@ -25,7 +25,7 @@ export class Zone {
 
   /**
    * Which second is called so, where `wall` is what it would be in UTC. Undefined close to a change of the clock, and where
-   * too much is known already: whoever sends a time of every century does not push out what is shown.
+   * too much is known already: whoever asks for a time of every century does not push out what is shown.
    */
   secondOf(wall: number): number | undefined {
     const span = this.#known(wall) ?? (this.#spans.length < MOST_SPANS ? this.#learn(wall) : undefined);
@@ -34,8 +34,15 @@ export class Zone {
     return span.from + FAR <= second && second < span.to - FAR ? second : undefined;
   }
 
+  /** What is asked for often comes to stand in front. */
   #known(seconds: number): Span | undefined {
-    for (const span of this.#spans) if (span.from <= seconds && seconds < span.to) return span;
+    const spans = this.#spans;
+    for (let i = 0; i < spans.length; i++) {
+      const span = spans[i] as Span;
+      if (seconds < span.from || seconds >= span.to) continue;
+      if (i > 0) [spans[i - 1], spans[i]] = [span, spans[i - 1] as Span];
+      return span;
+    }
     return undefined;
   }
 

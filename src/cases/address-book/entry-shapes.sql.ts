@@ -1,4 +1,4 @@
-import { iso, json, jsonText, object, orNull, plain, text } from '../../kernel/sql.ts';
+import { iso, json, jsonText, object, orNull, plain, text, word } from '../../kernel/sql.ts';
 
 /** The parts of a person `p` and an address `a` that the answers are made of. */
 
@@ -21,7 +21,7 @@ const relationshipText = `(SELECT '{' || coalesce(string_agg('"' || r.customer_i
 
 export const person = {
   id: plain('p.id'),
-  entity_id: plain(`'person'`),
+  entity_id: word('person'),
   data: object({
     ...names,
     gender: text(`coalesce(p.gender, '')`),
@@ -40,7 +40,7 @@ export const entry = json({ ...person, created_at: iso('p.created_at'), updated_
 
 const address = {
   id: plain('a.id'),
-  entity_id: plain(`'address'`),
+  entity_id: word('address'),
   data: object({
     postcode: text('a.postcode'),
     address_1: text('a.address_1'),

@@ -16,6 +16,7 @@ export const invoiceLists = caseLists('invoices', {
   own: 2,
   filters: 3,
   element: element('$3'),
+  large: true,
   order: 'v.date_created DESC, v.created_at DESC, v.id DESC',
 });
 
