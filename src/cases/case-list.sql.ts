@@ -20,7 +20,7 @@ type CaseList = {
   filters: number;
   /** As text: all that a record has in the list. */
   element: string;
-  /** An element may have thousands of parts: none is put together before it is known that there are not too many of them. */
+  /** An element may have thousands of parts: of the usual list none is put together before it is known that all of them fit. */
   large?: true;
   order: string;
   /** Where a record has more than one entry: FROM and WHERE of these for the records that meet the condition. */

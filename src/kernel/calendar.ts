@@ -1,4 +1,4 @@
-const DAY = 86_400;
+export const DAY = 86_400;
 const [ZERO, DASH, SPACE, COLON] = [...Buffer.from('0- :')] as [number, number, number, number];
 
 /**

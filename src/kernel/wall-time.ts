@@ -33,17 +33,16 @@ export function zoneMark(zone: string): string {
   return mark;
 }
 
-/** Used by one text after the other: new memory for each would only be cleared away again. */
-let scratch = Buffer.allocUnsafeSlow(65_536);
+/** Used by one text after the other: new memory for each would only be cleared away again. What is larger has its own. */
+const scratch = Buffer.allocUnsafeSlow(524_288);
 
 /** <YYYY-MM-DD HH:mm:ss> for every marked time of the JSON text. */
 export function showWallTimes(json: string): string {
   if (!json.includes(MARK)) return json;
   const length = Buffer.byteLength(json);
-  if (scratch.length < length) scratch = Buffer.allocUnsafeSlow(length);
-  const bytes = scratch;
+  const bytes = length > scratch.length ? Buffer.allocUnsafeSlow(length) : scratch.subarray(0, length);
   bytes.write(json);
-  for (let at = bytes.indexOf(FIRST); at >= 0 && at < length; at = bytes.indexOf(FIRST, at + 1)) {
+  for (let at = bytes.indexOf(FIRST); at >= 0; at = bytes.indexOf(FIRST, at + 1)) {
     if (!isMark(bytes, at) || bytes[at - 1] !== QUOTE || bytes[at + LENGTH] !== QUOTE) continue;
     const zone = zones[numberIn(bytes, at + MARK.length, at + MARK_LENGTH, RADIX)];
     const millions = numberIn(bytes, at + MARK_LENGTH, at + MARK_LENGTH + 6, 10);
@@ -52,7 +51,7 @@ export function showWallTimes(json: string): string {
     const seconds = millions * 1_000_000 + rest - EPOCH_SHIFT;
     writeTime(bytes, at, seconds + zone.offsetAt(seconds));
   }
-  return bytes.toString('utf8', 0, length);
+  return bytes.toString();
 }
 
 function isMark(bytes: Buffer, at: number): boolean {

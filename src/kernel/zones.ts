@@ -1,9 +1,11 @@
+import { DAY } from './calendar.ts';
+
 /** Seconds from one change of a zone's clock to the next, and what the clock is ahead of UTC in between. */
 type Span = { from: number; to: number; offset: number };
 
 const MOST_SPANS = 500;
 /** More than there is between any two offsets of a zone, which are up to a day apart where it changed its date. */
-const FAR = 2 * 86_400;
+const FAR = 2 * DAY;
 
 /** Temporal takes microseconds for a time, a known span next to nothing. Most times lie in one or two of them. */
 export class Zone {

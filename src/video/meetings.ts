@@ -31,8 +31,7 @@ export async function wishMeeting(context: Context, caseId: string, appointmentI
   const record = await untilWritten(
     () => db.json(sql.wishMeeting, [...values, originOf(context)]),
     async () => {
-      const row = await db.first<AppointmentRow>(sql.findAppointment, values);
-      if (!row) throw notFound('appointment');
+      const row = await requireAppointment(context, values);
       if (row.cancelled) throw notPossible('cancelled', 'the appointment is cancelled');
       if (row.over) throw notPossible('end_time', 'the appointment is over');
       if (!row.connected) throw notPossible('adviser_email', 'the adviser has no connected video account');
@@ -48,11 +47,16 @@ export async function withdrawMeeting(context: Context, caseId: string, appointm
   const record = await untilWritten(
     () => db.json(sql.withdrawMeeting, [...values, originOf(context)]),
     async () => {
-      const row = await db.first<AppointmentRow>(sql.findAppointment, values);
-      if (!row) throw notFound('appointment');
+      const row = await requireAppointment(context, values);
       if (!row.wished) throw notPossible('video_meeting', 'no meeting is wished for');
     },
   );
   noticeDueWork(db);
   return record;
+}
+
+async function requireAppointment({ db }: Context, values: unknown[]): Promise<AppointmentRow> {
+  const row = await db.first<AppointmentRow>(sql.findAppointment, values);
+  if (!row) throw notFound('appointment');
+  return row;
 }

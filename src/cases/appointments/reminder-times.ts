@@ -1,7 +1,6 @@
+import { DAY } from '../../kernel/calendar.ts';
 import type { Instant } from '../../kernel/time.ts';
 import { zoneOf } from '../../kernel/zones.ts';
-
-const DAY = 86_400;
 
 /**
  * When a reminder of an appointment is due: some days before the start at the same wall time, or an hour before it
@@ -16,7 +15,7 @@ export function reminderTime(start: Instant, now: Instant, zone: string, leadDay
 
 /** By the offsets that are known, and by Temporal where these do not tell. */
 function daysBefore(start: Instant, zone: string, days: number): Instant {
-  const from = secondOf(start);
+  const from = epochSeconds(start);
   const clock = zoneOf(zone);
   const second = clock.secondOf(clock.wallAt(from) - days * DAY);
   return second === undefined
@@ -26,8 +25,8 @@ function daysBefore(start: Instant, zone: string, days: number): Instant {
 
 /** Whether the day on the company's calendar is the one before that of the start. */
 export function isDayBefore(due: Instant, start: Instant, zone: string): boolean {
-  const day = (time: Instant) => Math.floor(zoneOf(zone).wallAt(secondOf(time)) / DAY);
+  const day = (time: Instant) => Math.floor(zoneOf(zone).wallAt(epochSeconds(time)) / DAY);
   return day(due) === day(start) - 1;
 }
 
-const secondOf = (time: Instant): number => Math.floor(time.epochMilliseconds / 1000);
+const epochSeconds = (time: Instant): number => Math.floor(time.epochMilliseconds / 1000);
