@@ -51,17 +51,19 @@ export function eventStatements(logs: readonly RecordLog[]): EventStatements {
 
 /** What the record became is what it was before its next change, or what it is now. */
 function shownFrom(logs: readonly RecordLog[]) {
-  const current = logs.map(({ record, current }) => `WHEN '${record}' THEN (${current})`).join('\n');
+  const byRecord = (shown: (log: RecordLog) => string) =>
+    `CASE split_part(e.type, '.', 1) ${logs.map((log) => `WHEN '${log.record}' THEN ${shown(log)}`).join('\n')} END`;
   const joins = `
     LEFT JOIN LATERAL (
-      SELECT n.before, n.position FROM events n
+      SELECT n.before, n.was, n.position FROM events n
        WHERE n.company_id = e.company_id AND n.case_id = e.case_id AND n.record_id = e.record_id AND n.position > e.position
        ORDER BY n.position LIMIT 1) n ON true
     CROSS JOIN LATERAL (
-      SELECT CASE WHEN n.position IS NOT NULL THEN n.before
-                  ELSE CASE split_part(e.type, '.', 1) ${current} END END AS after OFFSET 0) a`;
-  const changed = `CASE WHEN e.before IS NOT NULL AND a.after IS NOT NULL THEN ARRAY(
-    SELECT coalesce(x.key, y.key) FROM json_each_text(e.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
+      SELECT ${byRecord((log) => log.before('e'))} AS before,
+             CASE WHEN n.position IS NULL THEN ${byRecord((log) => `(${log.current})`)}
+                  ELSE ${byRecord((log) => log.before('n'))} END AS after OFFSET 0) a`;
+  const changed = `CASE WHEN a.before IS NOT NULL AND a.after IS NOT NULL THEN ARRAY(
+    SELECT coalesce(x.key, y.key) FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
      WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END`;
   return {
     joins,
@@ -73,7 +75,7 @@ function shownFrom(logs: readonly RecordLog[]) {
       case_id: `nullif(e.case_id, '${noCase}')`,
       record: json({ type: `split_part(e.type, '.', 1)`, id: 'e.record_id' }),
       changed,
-      before: 'e.before',
+      before: 'a.before',
       after: 'a.after',
     }),
   };

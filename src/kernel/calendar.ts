@@ -8,12 +8,15 @@ const [ZERO, DASH, SPACE, COLON] = [...Buffer.from('0- :')] as [number, number, 
 export function secondsOf(text: string): number | undefined {
   const [year, month, day] = [twoAt(text, 0) * 100 + twoAt(text, 2), twoAt(text, 5), twoAt(text, 8)];
   const [hour, minute, second] = [twoAt(text, 11), twoAt(text, 14), text.length > 16 ? twoAt(text, 17) : 0];
-  if (year < 100 || month < 1 || month > 12 || day < 1 || day > lastDay(year, month)) return undefined;
+  if (year < 100 || !isDay(year, month, day)) return undefined;
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   return Date.UTC(year, month - 1, day, hour, minute, second) / 1000;
 }
 
 const twoAt = (text: string, at: number): number => (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
+
+export const isDay = (year: number, month: number, day: number): boolean =>
+  month >= 1 && month <= 12 && day >= 1 && day <= lastDay(year, month);
 
 function lastDay(year: number, month: number): number {
   if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;

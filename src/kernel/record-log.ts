@@ -1,11 +1,7 @@
 import type { Asking, Credential } from './context.ts';
 import type { Scope } from './scopes.ts';
 
-/**
- * The log of one kind of record. Each statement that changes a record also writes its entry, with what the record was
- * before: read in the same statement, and either locked or held against `version`, which every change moves on, so that
- * it is exact.
- */
+/** The log of one kind of record. Each statement that changes a record also writes its entry, with what the record was. */
 export type RecordLog<Verb extends string = string> = {
   record: string;
   verbs: readonly Verb[];
@@ -17,9 +13,8 @@ export type RecordLog<Verb extends string = string> = {
   current: string;
   /** Whether there is or was such a record: $1 company, $2 id, $3 case or `noCase`. */
   exists: string;
-  image: string;
-  /** What the record was, for `before`: `row` names what holds its row, locked. */
-  was(row: string): string;
+  /** What the record was, by the row `entry` of the log. */
+  before(entry: string): string;
   entry(verb: Verb, entry: Entry): string;
 };
 
@@ -28,10 +23,11 @@ type Entry = {
   from: string;
   at: string;
   origin: string;
+  /** What the record was, as its log keeps it. */
   before?: string;
 };
 
-type Options<Verb extends string> = {
+export type LogOptions<Verb extends string> = {
   record: string;
   verbs: readonly Verb[];
   path?: string;
@@ -39,28 +35,53 @@ type Options<Verb extends string> = {
   access: Scope;
   table: string;
   as: string;
-  /** Everything that is the record's own and nothing that belongs to another: no name that is changed elsewhere. */
-  image: string;
-  key?: { company?: string; case?: string; id?: string };
 };
 
-export function recordLog<const Verb extends string>(options: Options<Verb>): RecordLog<Verb> {
-  const { record, verbs, path, params = {}, access, table, as, image } = options;
+type Key = { company: string; case: string; id: string };
+
+/** Keeps what is shown of the record, because its row also has what is nobody's to see, or what is another's. */
+export type ImageLog<Verb extends string = string> = RecordLog<Verb> & {
+  image: string;
+  /** The image of what `row` names, which has been locked. */
+  was(row: string): string;
+};
+
+export function recordLog<const Verb extends string>(
+  options: LogOptions<Verb> & {
+    /** Everything that is the record's own and nothing that belongs to another: no name that is changed elsewhere. */
+    image: string;
+    key?: Partial<Key>;
+  },
+): ImageLog<Verb> {
+  const { as, image } = options;
   const key = { company: `${as}.company_id`, case: NO_CASE, id: `${as}.id`, ...options.key };
+  return {
+    ...logOf(options, key, image, 'before'),
+    image,
+    was: (row) => `(SELECT ${image} FROM ${row} ${as})`,
+    before: (entry) => `${entry}.before`,
+  };
+}
+
+/** What every log has. `column`: where it keeps what was. */
+export function logOf<Verb extends string>(
+  { record, verbs, path, params = {}, access, table, as }: LogOptions<Verb>,
+  key: Key,
+  image: string,
+  column: 'before' | 'was',
+) {
   return {
     record,
     verbs,
     path,
     params,
     access,
-    image,
-    was: (row) => `(SELECT ${image} FROM ${row} ${as})`,
     current: `SELECT ${image} FROM ${table} ${as} WHERE ${key.company} = e.company_id AND ${key.case} = e.case_id AND ${key.id} = e.record_id`,
     exists: `SELECT 1 FROM ${table} ${as}
       WHERE ${key.company} = $1 AND ${key.id} = $2 AND ${key.case} = $3`,
-    entry: (verb, { from, at, origin, before = 'NULL::json' }) =>
-      `INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
-       SELECT ${key.company}, ${key.case}, ${key.id}, '${record}.${verb}', ${at}::timestamptz, ${origin}::json, ${before}
+    entry: (verb: Verb, { from, at, origin, before }: Entry) =>
+      `INSERT INTO events (company_id, case_id, record_id, type, at, origin${before ? `, ${column}` : ''})
+       SELECT ${key.company}, ${key.case}, ${key.id}, '${record}.${verb}', ${at}::timestamptz, ${origin}::json${before ? `, ${before}` : ''}
          FROM ${from}`,
   };
 }

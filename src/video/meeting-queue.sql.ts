@@ -89,7 +89,7 @@ export const settleStep = statement(
        from: 'a, p WHERE (a.video_id, a.join_url) IS DISTINCT FROM (p.video_id, p.join_url)',
        at: '$5',
        origin: '$13',
-       before: appointmentLog.image,
+       before: appointmentLog.kept,
      })}
    )
    SELECT g.state FROM g`,

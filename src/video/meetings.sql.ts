@@ -1,4 +1,4 @@
-import { appointmentLog, isSeen, seen } from '../cases/appointments/appointment-log.sql.ts';
+import { appointmentLog } from '../cases/appointments/appointment-log.sql.ts';
 import { json, longStatement, statement } from '../kernel/sql.ts';
 import { ofAppointment, stepDue } from './wish.sql.ts';
 
@@ -43,20 +43,18 @@ export const findAppointment = statement(
 /** As above, $5 origin. One that was given up is tried again. */
 export const wishMeeting = statement(
   'meetings.wish',
-  `WITH ${seen(`a.deleted_at IS NULL AND a.cancelled = 0 AND a.end_at > $4
-     AND EXISTS (SELECT 1 FROM advisers d WHERE d.company_id = $1 AND d.id = a.adviser_id AND d.video_provider IS NOT NULL)`)},
-   a AS (
-     UPDATE appointments a
-        SET video_meeting = true, meeting_pending = true, updated_at = $4, version = a.version + 1
-       FROM seen WHERE ${isSeen}
-     RETURNING a.*
-   ), g AS (
+  `WITH ${appointmentLog.change({
+    verb: 'meeting_wished',
+    set: 'video_meeting = true, meeting_pending = true',
+    where: `a.deleted_at IS NULL AND a.cancelled = 0 AND a.end_at > $4 AND EXISTS (
+      SELECT 1 FROM advisers d WHERE d.company_id = $1 AND d.id = a.adviser_id AND d.video_provider IS NOT NULL)`,
+    at: '$4',
+    origin: '$5',
+  })}, g AS (
      INSERT INTO meetings AS g (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
      SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true, 'pending', $4, $4, $4 FROM a
      ON CONFLICT (company_id, case_id, appointment_id) DO UPDATE SET wished = true, ${stepDue('$4')}
      RETURNING *
-   ), e AS (
-     ${appointmentLog.entry('meeting_wished', { from: 'a, seen', at: '$4', origin: '$5', before: 'seen.before' })}
    )
    SELECT ${shown}::text FROM a, g`,
 );
@@ -64,13 +62,14 @@ export const wishMeeting = statement(
 /** $1 company, $2 case, $3 appointment, $4 now, $5 origin */
 export const withdrawMeeting = statement(
   'meetings.withdraw',
-  `WITH ${seen('a.deleted_at IS NULL AND a.video_meeting')}, a AS (
-     UPDATE appointments a SET video_meeting = false, updated_at = $4, version = a.version + 1 FROM seen WHERE ${isSeen}
-     RETURNING a.*
-   ), g AS (
+  `WITH ${appointmentLog.change({
+    verb: 'meeting_withdrawn',
+    set: 'video_meeting = false',
+    where: 'a.deleted_at IS NULL AND a.video_meeting',
+    at: '$4',
+    origin: '$5',
+  })}, g AS (
      UPDATE meetings g SET wished = false, ${stepDue('$4')} FROM a WHERE ${ofAppointment('g')} RETURNING g.*
-   ), e AS (
-     ${appointmentLog.entry('meeting_withdrawn', { from: 'a, seen', at: '$4', origin: '$5', before: 'seen.before' })}
    )
    SELECT ${shown}::text FROM a, g`,
 );

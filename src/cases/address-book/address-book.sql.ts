@@ -1,10 +1,11 @@
 import { inParts, iso, json, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
-import { entryLog, isSeen, seen } from './entry-log.sql.ts';
+import { entryLog } from './entry-log.sql.ts';
 import {
   addressItem,
   columns,
   details,
+  itsAddress,
   names,
   personItem,
   pronouns,
@@ -38,13 +39,13 @@ export const ADDRESS_FIELDS = ['address_1', 'address_2', 'address_3', 'postcode'
 const fields = PERSON_FIELDS.join(', ');
 const parameters = (first: number, names: readonly string[]) => names.map((_name, i) => `$${first + i}`).join(', ');
 
-const itsAddress = 'JOIN addresses a ON a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id';
+const withAddress = `JOIN addresses a ON ${itsAddress('a')}`;
 
 /** A person stands before its address, which came with it. Filters: part of a name as a pattern, tag, deleted. */
 export const addressBookLists = caseLists('address_book', {
   table: 'people',
   alias: 'p',
-  beside: itsAddress,
+  beside: withAddress,
   usual: 'p.deleted_at IS NULL',
   asked: (
     $,
@@ -58,7 +59,7 @@ export const addressBookLists = caseLists('address_book', {
   order: 'p.created_at, p.id',
   entries: {
     rows: (condition) =>
-      `FROM people p ${itsAddress} CROSS JOIN LATERAL (VALUES (1, ${personItem}), (2, ${addressItem})) AS i (rank, item)
+      `FROM people p ${withAddress} CROSS JOIN LATERAL (VALUES (1, ${personItem}), (2, ${addressItem})) AS i (rank, item)
         WHERE p.company_id = $1 AND p.case_id = $2 AND ${condition}`,
     element: 'i.item',
     order: 'p.created_at, p.id, i.rank',
@@ -147,13 +148,22 @@ const updated = (relationship: string) =>
     partner_person_id: 'null',
   });
 
-/** The tags that are there, then the new ones in the order in which they were sent. */
+/** The tags that are there, then the new ones in the order in which they were sent; as a rule there are none. */
 const withAdded = (column: string, sent: string) =>
-  `p.${column} || ARRAY(SELECT tag FROM unnest(${sent}::text[]) WITH ORDINALITY AS sent (tag, position)
-                         WHERE tag <> ALL (p.${column}) ORDER BY position)`;
+  `CASE WHEN ${sent} <@ p.${column} THEN p.${column} ELSE p.${column} || ARRAY(
+     SELECT tag FROM unnest(${sent}::text[]) WITH ORDINALITY AS sent (tag, position)
+      WHERE tag <> ALL (p.${column}) ORDER BY position) END`;
+
+/** Looks for the others only where the entry has not got all that were sent. */
+const isKnown = (sent: string, own: string, others: string) =>
+  `(${sent} <@ ${own} OR ${sent} <@ (${others} || ${own}))`;
+
+/** A bit for each of the person's fields, in their order. */
+export const sentFields = (sent: (field: (typeof PERSON_FIELDS)[number]) => boolean): number =>
+  PERSON_FIELDS.reduce((bits, field, i) => (sent(field) ? bits | (1 << i) : bits), 0);
 
 /**
- * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 now, $7 origin, $8 which of the person's fields were sent,
+ * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 now, $7 origin, $8 which of the person's fields were sent (`sentFields`),
  * $9… those fields, then the relationships (customers, words) and the address, each where it was sent: null is a field
  * of it that was not. Nothing where another update came between.
  */
@@ -177,21 +187,18 @@ export const updateEntry = inParts<'relationship' | 'address'>('address_book.upd
       UPDATE addresses a SET ${address.join(', ')}, updated_at = $6
         FROM p WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id)`,
   };
-  const known = `$4 <@ ${defaultTags} AND $5 <@ (${companyTags} || p.custom_tags)
-    ${related ? `AND ${customers} <@ (${caseCustomers(customers)} || ${relatedCustomers})` : ''}`;
+  const known = `${isKnown('$4', 'p.tags', defaultTags)} AND ${isKnown('$5', 'p.custom_tags', companyTags)}
+    ${related ? `AND ${isKnown(customers, relatedCustomers, caseCustomers(customers))}` : ''}`;
   const changed = PERSON_FIELDS.map(
-    (field, i) => `${field} = CASE WHEN '${field}' = ANY ($8::text[]) THEN $${9 + i} ELSE p.${field} END`,
+    (field, i) => `${field} = CASE WHEN $8::int & ${1 << i} <> 0 THEN $${9 + i} ELSE p.${field} END`,
   );
-  return `WITH ${seen(`p.deleted_at IS NULL AND ${known}`)}, p AS (
-     UPDATE people p
-        SET ${changed.join(', ')},
-            tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')},
-            updated_at = $6, version = p.version + 1
-       FROM seen WHERE ${isSeen}
-     RETURNING p.*
-   ), e AS (
-     ${entryLog.entry('updated', { from: 'p, seen', at: '$6', origin: '$7', before: 'seen.before' })}
-   )${parts.map((part) => `, ${besides[part]}`).join('')}
+  return `WITH ${entryLog.change({
+    verb: 'updated',
+    set: `${changed.join(', ')}, tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')}`,
+    where: `p.deleted_at IS NULL AND ${known}`,
+    at: '$6',
+    origin: '$7',
+  })}${parts.map((part) => `, ${besides[part]}`).join('')}
    SELECT ${updated(related ? relationshipOf(sent) : storedRelationship)}::text FROM p`;
 });
 

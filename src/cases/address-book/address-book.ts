@@ -65,7 +65,7 @@ export async function updateEntry(
         draft.customTags,
         toSql(clock()),
         originOf(context),
-        Object.keys(draft.person),
+        sql.sentFields((field) => draft.person[field] !== undefined),
         ...personColumns(draft),
         ...(draft.customers === null ? [] : [draft.customers, draft.words]),
         ...(address === undefined ? [] : addressColumns(address)),

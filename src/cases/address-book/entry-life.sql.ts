@@ -1,5 +1,5 @@
 import { iso, json, statement } from '../../kernel/sql.ts';
-import { entryLog, isSeen, seen } from './entry-log.sql.ts';
+import { entryLog } from './entry-log.sql.ts';
 import { entry } from './entry-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 id */
@@ -23,35 +23,37 @@ export const findEntry = statement(
  */
 export const deleteEntry = statement(
   'address_book.delete',
-  `WITH ${seen('p.deleted_at IS NULL')}, p AS (
-     UPDATE people p SET deleted_at = $4, updated_at = $4, version = p.version + 1 FROM seen WHERE ${isSeen}
-     RETURNING p.*
-   ), e AS (
-     ${entryLog.entry('deleted', { from: 'p, seen', at: '$4', origin: '$5', before: 'seen.before' })}
-   )
+  `WITH ${entryLog.change({
+    verb: 'deleted',
+    set: 'deleted_at = $4',
+    where: 'p.deleted_at IS NULL',
+    at: '$4',
+    origin: '$5',
+  })}
    SELECT ${json({ id: 'p.id', deleted_at: iso('p.deleted_at') })}::text FROM p`,
 );
 
 /** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where it is not deleted. */
 export const restoreEntry = statement(
   'address_book.restore',
-  `WITH ${seen('p.deleted_at IS NOT NULL')}, p AS (
-     UPDATE people p SET deleted_at = NULL, updated_at = $4, version = p.version + 1 FROM seen WHERE ${isSeen}
-     RETURNING p.*
-   ), e AS (
-     ${entryLog.entry('restored', { from: 'p, seen', at: '$4', origin: '$5', before: 'seen.before' })}
-   )
+  `WITH ${entryLog.change({
+    verb: 'restored',
+    set: 'deleted_at = NULL',
+    where: 'p.deleted_at IS NOT NULL',
+    at: '$4',
+    origin: '$5',
+  })}
    SELECT ${entry}::text FROM p`,
 );
 
 const removeFrom = (column: string, verb: 'tag_removed' | 'custom_tag_removed') => `
-  WITH ${seen(`p.deleted_at IS NULL AND $4 = ANY (p.${column})`)}, p AS (
-    UPDATE people p SET ${column} = array_remove(p.${column}, $4), updated_at = $5, version = p.version + 1
-      FROM seen WHERE ${isSeen}
-    RETURNING p.*
-  ), e AS (
-    ${entryLog.entry(verb, { from: 'p, seen', at: '$5', origin: '$6', before: 'seen.before' })}
-  )
+  WITH ${entryLog.change({
+    verb,
+    set: `${column} = array_remove(p.${column}, $4)`,
+    where: `p.deleted_at IS NULL AND $4 = ANY (p.${column})`,
+    at: '$5',
+    origin: '$6',
+  })}
   SELECT ${entry}::text FROM p`;
 
 /** $1 company, $2 case, $3 id, $4 tag, $5 now, $6 origin. Nothing where the entry does not have the tag. */

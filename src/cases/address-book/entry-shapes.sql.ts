@@ -1,4 +1,5 @@
-import { iso, json, jsonText, object, orNull, plain, text, word } from '../../kernel/sql.ts';
+import type { RowsOf } from '../../kernel/row-log.ts';
+import { type Field, iso, json, jsonText, object, orNull, plain, text, word } from '../../kernel/sql.ts';
 
 /** The parts of a person `p` and an address `a` that the answers are made of. */
 
@@ -14,12 +15,16 @@ export const details = {
 };
 export const relationshipOf = (rows: string) =>
   `(SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM ${rows})`;
-const stored = 'relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id';
+export const itsRelationships = (part: string) =>
+  `${part}.company_id = p.company_id AND ${part}.case_id = p.case_id AND ${part}.person_id = p.id`;
+export const itsAddress = (part: string) =>
+  `${part}.company_id = p.company_id AND ${part}.case_id = p.case_id AND ${part}.id = p.address_id`;
+const stored = `relationships r WHERE ${itsRelationships('r')}`;
 export const storedRelationship = relationshipOf(stored);
 const relationshipText = `(SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || ${text('r.word').text}, ','
   ORDER BY r.position), '') || '}' FROM ${stored})`;
 
-export const person = {
+const personWith = (relationship: Field) => ({
   id: plain('p.id'),
   entity_id: word('person'),
   data: object({
@@ -28,12 +33,13 @@ export const person = {
     marital_status: text(`coalesce(p.marital_status, '')`),
     ...details,
     ...pronouns,
-    relationship: { sql: storedRelationship, text: relationshipText },
+    relationship,
     address: plain('p.address_id'),
     tags: text('p.tags'),
     custom_tags: text('p.custom_tags'),
   }),
-};
+});
+const person = personWith({ sql: storedRelationship, text: relationshipText });
 /** As text, in the list. */
 export const personItem = jsonText(person);
 export const entry = json({ ...person, created_at: iso('p.created_at'), updated_at: iso('p.updated_at') });
@@ -50,4 +56,16 @@ const address = {
 };
 /** As text, in the list. */
 export const addressItem = jsonText(address);
-export const addressImage = json(address);
+
+/** As its log shows it. */
+export const image = (rows: RowsOf) => {
+  const relationship = relationshipOf(`${rows('relationships')} r WHERE ${itsRelationships('r')}`);
+  return json({
+    ...personWith({ sql: relationship, text: relationship }),
+    address: `(SELECT ${json(address)} FROM ${rows('addresses')} a WHERE ${itsAddress('a')})`,
+    customer_case_id: 'p.case_id',
+    created_at: iso('p.created_at'),
+    updated_at: iso('p.updated_at'),
+    deleted_at: iso('p.deleted_at'),
+  });
+};

@@ -1,6 +1,6 @@
 import { inParts, iso } from '../../kernel/sql.ts';
 import { ofAppointment } from '../../messages/calendars.sql.ts';
-import { appointmentLog, isSeen, seen } from './appointment-log.sql.ts';
+import { appointmentLog } from './appointment-log.sql.ts';
 import { PARTS, type Part } from './appointment-parts.sql.ts';
 import { storedWords } from './appointment-shapes.sql.ts';
 
@@ -58,12 +58,12 @@ function changeText({ verb, set, takes, meets, where, answer }: Change, parts: r
   const pending = parts.includes('meeting')
     ? `, meeting_pending = a.video_meeting AND ${meets} OR a.meeting_pending AND NOT ${meetingFailed}`
     : '';
-  return `WITH ${seen(`a.version = $4 AND ${where}`)}, a AS (
-      UPDATE appointments a SET ${set}, updated_at = $5, version = a.version + 1${pending}
-        FROM seen WHERE ${isSeen}
-      RETURNING a.*
-    ), e AS (
-      ${appointmentLog.entry(verb, { from: 'a, seen', at: '$5', origin: '$7', before: 'seen.before' })}
-    )${besides.join('')}
+  return `WITH ${appointmentLog.change({
+    verb,
+    set: `${set}${pending}`,
+    where: `a.version = $4 AND ${where}`,
+    at: '$5',
+    origin: '$7',
+  })}${besides.join('')}
     SELECT ${answer('$6')}::text FROM a, ${storedWords(...written)}`;
 }

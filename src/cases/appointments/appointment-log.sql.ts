@@ -1,8 +1,8 @@
-import { inCase, recordLog } from '../../kernel/record-log.ts';
+import { rowLog } from '../../kernel/row-log.ts';
 import { iso, json } from '../../kernel/sql.ts';
 
 /** Without the words for its messages: those are changed by whoever sends them, and have a log of their own. */
-export const appointmentLog = recordLog({
+export const appointmentLog = rowLog({
   record: 'appointment',
   verbs: [
     'created',
@@ -21,33 +21,27 @@ export const appointmentLog = recordLog({
   access: 'appointments:read',
   table: 'appointments',
   as: 'a',
-  key: inCase('a'),
-  image: json({
-    id: 'a.id',
-    customer_case_id: 'a.case_id',
-    adviser_email: 'a.adviser_email',
-    start_time: iso('a.start_at'),
-    end_time: iso('a.end_at'),
-    email_recipient: `coalesce(a.email_recipient, '')`,
-    email_reminder: 'a.email_reminder',
-    sms_recipient: 'a.sms_recipient',
-    sms_reminder: 'a.sms_reminder',
-    notes: 'a.notes',
-    location: 'a.location',
-    type: 'a.type',
-    attended: 'a.attended',
-    cancelled: 'a.cancelled',
-    video_meeting: 'a.video_meeting',
-    video_id: 'a.video_id',
-    join_url: 'a.join_url',
-    created_at: iso('a.created_at'),
-    updated_at: iso('a.updated_at'),
-    deleted_at: iso('a.deleted_at'),
-  }),
+  image: () =>
+    json({
+      id: 'a.id',
+      customer_case_id: 'a.case_id',
+      adviser_email: 'a.adviser_email',
+      start_time: iso('a.start_at'),
+      end_time: iso('a.end_at'),
+      email_recipient: `coalesce(a.email_recipient, '')`,
+      email_reminder: 'a.email_reminder',
+      sms_recipient: 'a.sms_recipient',
+      sms_reminder: 'a.sms_reminder',
+      notes: 'a.notes',
+      location: 'a.location',
+      type: 'a.type',
+      attended: 'a.attended',
+      cancelled: 'a.cancelled',
+      video_meeting: 'a.video_meeting',
+      video_id: 'a.video_id',
+      join_url: 'a.join_url',
+      created_at: iso('a.created_at'),
+      updated_at: iso('a.updated_at'),
+      deleted_at: iso('a.deleted_at'),
+    }),
 });
-
-/** The appointment and its version, to be written onto with `isSeen`: $1 company, $2 case, $3 id. */
-export const seen = (condition: string) => `seen AS MATERIALIZED (
-  SELECT a.version, ${appointmentLog.image} AS before FROM appointments a
-   WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND ${condition})`;
-export const isSeen = 'a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.version = seen.version';

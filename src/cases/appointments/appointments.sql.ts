@@ -1,7 +1,7 @@
 import { inParts, iso, json, statement } from '../../kernel/sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
 import { appointmentRow, change } from './appointment-changes.sql.ts';
-import { appointmentLog, isSeen, seen } from './appointment-log.sql.ts';
+import { appointmentLog } from './appointment-log.sql.ts';
 import { callOff, MESSAGE_COLUMNS, placed } from './appointment-parts.sql.ts';
 import { created, givenWords, updated } from './appointment-shapes.sql.ts';
 
@@ -76,10 +76,13 @@ export const updateAppointment = change('appointments.update', {
  */
 export const deleteAppointment = statement(
   'appointments.delete',
-  `WITH ${seen('a.deleted_at IS NULL')}, a AS (
-     UPDATE appointments a SET deleted_at = $4, updated_at = $4, version = a.version + 1 FROM seen WHERE ${isSeen}
-     RETURNING a.*
-   ), m AS (
+  `WITH ${appointmentLog.change({
+    verb: 'deleted',
+    set: 'deleted_at = $4',
+    where: 'a.deleted_at IS NULL',
+    at: '$4',
+    origin: '$6',
+  })}, m AS (
      UPDATE messages m SET state = 'cancelled', updated_at = $4 FROM a
       WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
         AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
@@ -87,8 +90,6 @@ export const deleteAppointment = statement(
      ${callOff('$5::uuid', '$4::timestamptz')}
    ), g AS (
      ${followAppointments('$4')}
-   ), e AS (
-     ${appointmentLog.entry('deleted', { from: 'a, seen', at: '$4', origin: '$6', before: 'seen.before' })}
    )
    SELECT ${json({ id: 'a.id', deleted_at: iso('a.deleted_at') })}::text FROM a`,
 );

@@ -1,4 +1,4 @@
-import { inCase, recordLog } from '../../kernel/record-log.ts';
+import { rowLog } from '../../kernel/row-log.ts';
 import { iso, json, jsonText, orNull, plain, statement, text, wall } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 
@@ -12,7 +12,7 @@ const common = {
 };
 const record = json({ ...common, when: iso('i.happened_at') });
 
-export const interactionLog = recordLog({
+export const interactionLog = rowLog({
   record: 'interaction',
   verbs: ['created', 'updated', 'deleted', 'restored'],
   path: '/cases/{caseId}/interactions/{interactionId}',
@@ -20,14 +20,14 @@ export const interactionLog = recordLog({
   access: 'interactions:read',
   table: 'interactions',
   as: 'i',
-  key: inCase('i'),
-  image: json({
-    ...common,
-    when: iso('i.happened_at'),
-    created_at: iso('i.created_at'),
-    updated_at: iso('i.updated_at'),
-    deleted_at: iso('i.deleted_at'),
-  }),
+  image: () =>
+    json({
+      ...common,
+      when: iso('i.happened_at'),
+      created_at: iso('i.created_at'),
+      updated_at: iso('i.updated_at'),
+      deleted_at: iso('i.deleted_at'),
+    }),
 });
 
 const icons = `(VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'), ('SMS', 'comment', 'SMS'),
@@ -71,27 +71,20 @@ export const insertInteraction = statement(
    SELECT ${record}::text FROM i`,
 );
 
-const seen = (condition: string) => `seen AS MATERIALIZED (
-  SELECT i.version, ${interactionLog.image} AS before FROM interactions i
-   WHERE i.company_id = $1 AND i.case_id = $2 AND i.id = $3 AND i.deleted_at ${condition})`;
-const isSeen = 'i.company_id = $1 AND i.case_id = $2 AND i.id = $3 AND i.version = seen.version';
-
 /**
  * As above; null leaves what is there, but for the sender, which $11 says was sent. Nothing where another change came
  * between.
  */
 export const updateInteraction = statement(
   'interactions.update',
-  `WITH ${seen('IS NULL')}, i AS (
-     UPDATE interactions i
-        SET type = $4, notes = coalesce($5, i.notes), happened_at = coalesce($6, i.happened_at),
-            sender = CASE WHEN $11 THEN $7 ELSE i.sender END, recipient = coalesce($8, i.recipient), updated_at = $9,
-            version = i.version + 1
-       FROM seen WHERE ${isSeen}
-     RETURNING i.*
-   ), e AS (
-     ${interactionLog.entry('updated', { from: 'i, seen', at: '$9', origin: '$10', before: 'seen.before' })}
-   )
+  `WITH ${interactionLog.change({
+    verb: 'updated',
+    set: `type = $4, notes = coalesce($5, i.notes), happened_at = coalesce($6, i.happened_at),
+          sender = CASE WHEN $11 THEN $7 ELSE i.sender END, recipient = coalesce($8, i.recipient)`,
+    where: 'i.deleted_at IS NULL',
+    at: '$9',
+    origin: '$10',
+  })}
    SELECT ${record}::text FROM i`,
 );
 
@@ -111,23 +104,25 @@ export const readInteraction = statement(
 /** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where another change came between. */
 export const deleteInteraction = statement(
   'interactions.delete',
-  `WITH ${seen('IS NULL')}, i AS (
-     UPDATE interactions i SET deleted_at = $4, updated_at = $4, version = i.version + 1 FROM seen WHERE ${isSeen}
-     RETURNING i.*
-   ), e AS (
-     ${interactionLog.entry('deleted', { from: 'i, seen', at: '$4', origin: '$5', before: 'seen.before' })}
-   )
+  `WITH ${interactionLog.change({
+    verb: 'deleted',
+    set: 'deleted_at = $4',
+    where: 'i.deleted_at IS NULL',
+    at: '$4',
+    origin: '$5',
+  })}
    SELECT ${json({ id: 'i.id', deleted_at: iso('i.deleted_at') })}::text FROM i`,
 );
 
 /** $1 company, $2 case, $3 id, $4 zone, $5 now, $6 origin. Nothing where it is not deleted. */
 export const restoreInteraction = statement(
   'interactions.restore',
-  `WITH ${seen('IS NOT NULL')}, i AS (
-     UPDATE interactions i SET deleted_at = NULL, updated_at = $5, version = i.version + 1 FROM seen WHERE ${isSeen}
-     RETURNING i.*
-   ), e AS (
-     ${interactionLog.entry('restored', { from: 'i, seen', at: '$5', origin: '$6', before: 'seen.before' })}
-   )
+  `WITH ${interactionLog.change({
+    verb: 'restored',
+    set: 'deleted_at = NULL',
+    where: 'i.deleted_at IS NOT NULL',
+    at: '$5',
+    origin: '$6',
+  })}
    SELECT ${element('$4')} FROM i JOIN ${icons} ON d.type = i.type`,
 );

@@ -1,6 +1,6 @@
 import { type Statement, statement } from '../../kernel/sql.ts';
-import { invoiceLog, isSeen, seen } from './invoice-log.sql.ts';
-import { item, items, outstanding, standing, whole } from './invoice-shapes.sql.ts';
+import { invoiceLog } from './invoice-log.sql.ts';
+import { item, items, ofInvoice, outstanding, standing, whole } from './invoice-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 id, $4 zone, $5 whether cancelled items are shown */
 export const readInvoice = statement(
@@ -18,12 +18,7 @@ type Verb = Parameters<typeof invoiceLog.entry>[0];
 const change = (name: string, verb: Verb, set: string, possible: string): Statement =>
   statement(
     name,
-    `WITH ${seen(possible)}, v AS (
-       UPDATE invoices v SET ${set}, updated_at = $5, version = v.version + 1 FROM seen WHERE ${isSeen}
-       RETURNING v.*
-     ), e AS (
-       ${invoiceLog.entry(verb, { from: 'v, seen', at: '$5', origin: '$6', before: 'seen.before' })}
-     )
+    `WITH ${invoiceLog.change({ verb, set, where: possible, at: '$5', origin: '$6' })}
      SELECT ${whole('$4')} FROM v, ${standing}, ${items('false')}`,
   );
 
@@ -58,18 +53,15 @@ export const judgeChange = statement(
 const changeItem = (name: string, verb: Verb, cancelledAt: string, possible: string): Statement =>
   statement(
     name,
-    `WITH ${seen(
-      `v.cancelled_at IS NULL AND t.id = $4 AND t.cancelled_at ${possible}`,
-      'JOIN invoice_items t ON t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id',
-    )}, v AS (
-       UPDATE invoices v SET updated_at = $5, version = v.version + 1 FROM seen WHERE ${isSeen}
-       RETURNING v.*
-     ), t AS (
-       UPDATE invoice_items t SET cancelled_at = ${cancelledAt} FROM v
-        WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND t.id = $4
+    `WITH ${invoiceLog.change({
+      verb,
+      where: `v.cancelled_at IS NULL AND t.id = $4 AND t.cancelled_at ${possible}`,
+      join: `JOIN invoice_items t ON ${ofInvoice('t')}`,
+      at: '$5',
+      origin: '$6',
+    })}, t AS (
+       UPDATE invoice_items t SET cancelled_at = ${cancelledAt} FROM v WHERE ${ofInvoice('t')} AND t.id = $4
        RETURNING t.*
-     ), e AS (
-       ${invoiceLog.entry(verb, { from: 'v, seen', at: '$5', origin: '$6', before: 'seen.before' })}
      )
      SELECT ${item}::text FROM v, t, ${standing}`,
   );
@@ -82,6 +74,6 @@ export const findItem = statement(
   'invoices.find_item',
   `SELECT t.cancelled_at IS NOT NULL AS cancelled, v.cancelled_at IS NOT NULL AS invoice_cancelled
      FROM invoices v
-     JOIN invoice_items t ON t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
+     JOIN invoice_items t ON ${ofInvoice('t')}
     WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND t.id = $4`,
 );

@@ -1,8 +1,8 @@
-import { inCase, recordLog } from '../../kernel/record-log.ts';
-import { image } from './invoice-shapes.sql.ts';
+import { rowLog } from '../../kernel/row-log.ts';
+import { image, ofInvoice } from './invoice-shapes.sql.ts';
 
 /** An invoice with its items and payments, which change together with it alone. */
-export const invoiceLog = recordLog({
+export const invoiceLog = rowLog({
   record: 'invoice',
   verbs: [
     'created',
@@ -20,15 +20,6 @@ export const invoiceLog = recordLog({
   access: 'invoices:read',
   table: 'invoices',
   as: 'v',
-  key: inCase('v'),
+  parts: { invoice_items: ofInvoice, payments: ofInvoice },
   image,
 });
-
-/**
- * The invoice and its version, to be written onto with `isSeen`: $1 company, $2 case, $3 id. `beside`: what the
- * condition needs.
- */
-export const seen = (condition: string, beside = '') => `seen AS MATERIALIZED (
-  SELECT v.version, ${invoiceLog.image} AS before FROM invoices v ${beside}
-   WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND ${condition})`;
-export const isSeen = 'v.company_id = $1 AND v.case_id = $2 AND v.id = $3 AND v.version = seen.version';

@@ -1,3 +1,4 @@
+import type { RowsOf } from '../../kernel/row-log.ts';
 import { arrayText, bare, iso, json, jsonText, NULL, orNull, plain, text, wall } from '../../kernel/sql.ts';
 
 /** The parts of an invoice `v` with its items `t` that the answers are made of, and where the two stand. */
@@ -5,16 +6,21 @@ import { arrayText, bare, iso, json, jsonText, NULL, orNull, plain, text, wall }
 const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
   WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END`;
 
+/** Where a table of parts of the invoice is read. */
+export const ofInvoice = (part: string) =>
+  `${part}.company_id = v.company_id AND ${part}.case_id = v.case_id AND ${part}.invoice_id = v.id`;
+
 /** The time of the payment with which the total was reached, in the order in which they were made. */
-const datePaid = `CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+const datePaid = (payments: string) => `CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
   SELECT min(y.paid_at)
-    FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS reached FROM payments y
-           WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id
-             AND y.reversed_at IS NULL) y
+    FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS reached FROM ${payments} y
+           WHERE ${ofInvoice('y')} AND y.reversed_at IS NULL) y
    WHERE y.reached >= v.total) END`;
 
 /** `s`, which the shapes below need beside `v`. OFFSET 0 keeps it from being worked out again for every item. */
-export const standing = `LATERAL (SELECT ${status} AS status, ${iso(`(${datePaid})`)} AS date_paid OFFSET 0) s`;
+const standingBy = (payments: string) =>
+  `LATERAL (SELECT ${status} AS status, ${iso(`(${datePaid(payments)})`)} AS date_paid OFFSET 0) s`;
+export const standing = standingBy('payments');
 
 const common = {
   id: plain('v.id'),
@@ -50,14 +56,10 @@ const itemFields = {
 };
 export const item = json(itemFields);
 
-const itemsOf = (array: string, showCancelled: string) => `LATERAL (
-  SELECT ${array} AS items
-    FROM invoice_items t
-   WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
-     AND (${showCancelled} OR t.cancelled_at IS NULL)) i`;
-
 /** `i`, which an element needs beside `v` and `s`. */
-export const items = (showCancelled: string) => itemsOf(arrayText(jsonText(itemFields), 't.position'), showCancelled);
+export const items = (showCancelled: string) => `LATERAL (
+  SELECT ${arrayText(jsonText(itemFields), 't.position')} AS items FROM invoice_items t
+   WHERE ${ofInvoice('t')} AND (${showCancelled} OR t.cancelled_at IS NULL)) i`;
 
 const fields = (dateCreated: string) => ({
   ...common,
@@ -91,16 +93,17 @@ export const payment = json({
   reversed_at: iso('y.reversed_at'),
 });
 
-/** As its log has it: all that is its own, cancelled items and reversed payments included. */
-export const image = `(SELECT ${json({
-  ...fields(iso('v.date_created')),
-  sender_id: 'v.sender_id',
-  vat: 'v.vat',
-  paid: 'v.paid',
-  outstanding,
-  payments: `(SELECT coalesce(json_agg(${payment} ORDER BY y.paid_at, y.id), '[]') FROM payments y
-    WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id)`,
-  created_at: iso('v.created_at'),
-  updated_at: iso('v.updated_at'),
-  cancelled_at: iso('v.cancelled_at'),
-})} FROM ${standing}, ${itemsOf(`coalesce(json_agg(${item} ORDER BY t.position), '[]')`, 'true')})`;
+/** As its log shows it: all that is its own, cancelled items and reversed payments included. */
+export const image = (rows: RowsOf) =>
+  `(SELECT ${json({
+    ...fields(iso('v.date_created')),
+    items: `(SELECT coalesce(json_agg(${item} ORDER BY t.position), '[]') FROM ${rows('invoice_items')} t WHERE ${ofInvoice('t')})`,
+    sender_id: 'v.sender_id',
+    vat: 'v.vat',
+    paid: 'v.paid',
+    outstanding,
+    payments: `(SELECT coalesce(json_agg(${payment} ORDER BY y.paid_at, y.id), '[]') FROM ${rows('payments')} y WHERE ${ofInvoice('y')})`,
+    created_at: iso('v.created_at'),
+    updated_at: iso('v.updated_at'),
+    cancelled_at: iso('v.cancelled_at'),
+  })} FROM ${standingBy(rows('payments'))})`;

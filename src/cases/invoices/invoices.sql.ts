@@ -1,6 +1,6 @@
 import { inParts, limit, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
-import { invoiceLog, isSeen, seen } from './invoice-log.sql.ts';
+import { invoiceLog } from './invoice-log.sql.ts';
 import { element, items, record, standing } from './invoice-shapes.sql.ts';
 
 /** The element's own: zone, whether cancelled items are shown. Filters: status, due from, due to. */
@@ -78,16 +78,13 @@ export const updateInvoice = inParts<ItemPart>('invoices.update', (parts) => {
       FROM v, ${lines(15)})`;
   const last = `(SELECT coalesce(max(t.position), 0) FROM invoice_items t WHERE ${ofInvoice})`;
   const besides = { removed, placed: added('0'), appended: added(last) };
-  return `WITH ${seen('true')}, v AS (
-     UPDATE invoices v
-        SET invoice_number = $4, sender_id = $5, date_created = $6, date_due = $7, vat = $8, sub_total = $9,
-            vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms), updated_at = $13,
-            version = v.version + 1
-       FROM seen WHERE ${isSeen}
-     RETURNING v.*
-   ), e AS (
-     ${invoiceLog.entry('updated', { from: 'v, seen', at: '$13', origin: '$14', before: 'seen.before' })}
-   )${parts.map((part) => `, ${besides[part]}`).join('')}
+  return `WITH ${invoiceLog.change({
+    verb: 'updated',
+    set: `invoice_number = $4, sender_id = $5, date_created = $6, date_due = $7, vat = $8, sub_total = $9,
+          vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms)`,
+    at: '$13',
+    origin: '$14',
+  })}${parts.map((part) => `, ${besides[part]}`).join('')}
    SELECT ${record}::text FROM v, ${standing}`;
 });
 

@@ -1,13 +1,13 @@
 import { limit, statement } from '../../kernel/sql.ts';
-import { invoiceLog, isSeen, seen } from './invoice-log.sql.ts';
-import { payment } from './invoice-shapes.sql.ts';
+import { invoiceLog } from './invoice-log.sql.ts';
+import { ofInvoice, payment } from './invoice-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 invoice */
 export const listPayments = statement(
   'payments.list',
   `SELECT coalesce(json_agg(${payment} ORDER BY y.paid_at, y.id) FILTER (WHERE y.id IS NOT NULL), '[]')::text
      FROM invoices v
-     LEFT JOIN payments y ON y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id
+     LEFT JOIN payments y ON ${ofInvoice('y')}
     WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3
     GROUP BY v.id`,
 );
@@ -31,15 +31,16 @@ export const holdInvoice = statement(
  */
 export const insertPayment = statement(
   'payments.insert',
-  `WITH ${seen('v.cancelled_at IS NULL AND v.paid + $5 <= v.total')}, v AS (
-     UPDATE invoices v SET paid = v.paid + $5, updated_at = $8, version = v.version + 1 FROM seen WHERE ${isSeen}
-     RETURNING v.*
-   ), y AS (
+  `WITH ${invoiceLog.change({
+    verb: 'payment_recorded',
+    set: 'paid = v.paid + $5',
+    where: 'v.cancelled_at IS NULL AND v.paid + $5 <= v.total',
+    at: '$8',
+    origin: '$9',
+  })}, y AS (
      INSERT INTO payments (company_id, case_id, invoice_id, id, amount, paid_at, reference, created_at)
      SELECT v.company_id, v.case_id, v.id, $4, $5, $6, $7, $8 FROM v
      RETURNING *
-   ), e AS (
-     ${invoiceLog.entry('payment_recorded', { from: 'v, seen', at: '$8', origin: '$9', before: 'seen.before' })}
    )
    SELECT ${payment}::text FROM y`,
 );
@@ -47,22 +48,17 @@ export const insertPayment = statement(
 /** $1 company, $2 case, $3 invoice, $4 id, $5 now, $6 origin. Nothing where it is reversed already, either. */
 export const reversePayment = statement(
   'payments.reverse',
-  `WITH ${seen(
-    'y.id = $4 AND y.reversed_at IS NULL',
-    'JOIN payments y ON y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id',
-  )}, v AS (
-     UPDATE invoices v
-        SET paid = v.paid - (SELECT y.amount FROM payments y
-                              WHERE y.company_id = $1 AND y.case_id = $2 AND y.invoice_id = $3 AND y.id = $4),
-            updated_at = $5, version = v.version + 1
-       FROM seen WHERE ${isSeen}
-     RETURNING v.*
-   ), y AS (
-     UPDATE payments y SET reversed_at = $5 FROM v
-      WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.id = $4
+  `WITH ${invoiceLog.change({
+    verb: 'payment_reversed',
+    set: `paid = v.paid - (SELECT y.amount FROM payments y
+                            WHERE y.company_id = $1 AND y.case_id = $2 AND y.invoice_id = $3 AND y.id = $4)`,
+    where: 'y.id = $4 AND y.reversed_at IS NULL',
+    join: `JOIN payments y ON ${ofInvoice('y')}`,
+    at: '$5',
+    origin: '$6',
+  })}, y AS (
+     UPDATE payments y SET reversed_at = $5 FROM v WHERE ${ofInvoice('y')} AND y.id = $4
      RETURNING y.*
-   ), e AS (
-     ${invoiceLog.entry('payment_reversed', { from: 'v, seen', at: '$5', origin: '$6', before: 'seen.before' })}
    )
    SELECT ${payment}::text FROM y`,
 );

@@ -1,0 +1,66 @@
+import { type LogOptions, logOf, type RecordLog } from './record-log.ts';
+
+/** Gives what stands in FROM for the rows of a table: the table, or what the log kept of it. */
+export type RowsOf = (table: string) => string;
+
+type Change<Verb extends string> = {
+  verb: Verb;
+  /** Beside `updated_at` and `version`. */
+  set?: string;
+  /** Of the record as it is, by its alias. `join`: what that needs beside it. */
+  where?: string;
+  join?: string;
+  at: string;
+  origin: string;
+};
+
+/** Keeps the rows of the record as they are: all that is in them is its own. */
+export type RowLog<Verb extends string = string> = RecordLog<Verb> & {
+  /** The rows of the record that is there under its alias. */
+  kept: string;
+  /**
+   * Parts of a statement: `seen`, the record under its alias as it was written, and `e`, the entry. $1 company, $2 case,
+   * $3 id. Nothing is written where the record is not as it has to be, or where another change came between: it is
+   * written onto the version that was seen, which every change moves on, so that what the log keeps is exact.
+   */
+  change(change: Change<Verb>): string;
+};
+
+/** Of what belongs to a case. It has no column that is not the record's own; `parts` are the tables with further rows of it. */
+export function rowLog<const Verb extends string>(
+  options: LogOptions<Verb> & {
+    parts?: Record<string, (part: string) => string>;
+    image: (rows: RowsOf) => string;
+  },
+): RowLog<Verb> {
+  const { table, as, parts = {}, image } = options;
+  const key = { company: `${as}.company_id`, case: `${as}.case_id`, id: `${as}.id` };
+  const further = Object.entries(parts).map(
+    ([part, isPart]) => `, '${part}', ARRAY(SELECT part FROM ${part} part WHERE ${isPart('part')})`,
+  );
+  const kept = `json_build_object('${table}', ${as}${further.join('')})`;
+  const log = logOf(
+    options,
+    key,
+    image((part) => part),
+    'was',
+  );
+  const isIt = `${key.company} = $1 AND ${key.case} = $2 AND ${key.id} = $3`;
+  return {
+    ...log,
+    kept,
+    // An entry from before rows were kept has the image itself.
+    before: (entry) => `CASE WHEN ${entry}.was IS NULL THEN ${entry}.before ELSE (
+      SELECT ${image((part) => `json_populate_recordset(NULL::${part}, ${entry}.was -> '${part}')`)}
+        FROM json_populate_record(NULL::${table}, ${entry}.was -> '${table}') ${as}) END`,
+    change: ({ verb, set, where = 'true', join = '', at, origin }) => `seen AS MATERIALIZED (
+        SELECT ${as}.version, ${kept} AS was FROM ${table} ${as} ${join} WHERE ${isIt} AND ${where}
+      ), ${as} AS (
+        UPDATE ${table} ${as} SET ${set ? `${set}, ` : ''}updated_at = ${at}, version = ${as}.version + 1
+          FROM seen WHERE ${isIt} AND ${as}.version = seen.version
+        RETURNING ${as}.*
+      ), e AS (
+        ${log.entry(verb, { from: `${as}, seen`, at, origin, before: 'seen.was' })}
+      )`,
+  };
+}
