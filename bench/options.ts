@@ -22,7 +22,7 @@ export type Options = {
 
 const PER_CASE = { people: 5, interactions: 100, invoices: 20, appointments: 20 };
 // The service's own code takes some ten thousand requests until the compiler has done with it.
-const FULL = { cases: 1_000, rounds: 5, seconds: 2, warmUp: 8 };
+const FULL = { cases: 1_000, rounds: 5, seconds: 2, warmUp: 12 };
 const QUICK = { cases: 200, rounds: 3, seconds: 0.5, warmUp: 0.5 };
 
 const FLAGS = {

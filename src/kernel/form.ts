@@ -82,6 +82,24 @@ const ajv = new Ajv({
 });
 const validators = new WeakMap<TSchema, ValidateFunction>();
 
+/**
+ * Ajv's own count the characters of every text, which took a twentieth of a request. A text has at most as many as it has
+ * units, and at least half as many: it is seldom that they have to be counted.
+ */
+const lengths: Record<string, (limit: number) => (text: string) => boolean> = {
+  maxLength: (most) => (text) => text.length <= most || !hasMore(text, most),
+  minLength: (least) => (text) => text.length >= 2 * least || hasMore(text, least - 1),
+};
+for (const [keyword, compile] of Object.entries(lengths)) {
+  ajv.removeKeyword(keyword).addKeyword({ keyword, type: 'string', schemaType: 'number', compile });
+}
+
+function hasMore(text: string, most: number): boolean {
+  let count = 0;
+  for (const _character of text) if (++count > most) return true;
+  return false;
+}
+
 /** `exact` is the same body with long numbers as their text; it is what the verbs read, once `body` has been judged. */
 export function readForm<S extends TSchema>(schema: S, body: unknown, exact: unknown = body): Form<Static<S>> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -157,7 +175,6 @@ function toFault(error: ErrorObject): Fault {
     type: string | string[];
     allowedValues: unknown[];
     allowedValue: unknown;
-    limit: number;
     pattern: string;
   };
   switch (error.keyword) {
@@ -177,7 +194,7 @@ function toFault(error: ErrorObject): Fault {
     case 'const':
       return fault(field, 'not_allowed', `must be ${params.allowedValue}`);
     case 'maxLength':
-      return fault(field, 'too_long', `must not be longer than ${params.limit} characters`);
+      return fault(field, 'too_long', `must not be longer than ${error.schema} characters`);
     case 'minLength':
       return fault(field, 'too_short', 'must not be empty');
     case 'pattern':

@@ -7,9 +7,12 @@ export type DecimalInput = number | string;
 
 export const DECIMAL_PATTERN = '^-?[0-9]+(\\.[0-9]+)?$';
 
-const PLAIN = /^(-?)(\d+)(?:\.(\d+))?$/;
+const PLAIN = /^-?\d+(?:\.\d+)?$/;
 const EXPONENT = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d+)$/i;
 const FARTHEST_SHIFT = 400;
+// To raise ten to a power takes longer than all the rest of a sum.
+const TEN = Array.from({ length: 20 }, (_none, power) => 10n ** BigInt(power));
+const ten = (power: number): bigint => TEN[power] ?? 10n ** BigInt(power);
 // 9,999,999,999.99: what the amount columns hold.
 const LARGEST = 9_999_999_999_99n;
 
@@ -18,11 +21,10 @@ const LARGEST = 9_999_999_999_99n;
  * longer ones reach this function as the text of the body (see http/body.ts).
  */
 export function parseDecimal(input: DecimalInput, scale: number): Decimal {
-  const { sign, whole, fraction } = digitsOf(input);
+  const { whole, fraction } = digitsOf(input);
   // Half away from zero looks at one digit past the scale; the others cannot change the result.
-  const kept = fraction.slice(0, scale + 1);
-  const digits = BigInt(whole + kept);
-  return withinRange(rescale({ units: sign === '-' ? -digits : digits, scale: kept.length }, scale));
+  const kept = fraction.length > scale ? fraction.slice(0, scale + 1) : fraction;
+  return withinRange(rescale({ units: BigInt(whole + kept), scale: kept.length }, scale));
 }
 
 /** Refuses digits past the scale, where `parseDecimal` would round them away. */
@@ -34,18 +36,26 @@ export function parseExact(input: DecimalInput, scale: number): Decimal {
 }
 
 export function parseInteger(input: DecimalInput): Decimal {
-  if (/[1-9]/.test(digitsOf(input).fraction)) throw new InvalidValue('type', 'must be a whole number');
-  return parseDecimal(input, 0);
+  const { whole, fraction } = digitsOf(input);
+  if (/[1-9]/.test(fraction)) throw new InvalidValue('type', 'must be a whole number');
+  return { units: BigInt(whole), scale: 0 };
 }
 
-function digitsOf(input: DecimalInput): { sign: string; whole: string; fraction: string } {
+/** Of the whole part at most ten digits, with the sign. */
+function digitsOf(input: DecimalInput): { whole: string; fraction: string } {
   if (input === Infinity || input === -Infinity) throw outOfRange();
   const text = typeof input === 'number' ? plainText(String(input)) : input;
-  const [, sign = '', whole, fraction = ''] = PLAIN.exec(text) ?? [];
-  if (whole === undefined) throw new InvalidValue('format', 'must be a plain decimal number');
-  // Judged by its length, before a large integer is made of a hostile number of digits.
-  if (whole.replace(/^0+/, '').length > 10) throw outOfRange();
-  return { sign, whole: whole.slice(-10), fraction };
+  if (!PLAIN.test(text)) throw new InvalidValue('format', 'must be a plain decimal number');
+  const point = text.indexOf('.');
+  const whole = point < 0 ? text : text.slice(0, point);
+  return { whole: whole.length > 10 ? shortened(whole) : whole, fraction: point < 0 ? '' : text.slice(point + 1) };
+}
+
+/** Judged by its length, before a large integer is made of a hostile number of digits. */
+function shortened(whole: string): string {
+  const digits = whole.replace(/^-?0*/, '');
+  if (digits.length > 10) throw outOfRange();
+  return `${whole.startsWith('-') ? '-' : ''}${digits || '0'}`;
 }
 
 export const multiply = (a: Decimal, b: Decimal, scale: number): Decimal =>
@@ -62,15 +72,15 @@ export function toText({ units, scale }: Decimal): string {
 
 /** Half away from zero, the way of the books and of PostgreSQL's round(). */
 function rescale({ units, scale }: Decimal, wanted: number): Decimal {
-  if (wanted >= scale) return { units: units * 10n ** BigInt(wanted - scale), scale: wanted };
-  const divisor = 10n ** BigInt(scale - wanted);
+  if (wanted >= scale) return { units: units * ten(wanted - scale), scale: wanted };
+  const divisor = ten(scale - wanted);
   const half = units < 0n ? -(divisor / 2n) : divisor / 2n;
   return { units: (units + half) / divisor, scale: wanted };
 }
 
 function withinRange(decimal: Decimal): Decimal {
   const { units, scale } = decimal.scale < 2 ? rescale(decimal, 2) : decimal;
-  const largest = LARGEST * 10n ** BigInt(scale - 2);
+  const largest = scale === 2 ? LARGEST : LARGEST * ten(scale - 2);
   if (units > largest || units < -largest) throw outOfRange();
   return decimal;
 }

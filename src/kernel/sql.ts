@@ -40,6 +40,9 @@ export const limit = (what: string, most: number, rows: string): Limit => ({
 /** Text from outside: PostgreSQL keeps no NUL. */
 export const storable = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;
 
+/** A parameter that is an array of what needs no escaping: identifiers, numbers, times, words. `pg` looks into each of them. */
+export const plainArray = (values: readonly (string | boolean)[]): string => `{${values.join(',')}}`;
+
 /** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
 export const iso = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 

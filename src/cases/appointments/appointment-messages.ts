@@ -1,5 +1,6 @@
 import type { Company } from '../../kernel/context.ts';
 import { newId } from '../../kernel/ids.ts';
+import { plainArray } from '../../kernel/sql.ts';
 import { type Instant, toSql } from '../../kernel/time.ts';
 import type { Part } from './appointment-parts.sql.ts';
 import { isDayBefore, reminderTime } from './reminder-times.ts';
@@ -103,15 +104,15 @@ export const NO_MESSAGES: MessagePlan = { place: [], withdraw: [] };
 /** What is placed, in the order of the parameters of a booking. */
 export const messageColumns = ({ place }: MessagePlan): unknown[] => {
   const [ids, channels, ...rest] = placedColumns(place);
-  return [ids, channels, place.map(({ kind }) => kind), ...rest];
+  return [ids, channels, plainArray(place.map(({ kind }) => kind)), ...rest];
 };
 
 const placedColumns = (place: Message[]): unknown[] => [
-  place.map(() => newId()),
-  place.map(({ channel }) => channel),
-  place.map(({ state }) => state),
-  place.map(({ due }) => toSql(due)),
-  place.map(({ dayBefore }) => dayBefore),
+  plainArray(place.map(() => newId())),
+  plainArray(place.map(({ channel }) => channel)),
+  plainArray(place.map(({ state }) => state)),
+  plainArray(place.map(({ due }) => toSql(due))),
+  plainArray(place.map(({ dayBefore }) => dayBefore)),
 ];
 
 /** What a new appointment says of its messages: of each channel the two words, and whether the reminder is for the day before. */
@@ -128,7 +129,9 @@ export const plannedWords = ({ place }: MessagePlan): unknown[] =>
 export function partsOf({ place, withdraw }: MessagePlan, hasReminders: boolean): Map<Part, unknown[]> {
   const parts = new Map<Part, unknown[]>();
   if (withdraw.length > 0) {
-    const columns = (['channel', 'kind', 'state'] as const).map((field) => withdraw.map((one) => one[field]));
+    const columns = (['channel', 'kind', 'state'] as const).map((field) =>
+      plainArray(withdraw.map((one) => one[field])),
+    );
     parts.set('withdrawn', columns);
   }
   const ofKind = (kind: Kind) => place.filter((message) => message.kind === kind);

@@ -6,6 +6,7 @@ import { newId } from '../../kernel/ids.ts';
 import { originOf } from '../../kernel/record-log.ts';
 import { requireRoom } from '../../kernel/room.ts';
 import { isSet } from '../../kernel/shapes.ts';
+import { plainArray } from '../../kernel/sql.ts';
 import { parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { zoneMark } from '../../kernel/wall-time.ts';
@@ -98,13 +99,13 @@ function readDraft({ company }: Context, form: Form<InvoiceBody>): Draft | undef
 }
 
 const columns = (lines: InvoiceLine[]): unknown[] => [
-  lines.map(() => newId()),
+  plainArray(lines.map(() => newId())),
   lines.map((line) => line.description),
-  lines.map((line) => line.quantity),
-  lines.map((line) => line.rate),
-  lines.map((line) => line.amount),
-  lines.map((line) => line.subtotal),
-  lines.map((line) => line.vatAmount),
+  plainArray(lines.map((line) => line.quantity)),
+  plainArray(lines.map((line) => line.rate)),
+  plainArray(lines.map((line) => line.amount)),
+  plainArray(lines.map((line) => line.subtotal)),
+  plainArray(lines.map((line) => line.vatAmount)),
 ];
 
 /** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
