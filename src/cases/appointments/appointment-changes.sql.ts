@@ -19,8 +19,9 @@ export const appointmentRow = (start = 'a.start_at') => ({
   video_meeting: 'a.video_meeting',
   // One that is no longer wished for may still have to be taken down.
   has_meeting: `EXISTS (SELECT 1 FROM meetings g WHERE ${ofAppointment('g')})`,
-  has_reminders: `EXISTS (SELECT 1 FROM messages m
-    WHERE ${ofAppointment('m')} AND m.kind = 'reminder' AND m.resend_of IS NULL AND m.start_at = ${start})`,
+  // From the oldest to the newest, each in a few words: see `StoredMessage`.
+  messages: `ARRAY(SELECT m.channel || ' ' || m.kind || ' ' || m.state || ' ' || m.day_before || ' ' || (m.start_at = ${start})
+      || ' ' || (m.resend_of IS NOT NULL) FROM messages m WHERE ${ofAppointment('m')} ORDER BY m.id)`,
   version: 'a.version',
 });
 
@@ -55,6 +56,7 @@ function changeText({ verb, set, takes, meets, where, answer }: Change, parts: r
     return `, ${PARTS[part].sql((place) => `$${before + place}`)}`;
   });
   const written = parts.filter((part) => part !== 'cancellations' && part !== 'meeting');
+  const words = parts.includes('words') ? 'words w' : storedWords(...written);
   const pending = parts.includes('meeting')
     ? `, meeting_pending = a.video_meeting AND ${meets} OR a.meeting_pending AND NOT ${meetingFailed}`
     : '';
@@ -65,5 +67,5 @@ function changeText({ verb, set, takes, meets, where, answer }: Change, parts: r
     at: '$5',
     origin: '$7',
   })}${besides.join('')}
-    SELECT ${answer('$6')}::text FROM a, ${storedWords(...written)}`;
+    SELECT ${answer('$6')}::text FROM a, ${words}`;
 }

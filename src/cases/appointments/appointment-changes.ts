@@ -3,7 +3,7 @@ import { isSoon, noticeDueWork } from '../../kernel/due-notice.ts';
 import { originOf } from '../../kernel/record-log.ts';
 import { type Instant, toSql } from '../../kernel/time.ts';
 import { zoneMark } from '../../kernel/wall-time.ts';
-import { type Appointment, type MessagePlan, partsOf } from './appointment-messages.ts';
+import { type Appointment, type MessagePlan, partsOf, type StoredMessage } from './appointment-messages.ts';
 import type { Part } from './appointment-parts.sql.ts';
 
 /** A change is decided on the row that was read and written onto that version of it. */
@@ -18,8 +18,7 @@ export type AppointmentRow = {
   cancelled: 0 | 1;
   video_meeting: boolean;
   has_meeting: boolean;
-  /** Whether any were ever placed for the start that it is to have. */
-  has_reminders: boolean;
+  messages: StoredMessage[];
   version: number;
 };
 
@@ -38,7 +37,7 @@ export function changeOf(
   set: unknown[] = [],
 ): { parts: Part[]; values: unknown[] } {
   const { company } = context;
-  const parts = partsOf(plan, row.has_reminders);
+  const parts = partsOf(plan, row.messages);
   if (row.has_meeting) parts.set('meeting', []);
   const common = [company.id, caseId, id, row.version, toSql(now), zoneMark(company.timeZone), originOf(context)];
   return { parts: [...parts.keys()], values: [...common, ...set, ...[...parts.values()].flat()] };

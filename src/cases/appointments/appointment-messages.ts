@@ -115,18 +115,41 @@ const placedColumns = (place: Message[]): unknown[] => [
   plainArray(place.map(({ dayBefore }) => dayBefore)),
 ];
 
-/** What a new appointment says of its messages: of each channel the two words, and whether the reminder is for the day before. */
-export const plannedWords = ({ place }: MessagePlan): unknown[] =>
-  CHANNELS.flatMap((channel) => {
-    const [confirmation, reminder] = ASKED_KINDS.map((kind) =>
-      place.find((message) => message.channel === channel && message.kind === kind),
-    );
-    const dayBefore = reminder?.state === 'scheduled' && reminder.dayBefore;
-    return [confirmation?.state, reminder?.state, Number(dayBefore)];
+/** Channel, kind, state, whether it is for the day before, whether for the start that is to be, whether it was sent again by hand. */
+export type StoredMessage = string;
+
+type Word = { state: string; dayBefore: boolean };
+
+/**
+ * What an appointment says of its messages: of each channel the two words, and whether the reminder is for the day before.
+ * Those that are planned are the latest; `stored` are from the oldest to the newest, and a reminder of the present start
+ * comes before those of others. The database has the same rule for what it reads (`storedWords`).
+ */
+export function wordsOf({ place }: MessagePlan, stored: StoredMessage[] = []): unknown[] {
+  const latest = new Map<string, Word & { present: boolean }>();
+  for (const message of stored) {
+    const [channel, kind, state = '', dayBefore, start] = message.split(' ');
+    const key = `${channel} ${kind}`;
+    const present = kind === 'reminder' && start === 'true';
+    if (!present && latest.get(key)?.present) continue;
+    latest.set(key, { state: state === 'sending' ? 'scheduled' : state, dayBefore: dayBefore === 'true', present });
+  }
+  for (const { channel, kind, state, dayBefore } of place)
+    latest.set(`${channel} ${kind}`, { state, dayBefore, present: true });
+  return CHANNELS.flatMap((channel) => {
+    const [confirmation, reminder] = ASKED_KINDS.map((kind) => latest.get(`${channel} ${kind}`));
+    const dayBefore = reminder?.dayBefore && STANDING.has(reminder.state);
+    return [confirmation?.state, reminder?.state, Number(dayBefore ?? false)];
   });
+}
+
+const FIRST_OF_START = /^\w+ reminder \w+ \w+ true false$/;
+/** What will remind, has done so, or failed to. */
+const STANDING = new Set(['scheduled', 'sent', 'failed']);
 
 /** The parts that a change needs for the plan, each with its parameters. */
-export function partsOf({ place, withdraw }: MessagePlan, hasReminders: boolean): Map<Part, unknown[]> {
+export function partsOf(plan: MessagePlan, stored: StoredMessage[]): Map<Part, unknown[]> {
+  const { place, withdraw } = plan;
   const parts = new Map<Part, unknown[]>();
   if (withdraw.length > 0) {
     const columns = (['channel', 'kind', 'state'] as const).map((field) =>
@@ -138,7 +161,11 @@ export function partsOf({ place, withdraw }: MessagePlan, hasReminders: boolean)
   const confirmations = ofKind('confirmation');
   if (confirmations.length > 0) parts.set('confirmations', placedColumns(confirmations));
   const reminders = ofKind('reminder');
-  if (reminders.length > 0) parts.set(hasReminders ? 'renewed' : 'reminders', placedColumns(reminders));
+  // Whether any were ever placed for the start that it is to have.
+  const renewed = stored.some((message) => FIRST_OF_START.test(message));
+  if (reminders.length > 0) parts.set(renewed ? 'renewed' : 'reminders', placedColumns(reminders));
+  // What else is to be done depends on how far the messages are, which the statement alone sees.
+  if ([...parts.keys()].every((part) => part === 'reminders')) parts.set('words', wordsOf(plan, stored));
   if (ofKind('cancellation').length > 0) parts.set('cancellations', [newId()]);
   return parts;
 }

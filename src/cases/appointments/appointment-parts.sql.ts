@@ -1,6 +1,7 @@
 import { calendars, ofAppointment } from '../../messages/calendars.sql.ts';
 import { messageLog } from '../../messages/message-log.sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
+import { givenWords } from './appointment-shapes.sql.ts';
 
 /** The message arrays, one element per message, from parameter `first` on. */
 export const placed = (first: number) =>
@@ -94,6 +95,8 @@ export const PARTS = {
     takes: 1,
     sql: ($) => `cancellations AS (${callOff(`${$(1)}::uuid`, '$5::timestamptz')})`,
   },
+  /** In place of those that would be looked up, where what was found and what is planned tell them. */
+  words: { takes: 6, sql: ($) => `words AS (${givenWords($)})` },
   meeting: { takes: 0, sql: () => `meeting AS (${followAppointments('$5')})` },
 } satisfies Record<string, { takes: number; sql: ($: Place) => string }>;
 

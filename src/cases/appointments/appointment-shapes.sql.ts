@@ -24,10 +24,10 @@ const wordsOf = (messages: string[]) => `LATERAL (
             FROM (${messages.join(' UNION ALL ')}) m
            ORDER BY channel, kind, (kind = 'reminder' AND m.start_at = a.start_at) DESC, id DESC, written DESC) latest) w`;
 
-/** As the process gives them, from parameter `first` on: those of a new appointment are what is planned for it. */
-export const givenWords = (first: number) =>
-  `(SELECT $${first}::text AS email_confirmation, $${first + 1}::text AS email_notification, $${first + 2}::int AS email_day_before,
-           $${first + 3}::text AS sms_confirmation, $${first + 4}::text AS sms_notification, $${first + 5}::int AS sms_day_before) w`;
+/** As the process gives them, in parameters: those of a new appointment are what is planned for it. */
+export const givenWords = ($: (place: number) => string) =>
+  `SELECT ${$(1)}::text AS email_confirmation, ${$(2)}::text AS email_notification, ${$(3)}::int AS email_day_before,
+          ${$(4)}::text AS sms_confirmation, ${$(5)}::text AS sms_notification, ${$(6)}::int AS sms_day_before`;
 
 /** From all that there are. The statement sees them as they were before it: what it has `written` is the newer form. */
 export const storedWords = (...written: string[]) =>

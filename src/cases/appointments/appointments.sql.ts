@@ -38,7 +38,7 @@ export const insertAppointment = inParts<'recipient' | 'meeting'>('appointments.
    ), e AS (
      ${appointmentLog.entry('created', { from: 'a', at: '$14', origin: '$22' })}
    )${meeting ? `, g AS (${wishMeeting})` : ''}
-   SELECT ${created('$15')}::text FROM a, ${givenWords(23)}`;
+   SELECT ${created('$15')}::text FROM a, (${givenWords((place) => `$${22 + place}`)}) w`;
 });
 
 /** $1 company, $2 case, $3 adviser, $4 email recipient: what stands in the way. */

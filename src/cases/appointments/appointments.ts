@@ -15,7 +15,7 @@ import {
   type Channel,
   messageColumns,
   planMessages,
-  plannedWords,
+  wordsOf,
 } from './appointment-messages.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './appointments.schema.ts';
 import * as sql from './appointments.sql.ts';
@@ -59,7 +59,7 @@ export async function createAppointment(
       zoneMark(company.timeZone),
       ...messageColumns(plan),
       originOf(context),
-      ...plannedWords(plan),
+      ...wordsOf(plan),
     ]);
     if (record) notice(context, plan, now, body.video_meeting ?? false);
     return record;
