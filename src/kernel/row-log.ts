@@ -10,6 +10,8 @@ type Change<Verb extends string> = {
   /** Of the record as it is, by its alias. `join`: what that needs beside it. */
   where?: string;
   join?: string;
+  /** Where the record was read before: the version that it had, and what was read, as `kept` gives it. It has no `join`. */
+  read?: { version: string; was: string };
   at: string;
   origin: string;
 };
@@ -19,9 +21,10 @@ export type RowLog<Verb extends string = string> = RecordLog<Verb> & {
   /** The rows of the record that is there under its alias. */
   kept: string;
   /**
-   * Parts of a statement: `seen`, the record under its alias as it was written, and `e`, the entry. $1 company, $2 case,
-   * $3 id. Nothing is written where the record is not as it has to be, or where another change came between: it is
-   * written onto the version that was seen, which every change moves on, so that what the log keeps is exact.
+   * Parts of a statement: `seen` where it was not read before, the record under its alias as it was written, and `e`, the
+   * entry. $1 company, $2 case, $3 id. Nothing is written where the record is not as it has to be, or where another change
+   * came between: it is written onto the version that was seen, which every change moves on, so that what the log keeps
+   * is exact.
    */
   change(change: Change<Verb>): string;
 };
@@ -53,14 +56,19 @@ export function rowLog<const Verb extends string>(
     before: (entry) => `CASE WHEN ${entry}.was IS NULL THEN ${entry}.before ELSE (
       SELECT ${image((part) => `json_populate_recordset(NULL::${part}, ${entry}.was -> '${part}')`)}
         FROM json_populate_record(NULL::${table}, ${entry}.was -> '${table}') ${as}) END`,
-    change: ({ verb, set, where = 'true', join = '', at, origin }) => `seen AS MATERIALIZED (
-        SELECT ${as}.version, ${kept} AS was FROM ${table} ${as} ${join} WHERE ${isIt} AND ${where}
-      ), ${as} AS (
-        UPDATE ${table} ${as} SET ${set ? `${set}, ` : ''}updated_at = ${at}, version = ${as}.version + 1
-          FROM seen WHERE ${isIt} AND ${as}.version = seen.version
+    change: ({ verb, set, where = 'true', join = '', read, at, origin }) => {
+      const seen = `seen AS MATERIALIZED (
+        SELECT ${as}.version, ${kept} AS was FROM ${table} ${as} ${join} WHERE ${isIt} AND ${where})`;
+      const onto = read
+        ? `WHERE ${isIt} AND ${as}.version = ${read.version} AND ${where}`
+        : `FROM seen WHERE ${isIt} AND ${as}.version = seen.version`;
+      const [from, before] = read ? [as, `${read.was}::json`] : [`${as}, seen`, 'seen.was'];
+      return `${read ? '' : `${seen}, `}${as} AS (
+        UPDATE ${table} ${as} SET ${set ? `${set}, ` : ''}updated_at = ${at}, version = ${as}.version + 1 ${onto}
         RETURNING ${as}.*
       ), e AS (
-        ${log.entry(verb, { from: `${as}, seen`, at, origin, before: 'seen.was' })}
-      )`,
+        ${log.entry(verb, { from, at, origin, before })}
+      )`;
+    },
   };
 }

@@ -1,28 +1,20 @@
-import { inParts, iso } from '../../kernel/sql.ts';
+import { inParts } from '../../kernel/sql.ts';
 import { ofAppointment } from '../../messages/calendars.sql.ts';
 import { appointmentLog } from './appointment-log.sql.ts';
 import { PARTS, type Part } from './appointment-parts.sql.ts';
 import { storedWords } from './appointment-shapes.sql.ts';
 
 /**
- * What is decided on: all that the messages of an appointment depend on, and the version that was read. `start` is the one
- * that it is to have.
+ * What is decided on: the appointment with its version, and all that its messages depend on. `start` is the one that it is
+ * to have.
  */
-export const appointmentRow = (start = 'a.start_at') => ({
-  start: iso('a.start_at'),
-  end: iso('a.end_at'),
-  email_recipient: 'a.email_recipient',
-  sms_recipient: 'a.sms_recipient',
-  email_reminder: 'a.email_reminder',
-  sms_reminder: 'a.sms_reminder',
-  cancelled: 'a.cancelled',
-  video_meeting: 'a.video_meeting',
+export const foundAppointment = (start = 'a.start_at') => ({
+  was: appointmentLog.kept,
   // One that is no longer wished for may still have to be taken down.
   has_meeting: `EXISTS (SELECT 1 FROM meetings g WHERE ${ofAppointment('g')})`,
   // From the oldest to the newest, each in a few words: see `StoredMessage`.
   messages: `ARRAY(SELECT m.channel || ' ' || m.kind || ' ' || m.state || ' ' || m.day_before || ' ' || (m.start_at = ${start})
       || ' ' || (m.resend_of IS NOT NULL) FROM messages m WHERE ${ofAppointment('m')} ORDER BY m.id)`,
-  version: 'a.version',
 });
 
 /** A meeting that was given up is not waited for by what is asked for later. */
@@ -41,12 +33,12 @@ type Change = {
 
 /**
  * A change of an appointment together with that of its messages and its meeting: $1 company, $2 case, $3 id, $4 the version that was
- * read, $5 now, $6 zone, $7 origin, from $8 on what `set` takes, then what each of the parts takes. `meets`: whether a
- * meeting has to be made or told of it, on the row as it was. Nothing where another change came between.
+ * read, $5 now, $6 zone, $7 origin, $8 what was read, from $9 on what `set` takes, then what each of the parts takes. `meets`:
+ * whether a meeting has to be made or told of it, on the row as it was. Nothing where another change came between.
  */
 export const change = (name: string, options: Change) => inParts<Part>(name, (parts) => changeText(options, parts));
 
-const FIRST_SET = 8;
+const FIRST_SET = 9;
 
 function changeText({ verb, set, takes, meets, where, answer }: Change, parts: readonly Part[]): string {
   let next = FIRST_SET + takes;
@@ -63,7 +55,8 @@ function changeText({ verb, set, takes, meets, where, answer }: Change, parts: r
   return `WITH ${appointmentLog.change({
     verb,
     set: `${set}${pending}`,
-    where: `a.version = $4 AND ${where}`,
+    where,
+    read: { version: '$4', was: '$8' },
     at: '$5',
     origin: '$7',
   })}${besides.join('')}

@@ -8,23 +8,35 @@ import type { Part } from './appointment-parts.sql.ts';
 
 /** A change is decided on the row that was read and written onto that version of it. */
 
+/** What a change may look at; the row has more, and the log gets all of it. */
 export type AppointmentRow = {
-  start: string;
-  end: string;
+  start_at: string;
+  end_at: string;
   email_recipient: string | null;
   sms_recipient: string | null;
   email_reminder: boolean;
   sms_reminder: boolean;
+  notes: string | null;
+  location: string | null;
+  type: string | null;
+  attended: 0 | 1;
   cancelled: 0 | 1;
   video_meeting: boolean;
-  has_meeting: boolean;
-  messages: StoredMessage[];
+  deleted_at: string | null;
   version: number;
 };
 
+export type FoundAppointment = {
+  was: { appointments: AppointmentRow };
+  has_meeting: boolean;
+  messages: StoredMessage[];
+  /** Whether the new recipient is a customer of the case, where there is one. */
+  recipient_known?: boolean;
+};
+
 export const appointmentOf = (row: AppointmentRow): Appointment => ({
-  start: Temporal.Instant.from(row.start),
-  end: Temporal.Instant.from(row.end),
+  start: Temporal.Instant.from(row.start_at),
+  end: Temporal.Instant.from(row.end_at),
   recipient: { email: row.email_recipient, sms: row.sms_recipient },
   reminder: { email: row.email_reminder, sms: row.sms_reminder },
   cancelled: row.cancelled === 1,
@@ -33,14 +45,23 @@ export const appointmentOf = (row: AppointmentRow): Appointment => ({
 /** The parts of the change and all parameters of its statement; `set` is what the change itself takes. */
 export function changeOf(
   context: Context,
-  { caseId, id, row, now, plan }: { caseId: string; id: string; row: AppointmentRow; now: Instant; plan: MessagePlan },
+  {
+    caseId,
+    id,
+    found,
+    now,
+    plan,
+  }: { caseId: string; id: string; found: FoundAppointment; now: Instant; plan: MessagePlan },
   set: unknown[] = [],
 ): { parts: Part[]; values: unknown[] } {
   const { company } = context;
-  const parts = partsOf(plan, row.messages);
-  if (row.has_meeting) parts.set('meeting', []);
-  const common = [company.id, caseId, id, row.version, toSql(now), zoneMark(company.timeZone), originOf(context)];
-  return { parts: [...parts.keys()], values: [...common, ...set, ...[...parts.values()].flat()] };
+  const parts = partsOf(plan, found.messages);
+  if (found.has_meeting) parts.set('meeting', []);
+  const { version } = found.was.appointments;
+  const common = [company.id, caseId, id, version, toSql(now), zoneMark(company.timeZone), originOf(context)];
+  const values = [...common, JSON.stringify(found.was), ...set];
+  for (const parameters of parts.values()) values.push(...parameters);
+  return { parts: [...parts.keys()], values };
 }
 
 /** Tells the workers where something of the plan is due soon, or where a meeting may have to follow. */

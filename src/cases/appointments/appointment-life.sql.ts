@@ -1,5 +1,5 @@
 import { json, longStatement, statement } from '../../kernel/sql.ts';
-import { appointmentRow, change } from './appointment-changes.sql.ts';
+import { change, foundAppointment } from './appointment-changes.sql.ts';
 import { storedWords, whole } from './appointment-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 id, $4 zone */
@@ -52,7 +52,7 @@ export const listDiary = longStatement(
 /** $1 company, $2 case, $3 id. A deleted one is found too. */
 export const findInAnyState = statement(
   'appointments.find_any',
-  `SELECT ${json({ ...appointmentRow(), attended: 'a.attended', type: 'a.type', deleted: 'a.deleted_at IS NOT NULL' })}::text
+  `SELECT ${json(foundAppointment())}::text
      FROM appointments a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3`,
 );
 
@@ -68,14 +68,14 @@ export const restoreAppointment = change('appointments.restore', {
 const outcome = (name: string, verb: 'cancelled' | 'reinstated' | 'outcome_set') =>
   change(name, {
     verb,
-    set: 'attended = $8, cancelled = $9, type = $10',
+    set: 'attended = $9, cancelled = $10, type = $11',
     takes: 3,
-    meets: 'a.cancelled = 1 AND $9::smallint = 0',
+    meets: 'a.cancelled = 1 AND $10::smallint = 0',
     where: 'a.deleted_at IS NULL',
     answer: whole,
   });
 
-/** $8 attended, $9 cancelled, $10 type. One and the same change, but for the name that the log has for it. */
+/** $9 attended, $10 cancelled, $11 type. One and the same change, but for the name that the log has for it. */
 export const setOutcome = {
   cancelled: outcome('appointments.cancel', 'cancelled'),
   reinstated: outcome('appointments.reinstate', 'reinstated'),

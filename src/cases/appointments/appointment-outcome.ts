@@ -3,7 +3,7 @@ import { notFound, notPossible } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import type { Instant } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
-import { type AppointmentRow, appointmentOf, changeOf, notice } from './appointment-changes.ts';
+import { appointmentOf, changeOf, type FoundAppointment, notice } from './appointment-changes.ts';
 import type { OutcomeBody } from './appointment-life.schema.ts';
 import * as sql from './appointment-life.sql.ts';
 import { NO_MESSAGES, planCancellation, planReminders } from './appointment-messages.ts';
@@ -13,12 +13,13 @@ import { NO_MESSAGES, planCancellation, planReminders } from './appointment-mess
 export async function restoreAppointment(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
   return untilWritten(async () => {
-    const row = await findInAnyState(context, caseId, id);
-    if (!row) throw notFound('appointment');
-    if (!row.deleted) throw notPossible('deleted_at', 'the appointment is not deleted');
+    const found = await findInAnyState(context, caseId, id);
+    if (!found) throw notFound('appointment');
+    const row = found.was.appointments;
+    if (row.deleted_at === null) throw notPossible('deleted_at', 'the appointment is not deleted');
     const now = clock();
     const plan = planReminders(appointmentOf(row), now, company);
-    const { parts, values } = changeOf(context, { caseId, id, row, now, plan });
+    const { parts, values } = changeOf(context, { caseId, id, found, now, plan });
     const record = await db.json(sql.restoreAppointment(parts), values);
     if (record) notice(context, plan, now, row.video_meeting);
     return record;
@@ -34,8 +35,9 @@ export async function setOutcome(
   const { db, company, clock } = context;
   const { type } = form.body;
   return untilWritten(async () => {
-    const row = await findInAnyState(context, caseId, id);
-    if (!row || row.deleted) throw notFound('appointment');
+    const found = await findInAnyState(context, caseId, id);
+    if (!found || found.was.appointments.deleted_at !== null) throw notFound('appointment');
+    const row = found.was.appointments;
     const before = appointmentOf(row);
     const attended = form.body.attended === undefined ? row.attended === 1 : form.body.attended === true;
     const cancelled = form.body.cancelled === undefined ? before.cancelled : form.body.cancelled === true;
@@ -49,7 +51,7 @@ export async function setOutcome(
       cancelled: () => planCancellation(now),
       reinstated: () => planReminders({ ...before, cancelled }, now, company),
     }[what]();
-    const { parts, values } = changeOf(context, { caseId, id, row, now, plan }, [
+    const { parts, values } = changeOf(context, { caseId, id, found, now, plan }, [
       Number(attended),
       Number(cancelled),
       type === undefined ? row.type : type,
@@ -73,9 +75,7 @@ function requireBegun(form: Form<OutcomeBody>, start: Instant, now: Instant): vo
   form.fault('attended', 'not_possible', 'the appointment has not begun yet');
 }
 
-type FoundRow = AppointmentRow & { attended: 0 | 1; type: string | null; deleted: boolean };
-
-async function findInAnyState({ db, company }: Context, caseId: string, id: string): Promise<FoundRow | undefined> {
-  const row = await db.json(sql.findInAnyState, [company.id, caseId, id]);
-  return row === undefined ? undefined : JSON.parse(row);
+async function findInAnyState(context: Context, caseId: string, id: string): Promise<FoundAppointment | undefined> {
+  const found = await context.db.json(sql.findInAnyState, [context.company.id, caseId, id]);
+  return found === undefined ? undefined : JSON.parse(found);
 }

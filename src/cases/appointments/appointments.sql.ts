@@ -1,6 +1,6 @@
 import { inParts, iso, json, statement } from '../../kernel/sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
-import { appointmentRow, change } from './appointment-changes.sql.ts';
+import { change, foundAppointment } from './appointment-changes.sql.ts';
 import { appointmentLog } from './appointment-log.sql.ts';
 import { callOff, MESSAGE_COLUMNS, placed } from './appointment-parts.sql.ts';
 import { created, givenWords, updated } from './appointment-shapes.sql.ts';
@@ -53,18 +53,18 @@ export const judgeAppointment = statement(
  * where there is one.
  */
 export const findAppointment = inParts<'recipient'>('appointments.find', (parts) => {
-  const row = { ...appointmentRow('coalesce($4, a.start_at)'), notes: 'a.notes', location: 'a.location' };
-  return `SELECT ${json(parts.includes('recipient') ? { ...row, recipient_known: isCustomer('$5') } : row)}::text
+  const found = foundAppointment('coalesce($4, a.start_at)');
+  return `SELECT ${json(parts.includes('recipient') ? { ...found, recipient_known: isCustomer('$5') } : found)}::text
     FROM appointments a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL`;
 });
 
-/** $8 start, $9 end, $10 and $11 recipients (email, SMS), $12 and $13 reminders wanted, $14 notes, $15 location. */
+/** $9 start, $10 end, $11 and $12 recipients (email, SMS), $13 and $14 reminders wanted, $15 notes, $16 location. */
 export const updateAppointment = change('appointments.update', {
   verb: 'updated',
-  set: `start_at = $8, end_at = $9, email_recipient = $10, sms_recipient = $11, email_reminder = $12,
-        sms_reminder = $13, notes = $14, location = $15`,
+  set: `start_at = $9, end_at = $10, email_recipient = $11, sms_recipient = $12, email_reminder = $13,
+        sms_reminder = $14, notes = $15, location = $16`,
   takes: 8,
-  meets: '(a.start_at, a.end_at) IS DISTINCT FROM ($8, $9) AND a.cancelled = 0',
+  meets: '(a.start_at, a.end_at) IS DISTINCT FROM ($9, $10) AND a.cancelled = 0',
   where: 'a.deleted_at IS NULL',
   answer: updated,
 });

@@ -8,7 +8,7 @@ import { originOf } from '../../kernel/record-log.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
 import { untilWritten } from '../../kernel/until-written.ts';
 import { zoneMark } from '../../kernel/wall-time.ts';
-import { type AppointmentRow, appointmentOf, changeOf, notice } from './appointment-changes.ts';
+import { appointmentOf, changeOf, type FoundAppointment, notice } from './appointment-changes.ts';
 import {
   type Appointment,
   type Asked,
@@ -81,7 +81,8 @@ export async function updateAppointment(
   const asked = readAsked(form);
   const newRecipient = form.faulty('email_recipient') ? null : body.email_recipient || null;
   return untilWritten(async () => {
-    const row = await findAppointment(context, caseId, id, times.start, newRecipient);
+    const found = await findAppointment(context, caseId, id, times.start, newRecipient);
+    const row = found.was.appointments;
     const before = appointmentOf(row);
     const after: Appointment = {
       start: times.start ?? before.start,
@@ -97,11 +98,11 @@ export async function updateAppointment(
       cancelled: before.cancelled,
     };
     requireOrder(form, after.start, after.end);
-    if (row.recipient_known === false) form.fault('email_recipient', ...UNKNOWN_RECIPIENT);
+    if (found.recipient_known === false) form.fault('email_recipient', ...UNKNOWN_RECIPIENT);
     form.check();
     const now = clock();
     const plan = planMessages(after, before, asked, now, company);
-    const { parts, values } = changeOf(context, { caseId, id, row, now, plan }, [
+    const { parts, values } = changeOf(context, { caseId, id, found, now, plan }, [
       ...appointmentColumns(after),
       body.notes === undefined ? row.notes : body.notes,
       body.location === undefined ? row.location : body.location,
@@ -130,7 +131,7 @@ async function findAppointment(
   id: string,
   newStart?: Instant,
   newRecipient: string | null = null,
-): Promise<FoundRow> {
+): Promise<FoundAppointment> {
   const start = newStart && toSql(newStart);
   const values = [company.id, caseId, id, start, ...(newRecipient === null ? [] : [newRecipient])];
   const row = await db.json(sql.findAppointment([newRecipient !== null && 'recipient']), values);
@@ -146,8 +147,6 @@ const appointmentColumns = ({ start, end, recipient, reminder }: Appointment): u
   reminder.email,
   reminder.sms,
 ];
-
-type FoundRow = AppointmentRow & { notes: string | null; location: string | null; recipient_known?: boolean };
 
 const UNKNOWN_RECIPIENT = ['unknown', 'is not the email of a customer of this case'] as const;
 
