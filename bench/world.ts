@@ -57,6 +57,8 @@ export async function readWorld(client: pg.Client, companies: FilledCompany[], o
 
 /** Brings back what was deleted, with its reminders, so that every round of deletes finds the same. */
 export async function restoreAppointments(client: pg.Client): Promise<void> {
+  // Without knowing how many there are by now, the planner has been seen to take minutes.
+  await client.query('ANALYZE appointments, messages');
   await client.query(
     `WITH a AS (
        UPDATE appointments SET deleted_at = NULL WHERE deleted_at IS NOT NULL RETURNING *

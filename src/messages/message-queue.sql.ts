@@ -21,7 +21,7 @@ const replaced = (m: string) => `EXISTS (
      AND (o.kind <> 'reminder' OR o.resend_of IS NOT NULL AND ${m}.resend_of IS NOT NULL))`;
 
 /** What was last sent there, but for `m` itself, put the appointment into the calendar. */
-const inCalendar = `EXISTS (${calendars('c.id <> m.id AND lower(c.recipient) = lower(m.recipient)')})`;
+const inCalendar = `EXISTS (${calendars((other) => `${other}.id <> m.id AND lower(${other}.recipient) = lower(m.recipient)`)})`;
 
 /** What was asked for later never comes before what is on its way. */
 const behindAnother = `EXISTS (

@@ -11,10 +11,10 @@ export const placed = (first: number) =>
 export const MESSAGE_COLUMNS =
   'company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at';
 
-/** A cancellation for each address whose calendar has the entry; `id` is that of the first. */
+/** A cancellation for each address whose calendar has the entry. Their identifiers begin as `id` does, with the time. */
 export const callOff = (id: string, now: string) =>
   `INSERT INTO messages (${MESSAGE_COLUMNS}, recipient)
-   SELECT a.company_id, a.case_id, a.id, a.start_at, CASE k.place WHEN 1 THEN ${id} ELSE gen_random_uuid() END,
+   SELECT a.company_id, a.case_id, a.id, a.start_at, (left(${id}::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
           'email', 'cancellation', 'scheduled', ${now}, false, ${now}, ${now}, k.recipient
      FROM a CROSS JOIN LATERAL (${calendars()}) k
     WHERE a.end_at > ${now}
