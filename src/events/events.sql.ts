@@ -49,19 +49,34 @@ export function eventStatements(logs: readonly RecordLog[]): EventStatements {
   };
 }
 
-/** What the record became is what it was before its next change, or what it is now. */
+/**
+ * What the record became is what it was before its next change, or what it is now. Both are shown by the same expression,
+ * which stands here once: the server pays for the length of a statement, and for every part of it, with every execution.
+ */
 function shownFrom(logs: readonly RecordLog[]) {
-  const byRecord = (shown: (log: RecordLog) => string) =>
-    `CASE split_part(e.type, '.', 1) ${logs.map((log) => `WHEN '${log.record}' THEN ${shown(log)}`).join('\n')} END`;
+  const byRecord = (which: (log: RecordLog) => string | undefined) => {
+    const cases = logs.flatMap((log) => {
+      const sql = which(log);
+      return sql === undefined ? [] : [`WHEN '${log.record}' THEN ${sql}`];
+    });
+    return `CASE split_part(e.type, '.', 1) ${cases.join('\n')} END`;
+  };
   const joins = `
     LEFT JOIN LATERAL (
       SELECT n.before, n.was, n.position FROM events n
        WHERE n.company_id = e.company_id AND n.case_id = e.case_id AND n.record_id = e.record_id AND n.position > e.position
        ORDER BY n.position LIMIT 1) n ON true
     CROSS JOIN LATERAL (
-      SELECT ${byRecord((log) => log.before('e'))} AS before,
-             CASE WHEN n.position IS NULL THEN ${byRecord((log) => `(${log.current})`)}
-                  ELSE ${byRecord((log) => log.before('n'))} END AS after OFFSET 0) a`;
+      SELECT CASE WHEN n.position IS NOT NULL THEN n.before
+                  ELSE ${byRecord(({ shown, current }) => (shown ? undefined : `(${current})`))} END AS before,
+             CASE WHEN n.position IS NOT NULL THEN n.was
+                  ELSE ${byRecord(({ shown, current }) => (shown ? `(${current})` : undefined))} END AS was OFFSET 0) t
+    CROSS JOIN LATERAL (
+      SELECT s.images[1] AS before, s.images[2] AS after
+        FROM (SELECT ARRAY(
+          SELECT CASE WHEN w.was IS NULL THEN w.before ELSE ${byRecord(({ shown }) => shown?.('w'))} END
+            FROM (VALUES (1, e.before, e.was), (2, t.before, t.was)) AS w (place, before, was) ORDER BY w.place) AS images
+          OFFSET 0) s OFFSET 0) a`;
   const changed = `CASE WHEN a.before IS NOT NULL AND a.after IS NOT NULL THEN ARRAY(
     SELECT coalesce(x.key, y.key) FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
      WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END`;

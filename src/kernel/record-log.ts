@@ -9,12 +9,12 @@ export type RecordLog<Verb extends string = string> = {
   path: string | undefined;
   params: Record<string, string>;
   access: Scope;
-  /** The record as it is now, for the row `e` of the log; null where it is gone. */
+  /** What the log would keep of the record as it is now, for the row `e` of the log; null where it is gone. */
   current: string;
+  /** What is shown of the rows in `was` of `entry`; undefined where the log keeps what is shown, in `before`. */
+  shown: ((entry: string) => string) | undefined;
   /** Whether there is or was such a record: $1 company, $2 id, $3 case or `noCase`. */
   exists: string;
-  /** What the record was, by the row `entry` of the log. */
-  before(entry: string): string;
   entry(verb: Verb, entry: Entry): string;
 };
 
@@ -59,15 +59,15 @@ export function recordLog<const Verb extends string>(
     ...logOf(options, key, image, 'before'),
     image,
     was: (row) => `(SELECT ${image} FROM ${row} ${as})`,
-    before: (entry) => `${entry}.before`,
+    shown: undefined,
   };
 }
 
-/** What every log has. `column`: where it keeps what was. */
+/** What every log has. `kept`: of the record under its alias, and in which column. */
 export function logOf<Verb extends string>(
   { record, verbs, path, params = {}, access, table, as }: LogOptions<Verb>,
   key: Key,
-  image: string,
+  kept: string,
   column: 'before' | 'was',
 ) {
   return {
@@ -76,7 +76,7 @@ export function logOf<Verb extends string>(
     path,
     params,
     access,
-    current: `SELECT ${image} FROM ${table} ${as} WHERE ${key.company} = e.company_id AND ${key.case} = e.case_id AND ${key.id} = e.record_id`,
+    current: `SELECT ${kept} FROM ${table} ${as} WHERE ${key.company} = e.company_id AND ${key.case} = e.case_id AND ${key.id} = e.record_id`,
     exists: `SELECT 1 FROM ${table} ${as}
       WHERE ${key.company} = $1 AND ${key.id} = $2 AND ${key.case} = $3`,
     entry: (verb: Verb, { from, at, origin, before }: Entry) =>

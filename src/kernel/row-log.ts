@@ -1,6 +1,6 @@
 import { type LogOptions, logOf, type RecordLog } from './record-log.ts';
 
-/** Gives what stands in FROM for the rows of a table: the table, or what the log kept of it. */
+/** Gives what stands in FROM for the rows of a table. */
 export type RowsOf = (table: string) => string;
 
 type Change<Verb extends string> = {
@@ -42,20 +42,14 @@ export function rowLog<const Verb extends string>(
     ([part, isPart]) => `, '${part}', ARRAY(SELECT part FROM ${part} part WHERE ${isPart('part')})`,
   );
   const kept = `json_build_object('${table}', ${as}${further.join('')})`;
-  const log = logOf(
-    options,
-    key,
-    image((part) => part),
-    'was',
-  );
+  const log = logOf(options, key, kept, 'was');
   const isIt = `${key.company} = $1 AND ${key.case} = $2 AND ${key.id} = $3`;
   return {
     ...log,
     kept,
-    // An entry from before rows were kept has the image itself.
-    before: (entry) => `CASE WHEN ${entry}.was IS NULL THEN ${entry}.before ELSE (
+    shown: (entry) => `(
       SELECT ${image((part) => `json_populate_recordset(NULL::${part}, ${entry}.was -> '${part}')`)}
-        FROM json_populate_record(NULL::${table}, ${entry}.was -> '${table}') ${as}) END`,
+        FROM json_populate_record(NULL::${table}, ${entry}.was -> '${table}') ${as})`,
     change: ({ verb, set, where = 'true', join = '', read, at, origin }) => {
       const seen = `seen AS MATERIALIZED (
         SELECT ${as}.version, ${kept} AS was FROM ${table} ${as} ${join} WHERE ${isIt} AND ${where})`;
