@@ -118,31 +118,32 @@ const placedColumns = (place: Message[]): unknown[] => [
 /** Channel, kind, state, whether it is for the day before, whether for the start that is to be, whether it was sent again by hand. */
 export type StoredMessage = string;
 
-type Word = { state: string; dayBefore: boolean };
-
 /**
  * What an appointment says of its messages: of each channel the two words, and whether the reminder is for the day before.
  * Those that are planned are the latest; `stored` are from the oldest to the newest, and a reminder of the present start
  * comes before those of others. The database has the same rule for what it reads (`storedWords`).
  */
 export function wordsOf({ place }: MessagePlan, stored: StoredMessage[] = []): unknown[] {
-  const latest = new Map<string, Word & { present: boolean }>();
-  for (const message of stored) {
-    const [channel, kind, state = '', dayBefore, start] = message.split(' ');
-    const key = `${channel} ${kind}`;
-    const present = kind === 'reminder' && start === 'true';
-    if (!present && latest.get(key)?.present) continue;
-    latest.set(key, { state: state === 'sending' ? 'scheduled' : state, dayBefore: dayBefore === 'true', present });
-  }
-  for (const { channel, kind, state, dayBefore } of place)
-    latest.set(`${channel} ${kind}`, { state, dayBefore, present: true });
   return CHANNELS.flatMap((channel) => {
-    const [confirmation, reminder] = ASKED_KINDS.map((kind) => latest.get(`${channel} ${kind}`));
+    const [confirmation, reminder] = ASKED_KINDS.map(
+      (kind) =>
+        place.find((message) => message.channel === channel && message.kind === kind) ??
+        latestOf(stored, `${channel} ${kind} `),
+    );
     const dayBefore = reminder?.dayBefore && STANDING.has(reminder.state);
     return [confirmation?.state, reminder?.state, Number(dayBefore ?? false)];
   });
 }
 
+function latestOf(stored: StoredMessage[], kind: string): { state: string; dayBefore: boolean } | undefined {
+  const ofKind = stored.filter((message) => message.startsWith(kind));
+  const latest = ofKind.findLast((message) => OF_PRESENT_START.test(message)) ?? ofKind.at(-1);
+  if (latest === undefined) return undefined;
+  const [state = '', dayBefore] = latest.slice(kind.length).split(' ');
+  return { state: state === 'sending' ? 'scheduled' : state, dayBefore: dayBefore === 'true' };
+}
+
+const OF_PRESENT_START = /^\w+ reminder \w+ \w+ true/;
 const FIRST_OF_START = /^\w+ reminder \w+ \w+ true false$/;
 /** What will remind, has done so, or failed to. */
 const STANDING = new Set(['scheduled', 'sent', 'failed']);
