@@ -1976,7 +1976,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -1988,7 +1988,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2002,7 +2002,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2016,7 +2016,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2032,7 +2032,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2046,7 +2046,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2060,7 +2060,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2072,7 +2072,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2088,7 +2088,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2102,7 +2102,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2118,7 +2118,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2134,7 +2134,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;
@@ -2150,7 +2150,7 @@ export type Operations = {
     input: {
       /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
       after?: string | undefined;
-      /** How many at most, up to 500. */
+      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
       limit?: number | undefined;
       /** Only these types, by commas. `invoice.*` means every type of that record. */
       types?: string | undefined;

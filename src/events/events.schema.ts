@@ -67,7 +67,7 @@ export const EventQuery = Type.Object({
       minimum: 1,
       maximum: MOST_EVENTS,
       default: USUAL_EVENTS,
-      description: `How many at most, up to ${MOST_EVENTS}.`,
+      description: `How many at most, up to ${MOST_EVENTS}. Fewer where they are large; the link leads on to the others.`,
     }),
   ),
   types: Type.Optional(

@@ -9,6 +9,8 @@ export const settledEvents = longStatement(
 
 // However rare the types that are asked for, a statement looks at no more.
 export const MOST_LOOKED = 10_000;
+// And shows no more at once than this many bytes of what was kept, as they are stored: an invoice may have thousands of items.
+const MOST_KEPT = 2_000_000;
 
 /** $1 company, $2 after, $3 up to (src/events/settled.ts), $4 limit, $5 types or null; then what else there is. */
 export type EventStatements = {
@@ -32,10 +34,17 @@ export function eventStatements(logs: readonly RecordLog[]): EventStatements {
           ORDER BY e.position LIMIT CASE WHEN $5::text[] IS NULL THEN $4::int ELSE ${MOST_LOOKED} END
        ), chosen AS (
          SELECT l.position FROM looked l WHERE $5 IS NULL OR l.type = ANY ($5) ORDER BY l.position LIMIT $4
+       ), weighed AS MATERIALIZED (
+         SELECT c.position, sum(w.kept) OVER (ORDER BY c.position) - w.kept AS ahead
+           FROM chosen c JOIN events e ON e.company_id = $1 AND e.position = c.position
+          CROSS JOIN LATERAL (
+            SELECT coalesce(pg_column_size(e.was), 0) + coalesce(pg_column_size(e.before), 0) AS kept) w
        )
-       SELECT s.looked, s.last::text, e.position::text, ${shown.json}::text AS json
-         FROM (SELECT count(*)::int AS looked, max(l.position) AS last FROM looked l) s
-         LEFT JOIN (chosen c JOIN events e ON e.company_id = $1 AND e.position = c.position ${shown.joins}) ON true
+       SELECT s.*, e.position::text, ${shown.json}::text AS json
+         FROM (SELECT count(*)::int AS looked, max(l.position)::text AS last, (SELECT count(*)::int FROM weighed) AS chosen
+                 FROM looked l) s
+         LEFT JOIN (weighed c JOIN events e ON e.company_id = $1 AND e.position = c.position ${shown.joins})
+           ON c.ahead < ${MOST_KEPT}
         ORDER BY e.position`,
     );
   return {

@@ -106,9 +106,10 @@ async function readEvents(
   const values = [company.id, from.toString(), settled.toString(), limit, types, ...which];
   const rows = await db.rows<EventRow>(list, values);
   const found = rows.filter((row): row is Found => row.position !== null);
-  const { looked = 0, last = null } = rows[0] ?? {};
+  const { looked = 0, last = null, chosen = 0 } = rows[0] ?? {};
   // As far as has been looked; where nothing is left, as far as everything has been seen.
-  const full = found.length === limit ? found.at(-1)?.position : looked === sql.MOST_LOOKED ? last : undefined;
+  const cut = found.length === limit || found.length < chosen;
+  const full = cut ? found.at(-1)?.position : looked === sql.MOST_LOOKED ? last : undefined;
   const end = settled === END ? BigInt(last ?? from) : settled;
   const next = full ? BigInt(full) : end > from ? end : from;
   return {
@@ -118,7 +119,8 @@ async function readEvents(
   };
 }
 
-type Looked = { looked: number; last: string | null };
+/** How many entries were looked at, up to where, and how many of them are of the right types. */
+type Looked = { looked: number; last: string | null; chosen: number };
 type Found = Looked & { position: string; json: string };
 type EventRow = Found | (Looked & { position: null; json: null });
 

@@ -7,16 +7,24 @@ type Change<Verb extends string> = {
   verb: Verb;
   /** Beside `updated_at` and `version`. */
   set?: string;
-  /** Of the record as it is, by its alias. `join`: what that needs beside it. */
+  /** Of the record as it is, by its alias. */
   where?: string;
-  join?: string;
-  /** Where the record was read before: the version that it had, and what was read, as `kept` gives it. It has no `join`. */
-  read?: { version: string; was: string };
   at: string;
   origin: string;
-};
+} & (
+  | {
+      /** What `where` needs beside the record. */
+      join?: string;
+      read?: undefined;
+    }
+  | {
+      /** Where the record was read before: the version that it had, and what was read, as `kept` gives it. */
+      read: { version: string; was: string };
+      join?: undefined;
+    }
+);
 
-/** Keeps the rows of the record as they are: all that is in them is its own. */
+/** Keeps the rows of the record as they are: nothing in them is hidden from whoever may see the record. */
 export type RowLog<Verb extends string = string> = RecordLog<Verb> & {
   /** The rows of the record that is there under its alias. */
   kept: string;
@@ -24,12 +32,12 @@ export type RowLog<Verb extends string = string> = RecordLog<Verb> & {
    * Parts of a statement: `seen` where it was not read before, the record under its alias as it was written, and `e`, the
    * entry. $1 company, $2 case, $3 id. Nothing is written where the record is not as it has to be, or where another change
    * came between: it is written onto the version that was seen, which every change moves on, so that what the log keeps
-   * is exact.
+   * is exact. Whoever has locked the record can do without, and writes `kept` by itself.
    */
   change(change: Change<Verb>): string;
 };
 
-/** Of what belongs to a case. It has no column that is not the record's own; `parts` are the tables with further rows of it. */
+/** Of what belongs to a case. `parts` are the tables with further rows of the record. */
 export function rowLog<const Verb extends string>(
   options: LogOptions<Verb> & {
     parts?: Record<string, (part: string) => string>;
@@ -47,9 +55,11 @@ export function rowLog<const Verb extends string>(
   return {
     ...log,
     kept,
+    // Taken apart once: of a large one each look takes milliseconds.
     shown: (entry) => `(
-      SELECT ${image((part) => `json_populate_recordset(NULL::${part}, ${entry}.was -> '${part}')`)}
-        FROM json_populate_record(NULL::${table}, ${entry}.was -> '${table}') ${as})`,
+      SELECT ${image((part) => `json_populate_recordset(NULL::${part}, kept.${part})`)}
+        FROM json_to_record(${entry}.was) AS kept (${[table, ...Object.keys(parts)].map((name) => `${name} json`).join(', ')}),
+             json_populate_record(NULL::${table}, kept.${table}) ${as})`,
     change: ({ verb, set, where = 'true', join = '', read, at, origin }) => {
       const seen = `seen AS MATERIALIZED (
         SELECT ${as}.version, ${kept} AS was FROM ${table} ${as} ${join} WHERE ${isIt} AND ${where})`;

@@ -5,7 +5,7 @@ export const ofAppointment = (alias: string) =>
 
 /**
  * The addresses whose calendar has the appointment, or is about to get it: what was last sent there by email decides, and
- * a confirmation for each is found that nothing came after. `among` narrows down the messages that count. There are seldom
+ * a confirmation for each is found that nothing came after, with the address as it was written there. `among` narrows down the messages that count. There are seldom
  * any, and a statement pays for every step of a plan, so this has few.
  */
 export const calendars = (among: (message: string) => string = () => 'true') => {

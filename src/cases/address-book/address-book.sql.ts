@@ -204,7 +204,8 @@ export const updateEntry = inParts<'relationship' | 'address'>('address_book.upd
 
 const unknown = (sent: string, known: string) =>
   `ARRAY(SELECT sent FROM unnest(${sent}) AS sent WHERE sent <> ALL (${known}))`;
-const ownTags = '(SELECT p.custom_tags FROM people p WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3)';
+const own = (column: string) =>
+  `(SELECT p.${column} FROM people p WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3)`;
 
 /** $1 company, $2 case, $3 id or null for a create, $4 tags, $5 custom tags, $6 customers: what stands in the way. */
 export const judgeEntry = statement(
@@ -212,8 +213,8 @@ export const judgeEntry = statement(
   `SELECT ($3::uuid IS NULL OR EXISTS (
             SELECT 1 FROM people p
              WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3 AND p.deleted_at IS NULL)) AS found,
-          ${unknown('$4::text[]', defaultTags)} AS tags,
-          ${unknown('$5::text[]', `${companyTags} || ${ownTags}`)} AS custom_tags,
+          ${unknown('$4::text[]', `${defaultTags} || ${own('tags')}`)} AS tags,
+          ${unknown('$5::text[]', `${companyTags} || ${own('custom_tags')}`)} AS custom_tags,
           ${unknown('$6::uuid[]', `${caseCustomers('$6')} || ${relatedCustomers}`)} AS customers
      FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
 );

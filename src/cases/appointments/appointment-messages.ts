@@ -6,8 +6,8 @@ import type { Part } from './appointment-parts.sql.ts';
 import { isDayBefore, reminderTime } from './reminder-times.ts';
 
 /**
- * What a create or an update means for the messages of an appointment. Pure: what has already gone out is known
- * only to the database, and the statements leave it alone.
+ * What a create or an update means for the messages of an appointment. Pure: how far a message is when it is written, only
+ * the database knows, and the statements leave alone what has gone out.
  */
 
 export const CHANNELS = ['email', 'sms'] as const;
@@ -121,7 +121,8 @@ export type StoredMessage = string;
 /**
  * What an appointment says of its messages: of each channel the two words, and whether the reminder is for the day before.
  * Those that are planned are the latest; `stored` are from the oldest to the newest, and a reminder of the present start
- * comes before those of others. The database has the same rule for what it reads (`storedWords`).
+ * comes before those of others. The database has the same rule for what it reads (`storedWords`). They are as they stood when
+ * the change was decided on: what is sent between that and the writing shows in the next answer.
  */
 export function wordsOf({ place }: MessagePlan, stored: StoredMessage[] = []): unknown[] {
   return CHANNELS.flatMap((channel) => {
