@@ -432,7 +432,7 @@ test('a change while a step is under way begins no second one beside it', async 
 /** A worker that is held up while it makes a meeting, for longer than its lease. */
 async function heldUp(firm: Firm): Promise<{ path: string; goOn: () => Promise<unknown> }> {
   const { path } = await book(firm);
-  const slow = meetingRooms(world, zoom, { timeoutMs: 60_000 });
+  const slow = meetingRooms(world, zoom, { timeoutMs: 60_000, slots: 1 });
   const held = Promise.withResolvers<undefined>();
   const reached = Promise.withResolvers<void>();
   let first = true;

@@ -25,6 +25,8 @@ type Options = {
   jitsi?: Partial<JitsiSettings>;
   secrets?: SecretBox;
   timeoutMs?: number;
+  /** One alone takes nothing, not even its own work anew, while it is held up. */
+  slots?: number;
   /** Of messages, which are sent by the same worker where one is given. */
   sender?: Sender;
 };
@@ -45,10 +47,11 @@ export function meetingSteps({ db, clock }: World, server: Zoom, options: Option
 /** A worker on the world's database and clock, driven step by step with `runOnce`. */
 export function meetingRooms(world: World, server: Zoom, options: Options = {}): DueWorker {
   const { db, connection, clock } = world;
-  const { sender } = options;
+  const { sender, slots = 32 } = options;
   const common = { db, clock: clock.read, logger, random: () => 0.5 };
   const meetings = meetingSteps(world, server, options);
   const messages =
     sender && messageQueues({ ...common, senders: { email: sender, sms: sender }, outcomes: new Outcomes() });
-  return new DueWorker({ db, connection, clock: clock.read, logger, queues: [meetings, ...(messages ?? [])] });
+  const queues = [meetings, ...(messages ?? [])];
+  return new DueWorker({ db, connection, clock: clock.read, logger, queues, slots });
 }
