@@ -388,6 +388,25 @@ for (const name of OPTIONAL_NAMES) {
   });
 }
 
+test('one update clears some fields, sets others, and replaces relationship and address, each as it was sent', async () => {
+  const firm = await world.firm();
+  const [first, second] = firm.customers;
+  const { id } = await create(firm, { ...OPTIONAL, relationship: { [first.id]: 'sister' }, address: ADDRESS });
+  const before = await person(firm, id);
+  const relationship = { [second.id]: 'the "other" one', [first.id]: 'aunt' };
+  const { data } = await update(firm, id, {
+    known_as: null,
+    dob: null,
+    alias: 'JD',
+    relationship,
+    address: { address_2: null, postcode: 'AB1 2CD' },
+  });
+  assert.deepEqual([data.known_as, data.dob, data.alias], [null, null, 'JD']);
+  assert.deepEqual(Object.entries(data.relationship), Object.entries(relationship));
+  assert.deepEqual(await person(firm, id), { ...before, known_as: null, dob: null, alias: 'JD', relationship });
+  assert.deepEqual(await addressOf(firm, id), { ...ADDRESS, address_2: '', postcode: 'AB1 2CD' });
+});
+
 for (const name of FREE_TEXTS) {
   test(`${name} takes 1000 characters, counted in code points, and not one more`, async () => {
     const firm = await world.firm();

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { addressBookLists } from '../src/cases/address-book/address-book.sql.ts';
 import { interactionLists } from '../src/cases/interactions/interactions.sql.ts';
 import { invoiceLists } from '../src/cases/invoices/invoices.sql.ts';
 import { openClient } from '../src/kernel/client.ts';
@@ -305,6 +306,19 @@ test('of invoices, which may have thousands of items, none is put together where
   assert.match(await items(), /actual rows/);
   await add(1);
   assert.match(await items(), /never executed/);
+});
+
+test('the address book of a case does not read the addresses of others', async () => {
+  const [firm, other] = [await world.firm(), await world.firm()];
+  await world.sql(
+    `INSERT INTO addresses (company_id, case_id, id, created_at, updated_at)
+     SELECT $1, $2, gen_random_uuid(), now(), now() FROM generate_series(1, 1000)`,
+    [other.companyId, other.caseId],
+  );
+  for (let i = 0; i < 5; i++) await person(firm, 'Jane', `Doe ${i}`);
+  await world.sql('ANALYZE people, addresses, relationships');
+  const plan = await explain(addressBookLists.all.text, [firm.companyId, firm.caseId]);
+  assert.match(plan.join('\n'), /Index Scan using addresses_pkey on addresses a .*loops=5/);
 });
 
 const explain = async (text: string, values: unknown[]) =>

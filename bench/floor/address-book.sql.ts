@@ -13,9 +13,9 @@ const details = {
   dob: orNull(plain(`to_char(p.dob, 'DD/MM/YYYY')`)),
 };
 const pronouns = columns(textOrNull, 'p', ...PRONOUNS);
-const relationship = (rows: string) =>
-  `(SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || ${text('r.word')}, ',' ORDER BY r.position), '') || '}' FROM ${rows})`;
-const stored = 'relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id';
+const storedRelationship = `(
+  SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || ${text('r.word')}, ',' ORDER BY r.position), '') || '}'
+    FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id)`;
 
 const person = object({
   id: plain('p.id'),
@@ -26,7 +26,7 @@ const person = object({
     marital_status: text(`coalesce(p.marital_status, '')`),
     ...details,
     ...pronouns,
-    relationship: relationship(stored),
+    relationship: storedRelationship,
     address: plain('p.address_id'),
     ...columns(text, 'p', 'tags', 'custom_tags'),
   }),
@@ -42,15 +42,20 @@ export const list: Statement = {
   name: 'floor.address_book',
   text: `SELECT ${array(`${person} || ',' || ${address}`, 'p.created_at, p.id')}
            FROM people p
-           JOIN addresses a ON a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id
+          CROSS JOIN LATERAL (
+            SELECT * FROM addresses a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = p.address_id LIMIT 1) a
           WHERE p.company_id = $1 AND p.case_id = $2 AND p.deleted_at IS NULL`,
 };
 
 const sentRelationships = 'unnest($6::uuid[], $7::text[]) WITH ORDINALITY AS r (customer_id, word, position)';
 const parameters = SENT.map((_field, i) => `$${10 + i}`);
 const dob = `to_date($${10 + SENT.length}, 'DD/MM/YYYY')`;
+const sentRelationship = `$${11 + SENT.length}::text`;
 
-/** $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the address as JSON, $9 its id. */
+/**
+ * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the address as JSON, $9 its id, then the fields of
+ * SENT, the day of birth, and the relationships as JSON.
+ */
 export const create: Statement = {
   name: 'floor.create_entry',
   text: `WITH a AS (
@@ -70,7 +75,7 @@ export const create: Statement = {
            entity_id: PERSON_WORD,
            data: object({
              ...names,
-             relationship: relationship(sentRelationships),
+             relationship: sentRelationship,
              address: plain('p.address_id'),
              ...pronouns,
            }),
@@ -129,7 +134,7 @@ export const update: Statement = {
            entity_id: PERSON_WORD,
            data: object({
              ...names,
-             relationship: relationship(sentRelationships),
+             relationship: sentRelationship,
              ...details,
              ...columns(textOrNull, 'p', 'gender', 'marital_status'),
              ...pronouns,

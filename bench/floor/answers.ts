@@ -31,6 +31,7 @@ const entry = (company: Company, caseId: string, id: string, addressId: string |
   addressId,
   ...addressBook.SENT.map((field) => body[field]),
   body.dob,
+  JSON.stringify(body.relationship),
 ];
 
 const interaction = (company: Company, caseId: string, id: string, body: Body): unknown[] => {

@@ -21,7 +21,8 @@ const common = {
   date_due: iso('v.date_due'),
   date_sent: orNull(iso('v.date_sent')),
 };
-const record = object({ ...common, date_created: iso('v.date_created'), date_paid: orNull(iso(`(${datePaid})`)) });
+/** A new one cannot have been paid, and a paid one is not changed here: the service asks for its day in another statement. */
+const record = object({ ...common, date_created: iso('v.date_created'), date_paid: NULL });
 
 const item = object({
   id: plain('t.id'),
@@ -98,7 +99,7 @@ export const update: Statement = {
               SET invoice_number = $4, sender_id = $5, date_created = ${instant('$6', '$13')},
                   date_due = ${instant('$7', '$13')}, vat = $8, sub_total = $9, vat_amount = $10, total = $11,
                   payment_terms = $12, updated_at = now(), version = version + 1
-            WHERE company_id = $1 AND case_id = $2 AND id = $3
+            WHERE company_id = $1 AND case_id = $2 AND id = $3 AND NOT (paid > 0 AND paid >= $11)
            RETURNING *
          ), removed AS (
            DELETE FROM invoice_items WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3

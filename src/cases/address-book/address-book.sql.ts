@@ -1,17 +1,7 @@
 import { inParts, iso, json, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 import { entryLog } from './entry-log.sql.ts';
-import {
-  addressItem,
-  columns,
-  details,
-  itsAddress,
-  names,
-  personItem,
-  pronouns,
-  relationshipOf,
-  storedRelationship,
-} from './entry-shapes.sql.ts';
+import { addressItem, columns, details, names, personItem, pronouns, storedRelationship } from './entry-shapes.sql.ts';
 
 /** What a request can set on a person; the names are the columns' and the wire's. */
 export const PERSON_FIELDS = [
@@ -39,7 +29,12 @@ export const ADDRESS_FIELDS = ['address_1', 'address_2', 'address_3', 'postcode'
 const fields = PERSON_FIELDS.join(', ');
 const parameters = (first: number, names: readonly string[]) => names.map((_name, i) => `$${first + i}`).join(', ');
 
-const withAddress = `JOIN addresses a ON ${itsAddress('a')}`;
+/**
+ * Looked up for each: the server has one plan for cases of all sizes, and joined all addresses of the case, or of
+ * everybody while there were few of them, with a list that it took for short.
+ */
+const withAddress = `CROSS JOIN LATERAL (
+  SELECT a.* FROM addresses a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = p.address_id LIMIT 1) a`;
 
 /** A person stands before its address, which came with it. Filters: part of a name as a pattern, tag, deleted. */
 export const addressBookLists = caseLists('address_book', {
@@ -84,7 +79,7 @@ const created = json({
   entity_id: `'person'`,
   data: json({
     ...names,
-    relationship: relationshipOf(sentRelationships('$6', '$7')),
+    relationship: `$${15 + PERSON_FIELDS.length}::json`,
     address: 'p.address_id',
     ...pronouns,
   }),
@@ -96,7 +91,7 @@ const created = json({
 
 /**
  * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the address's id, $9 now, $10 origin,
- * $11… the address's fields, $15… the person's
+ * $11… the address's fields, $15… the person's, then the relationships as the answer shows them
  */
 export const insertEntry = statement(
   'address_book.insert',
@@ -159,20 +154,21 @@ const isKnown = (sent: string, own: string, others: string) =>
   `(${sent} <@ ${own} OR ${sent} <@ (${others} || ${own}))`;
 
 /** A bit for each of the person's fields, in their order. */
-export const sentFields = (sent: (field: (typeof PERSON_FIELDS)[number]) => boolean): number =>
-  PERSON_FIELDS.reduce((bits, field, i) => (sent(field) ? bits | (1 << i) : bits), 0);
+export const fieldBits = (has: (field: (typeof PERSON_FIELDS)[number]) => boolean): number =>
+  PERSON_FIELDS.reduce((bits, field, i) => (has(field) ? bits | (1 << i) : bits), 0);
 
 /**
- * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 now, $7 origin, $8 which of the person's fields were sent (`sentFields`),
- * $9… those fields, then the relationships (customers, words) and the address, each where it was sent: null is a field
- * of it that was not. Nothing where another update came between.
+ * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 now, $7 origin, $8… the person's fields, where null is one that stays;
+ * then what the parts take: which of those fields are cleared (`fieldBits`), the relationships (customers, words, and as the
+ * answer shows them), the address's fields, where null is one that stays. Nothing where another update came between.
  */
-export const updateEntry = inParts<'relationship' | 'address'>('address_book.update', (parts) => {
-  const related = parts.includes('relationship');
-  const next = 9 + PERSON_FIELDS.length;
-  const [customers, words] = [`$${next}`, `$${next + 1}`];
-  const sent = sentRelationships(customers, words);
-  const address = ADDRESS_FIELDS.map((field, i) => `${field} = coalesce($${next + (related ? 2 : 0) + i}, a.${field})`);
+export const updateEntry = inParts<'cleared' | 'relationship' | 'address'>('address_book.update', (parts) => {
+  let last = 7 + PERSON_FIELDS.length;
+  const take = (part: (typeof parts)[number], count: number) =>
+    parts.includes(part) ? Array.from({ length: count }, () => `$${++last}`) : [];
+  const [cleared] = take('cleared', 1);
+  const [customers = '', words = '', shown] = take('relationship', 3);
+  const address = take('address', ADDRESS_FIELDS.length);
   const besides = {
     relationship: `gone AS (
       DELETE FROM relationships r USING p
@@ -180,26 +176,28 @@ export const updateEntry = inParts<'relationship' | 'address'>('address_book.upd
          AND r.customer_id <> ALL (${customers})
     ), r AS (
       INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
-      SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sent}
+      SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships(customers, words)}
       ON CONFLICT (company_id, case_id, person_id, customer_id)
       DO UPDATE SET word = excluded.word, position = excluded.position)`,
     address: `a AS (
-      UPDATE addresses a SET ${address.join(', ')}, updated_at = $6
+      UPDATE addresses a
+         SET ${ADDRESS_FIELDS.map((field, i) => `${field} = coalesce(${address[i]}, a.${field})`).join(', ')}, updated_at = $6
         FROM p WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id)`,
   };
   const known = `${isKnown('$4', 'p.tags', defaultTags)} AND ${isKnown('$5', 'p.custom_tags', companyTags)}
-    ${related ? `AND ${isKnown(customers, relatedCustomers, caseCustomers(customers))}` : ''}`;
-  const changed = PERSON_FIELDS.map(
-    (field, i) => `${field} = CASE WHEN $8::int & ${1 << i} <> 0 THEN $${9 + i} ELSE p.${field} END`,
-  );
+    ${shown ? `AND ${isKnown(customers, relatedCustomers, caseCustomers(customers))}` : ''}`;
+  const changed = PERSON_FIELDS.map((field, i) => {
+    const value = `coalesce($${8 + i}, p.${field})`;
+    return `${field} = ${cleared ? `CASE WHEN ${cleared}::int & ${1 << i} <> 0 THEN NULL ELSE ${value} END` : value}`;
+  });
   return `WITH ${entryLog.change({
     verb: 'updated',
     set: `${changed.join(', ')}, tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')}`,
     where: `p.deleted_at IS NULL AND ${known}`,
     at: '$6',
     origin: '$7',
-  })}${parts.map((part) => `, ${besides[part]}`).join('')}
-   SELECT ${updated(related ? relationshipOf(sent) : storedRelationship)}::text FROM p`;
+  })}${parts.map((part) => (part === 'cleared' ? '' : `, ${besides[part]}`)).join('')}
+   SELECT ${updated(shown ? `${shown}::json` : storedRelationship)}::text FROM p`;
 });
 
 const unknown = (sent: string, known: string) =>

@@ -38,6 +38,7 @@ export async function createEntry(context: Context, caseId: string, form: Form<E
         originOf(context),
         ...sql.ADDRESS_FIELDS.map((field) => address?.[field] ?? ''),
         ...personColumns(draft),
+        shownRelationship(draft),
       ]),
     () => judge(context, caseId, null, form, draft),
   );
@@ -53,7 +54,12 @@ export async function updateEntry(
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
-  const statement = sql.updateEntry([draft.customers !== null && 'relationship', address !== undefined && 'address']);
+  const cleared = sql.fieldBits((field) => draft.person[field] === null);
+  const statement = sql.updateEntry([
+    cleared !== 0 && 'cleared',
+    draft.customers !== null && 'relationship',
+    address !== undefined && 'address',
+  ]);
   return untilWritten(
     async () =>
       form.ok &&
@@ -65,9 +71,9 @@ export async function updateEntry(
         draft.customTags,
         toSql(clock()),
         originOf(context),
-        sql.sentFields((field) => draft.person[field] !== undefined),
         ...personColumns(draft),
-        ...(draft.customers === null ? [] : [draft.customers, draft.words]),
+        ...(cleared === 0 ? [] : [cleared]),
+        ...(draft.customers === null ? [] : [draft.customers, draft.words, shownRelationship(draft)]),
         ...(address === undefined ? [] : addressColumns(address)),
       ]),
     () => judge(context, caseId, id, form, draft),
@@ -75,6 +81,10 @@ export async function updateEntry(
 }
 
 const personColumns = ({ person }: Draft): unknown[] => sql.PERSON_FIELDS.map((field) => person[field]);
+
+/** What was sent is what is shown, which the database would have to put together from its parts again. */
+const shownRelationship = ({ customers, words }: Draft): string =>
+  JSON.stringify(Object.fromEntries(customers?.map((customer, i) => [customer, words?.[i]]) ?? []));
 
 /** An address has no null: what is cleared is empty, and what was not sent stays undefined. */
 const addressColumns = (address: EntryBody['address']): unknown[] =>

@@ -13,7 +13,7 @@ export const details = {
   ...columns('middle_names', 'known_as', 'tel_1', 'tel_2', 'email', 'occupation', 'preferred_name', 'alias'),
   dob: orNull(plain(`to_char(p.dob, 'DD/MM/YYYY')`)),
 };
-export const relationshipOf = (rows: string) =>
+const relationshipOf = (rows: string) =>
   `(SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM ${rows})`;
 export const itsRelationships = (part: string) =>
   `${part}.company_id = p.company_id AND ${part}.case_id = p.case_id AND ${part}.person_id = p.id`;
