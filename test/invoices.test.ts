@@ -992,6 +992,37 @@ test('an update changes no status, no payment and no sending date', async () => 
   );
 });
 
+test('an update shows as date_paid the payment with which its total was reached, and none where it is not', async () => {
+  const firm = await world.firm();
+  const { id } = await create(firm, { total: 120, items: items('kept') });
+  await add(firm, id, 'payments', { amount: 40, paid_at: '2026-05-03T10:00:00Z' });
+  await add(firm, id, 'payments', { amount: 30, paid_at: '2026-05-04T10:00:00Z' });
+  for (const [total, date] of [
+    [71, null],
+    [70, '2026-05-04T10:00:00.000000Z'],
+    [40, '2026-05-03T10:00:00.000000Z'],
+    [0, '2026-05-03T10:00:00.000000Z'],
+    [70.01, null],
+  ] as const) {
+    assert.equal((await update(firm, id, { total })).date_paid, date, `${total}`);
+    const listed = await only(firm);
+    assert.deepEqual([listed.total, listed.date_paid, listed.items.length], [total, date, 1]);
+  }
+});
+
+test('an update of a paid invoice replaces its items, keeps them and adds to them as any other does', async () => {
+  const firm = await world.firm();
+  const { id } = await create(firm, { items: items('old') });
+  await add(firm, id, 'payments', { amount: 120, paid_at: '2026-05-03T10:00:00Z' });
+  const names = async () => (await only(firm)).items.map(({ description }) => description);
+  await update(firm, id, { items: items('new'), total: 120 });
+  assert.deepEqual(await names(), ['new']);
+  await update(firm, id, { items: items('more'), keep_existing_items: true, total: 120 });
+  assert.deepEqual(await names(), ['new', 'more']);
+  await update(firm, id, { keep_existing_items: false, total: 120 });
+  assert.deepEqual(await names(), []);
+});
+
 // Items of an update
 
 const KEEP = {

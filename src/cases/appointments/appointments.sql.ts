@@ -80,6 +80,7 @@ export const deleteAppointment = statement(
     verb: 'deleted',
     set: 'deleted_at = $4',
     where: 'a.deleted_at IS NULL',
+    returning: 'a.company_id, a.case_id, a.id, a.start_at, a.end_at, a.video_meeting, a.cancelled, a.deleted_at',
     at: '$4',
     origin: '$6',
   })}, m AS (

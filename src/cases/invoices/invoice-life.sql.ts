@@ -55,8 +55,8 @@ const changeItem = (name: string, verb: Verb, cancelledAt: string, possible: str
     name,
     `WITH ${invoiceLog.change({
       verb,
-      where: `v.cancelled_at IS NULL AND t.id = $4 AND t.cancelled_at ${possible}`,
-      join: `JOIN invoice_items t ON ${ofInvoice('t')}`,
+      where: `v.cancelled_at IS NULL AND EXISTS (
+        SELECT 1 FROM invoice_items t WHERE ${ofInvoice('t')} AND t.id = $4 AND t.cancelled_at ${possible})`,
       at: '$5',
       origin: '$6',
     })}, t AS (

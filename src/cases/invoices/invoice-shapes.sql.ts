@@ -10,8 +10,12 @@ const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.pai
 export const ofInvoice = (part: string) =>
   `${part}.company_id = v.company_id AND ${part}.case_id = v.case_id AND ${part}.invoice_id = v.id`;
 
+const reached = (total: string) => `v.paid > 0 AND v.paid >= ${total}`;
+/** Has no day of payment, whatever else it is. */
+export const unpaid = (total: string) => `NOT (${reached(total)})`;
+
 /** The time of the payment with which the total was reached, in the order in which they were made. */
-const datePaid = (payments: string) => `CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+const datePaid = (payments: string) => `CASE WHEN v.cancelled_at IS NULL AND ${reached('v.total')} THEN (
   SELECT min(y.paid_at)
     FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS reached FROM ${payments} y
            WHERE ${ofInvoice('y')} AND y.reversed_at IS NULL) y
@@ -38,7 +42,9 @@ const common = {
   vat_amount: bare('v.vat_amount'),
   customer_case_id: plain('v.case_id'),
 };
-export const record = json({ ...common, date_created: iso('v.date_created') });
+/** Of creates and updates. `paidOn`: from `standing`, or nothing where it cannot have been paid in full. */
+export const record = (paidOn: 's.date_paid' | 'null') =>
+  json({ ...common, date_paid: paidOn, date_created: iso('v.date_created') });
 
 const itemFields = {
   id: plain('t.id'),

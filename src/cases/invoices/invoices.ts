@@ -59,10 +59,10 @@ export async function updateInvoice(
     await requireRoom(db, sql.itemLimit, [company.id, caseId, id], items.length);
   }
   const added = (items?.length ?? 0) > 0;
-  const statement = sql.updateInvoice([replace && 'removed', added && (replace ? 'placed' : 'appended')]);
+  let paid = false;
   const update = async (complete: Draft) =>
     db
-      .json(statement, [
+      .json(sql.updateInvoice([replace && 'removed', added && (replace ? 'placed' : 'appended'), paid && 'paid']), [
         company.id,
         caseId,
         id,
@@ -77,7 +77,13 @@ export async function updateInvoice(
         return undefined;
       });
   return untilWritten(
-    async () => draft && update(draft),
+    async () => {
+      if (!draft) return false;
+      const record = paid ? undefined : await update(draft);
+      // What is right for a paid one is right for all.
+      paid = true;
+      return record ?? update(draft);
+    },
     () => judge(context, caseId, id, form),
   );
 }

@@ -52,8 +52,7 @@ export const reversePayment = statement(
     verb: 'payment_reversed',
     set: `paid = v.paid - (SELECT y.amount FROM payments y
                             WHERE y.company_id = $1 AND y.case_id = $2 AND y.invoice_id = $3 AND y.id = $4)`,
-    where: 'y.id = $4 AND y.reversed_at IS NULL',
-    join: `JOIN payments y ON ${ofInvoice('y')}`,
+    where: `EXISTS (SELECT 1 FROM payments y WHERE ${ofInvoice('y')} AND y.id = $4 AND y.reversed_at IS NULL)`,
     at: '$5',
     origin: '$6',
   })}, y AS (
