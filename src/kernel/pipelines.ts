@@ -1,11 +1,14 @@
 import type pg from 'pg';
+import { atOnce, type Sent } from './at-once.ts';
 import { isBroken, isDeadlock } from './database-faults.ts';
 import { CodedError } from './errors.ts';
-import { SharedCommit, type Text } from './shared-commit.ts';
+import { type Row, SharedCommit } from './shared-commit.ts';
 import type { Statement } from './sql.ts';
 
 export type Query = Statement & { values: unknown[]; rowMode?: 'array' };
 
+/** The first column of the first row: null where that is null, undefined where there is no row. */
+type Text = string | null | undefined;
 type Lane = {
   client: pg.Client;
   underWay: number;
@@ -35,8 +38,6 @@ const STUCK_MS = 250;
 const PATIENCE_MS = 5_000;
 const MOST_TOGETHER = 8;
 const MOST_ALONE = 2;
-// Company, case, record.
-const KEY_LENGTH = 3;
 
 /**
  * Connections on which a statement is sent before the one ahead of it is answered: each is a transaction of its own, and
@@ -202,38 +203,48 @@ function take(lane: Lane): Lane {
 }
 
 function alone(lane: Lane, query: Query): Promise<Text> {
-  return new Promise((resolve, reject) => {
-    const shared = new SharedCommit([query], (error, texts) => {
-      if (error) return reject(error);
-      lane.prepared.add(query.name);
-      resolve(texts?.[0]);
-    });
-    lane.client.query(shared);
-  });
+  return new Promise((resolve, reject) => commit(lane, [{ query, asked: [{ query, resolve, reject }] }]));
 }
 
 function sendGathered(lane: Lane): void {
   if (lane.gathered.length === 0) return;
-  // In one order everywhere, so that two of these do not wait for each other.
-  const gathered = lane.gathered.sort((a, b) => compare(a.query, b.query));
+  const sent = atOnce(lane.gathered);
   lane.gathered = [];
-  const queries = gathered.map(({ query }) => query);
-  const shared = new SharedCommit(queries, (error, texts) => {
-    for (const [i, { query, resolve, reject }] of gathered.entries()) {
-      if (!error) resolve(texts?.[i]);
-      // Whether a broken connection has committed nobody knows. Otherwise the others have done nothing yet.
-      else if (isBroken(error) || (i === shared.at && !isDeadlock(error))) reject(error);
-      else alone(lane, query).then(resolve, reject);
+  const prepared = sent.filter(({ query }) => lane.prepared.has(query.name));
+  if (prepared.length > 0) commit(lane, prepared);
+  for (const one of sent) if (!lane.prepared.has(one.query.name)) commit(lane, [one]);
+}
+
+function commit(lane: Lane, sent: Sent<Gathered>[]): void {
+  const queries = sent.map(({ query }) => query);
+  const shared = new SharedCommit(queries, (error, answers) => {
+    for (const [i, { query, asked }] of sent.entries()) {
+      if (!error) {
+        lane.prepared.add(query.name);
+        answer(asked, answers?.[i] ?? []);
+      } else if (isBroken(error) || isItsOwn(error, sent, i, shared.at)) {
+        for (const { reject } of asked) reject(error);
+      } else {
+        for (const { query: own, resolve, reject } of asked) alone(lane, own).then(resolve, reject);
+      }
     }
   });
   lane.client.query(shared);
 }
 
-/** By the key of the record, which is what the values of every statement begin with. */
-function compare({ values: a }: Query, { values: b }: Query): number {
-  for (let i = 0; i < KEY_LENGTH; i++) {
-    const [one, other] = [String(a[i]), String(b[i])];
-    if (one !== other) return one < other ? -1 : 1;
-  }
-  return 0;
+/** A row has one column, or for one of several which of them, and theirs. */
+function answer(asked: Gathered[], rows: Row[]): void {
+  const texts: Text[] = [];
+  if (asked.length === 1) texts[0] = rows[0]?.[0];
+  else for (const [nth, text] of rows) texts[Number(nth) - 1] = text;
+  for (const [i, { resolve }] of asked.entries()) resolve(texts[i]);
+}
+
+/**
+ * Whether it is the fault of the one that asked for the i-th. Whether a broken connection has committed nobody knows;
+ * otherwise the others have done nothing yet, and who of several it was shows when each is asked for alone.
+ */
+function isItsOwn(error: unknown, sent: Sent<Gathered>[], i: number, at: number): boolean {
+  if (sent[i]?.asked.length !== 1) return false;
+  return sent.length === 1 || (i === at && !isDeadlock(error));
 }

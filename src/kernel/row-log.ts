@@ -1,4 +1,5 @@
 import { type LogOptions, logOf, type RecordLog } from './record-log.ts';
+import { type Given, ONE } from './several.ts';
 
 /** Gives what stands in FROM for the rows of a table. */
 export type RowsOf = (table: string) => string;
@@ -16,6 +17,7 @@ type Change<Verb extends string> = {
   origin: string;
   /** Where the record was read before: the version that it had, and what was read, as `kept` gives it. */
   read?: { version: string; was: string };
+  given?: Given;
 };
 
 /** Keeps the rows of the record as they are: nothing in them is hidden from whoever may see the record. */
@@ -56,17 +58,19 @@ export function rowLog<const Verb extends string>(
       SELECT ${image((part) => `json_populate_recordset(NULL::${part}, kept.${part})`)}
         FROM json_to_record(${entry}.was) AS kept (${[table, ...Object.keys(parts)].map((name) => `${name} json`).join(', ')}),
              json_populate_record(NULL::${table}, kept.${table}) ${as})`,
-    change: ({ verb, set, where = 'true', returning = `${as}.*`, read, at, origin }) => {
+    change: ({ verb, set, where = 'true', returning = `${as}.*`, read, at, origin, given = ONE }) => {
       // The parts are found by what no change of the record changes.
-      const [from, onto, seen, before] = read
+      const [beside, onto, seen, before] = read
         ? ['', read.version, '', `${read.was}::json`]
-        : [`FROM ${table} seen`, 'seen.version', ` AND ${isIt('seen')}`, `${as}.was`];
+        : [`${table} seen`, 'seen.version', ` AND ${isIt('seen')}`, `${as}.was`];
+      const from = [given.from, beside].filter((source) => source !== '').join(', ');
+      const changed = `${set ? `${set}, ` : ''}updated_at = ${at}, version = ${as}.version + 1`;
       return `${as} AS (
-        UPDATE ${table} ${as} SET ${set ? `${set}, ` : ''}updated_at = ${at}, version = ${as}.version + 1 ${from}
-         WHERE ${isIt(as)}${seen} AND ${as}.version = ${onto} AND ${where}
-        RETURNING ${returning}${read ? '' : `, ${keptOf('seen')} AS was`}
+        UPDATE ${table} ${as} SET ${given.here(changed)} ${from && `FROM ${from}`}
+         WHERE ${given.here(`${isIt(as)}${seen} AND ${as}.version = ${onto} AND ${where}`)}
+        RETURNING ${returning}${read ? '' : `, ${keptOf('seen')} AS was`}${given.carried}
       ), e AS (
-        ${log.entry(verb, { from: as, at, origin, before })}
+        ${given.behind(log.entry(verb, { from: as, at, origin, before }))}
       )`;
     },
   };

@@ -1,8 +1,7 @@
 import pg from 'pg';
 import type { Query } from './pipelines.ts';
 
-/** The first column of the first row: null where that is null, undefined where there is no row. */
-export type Text = string | null | undefined;
+export type Row = (string | null)[];
 
 /** What `pg` works with when it sends a statement; it has no types for these. */
 type Wire = {
@@ -12,11 +11,11 @@ type Wire = {
 };
 
 /** As `pg` calls it, which puts its own around it: with two values at most, and with an error alone. */
-type Callback = (error: Error | null, texts?: Text[]) => void;
+type Callback = (error: Error | null, answers?: Row[][]) => void;
 
 /**
  * The transaction ends where the server is told to synchronise: once, after the last. What its columns are nobody asks:
- * there is one, and it is text.
+ * they are read as text.
  */
 const unfinished = (wire: Wire): Wire =>
   Object.create(wire, { sync: { value: () => {} }, describe: { value: () => {} } });
@@ -36,7 +35,7 @@ export class SharedCommit extends pg.Query {
   /** Sends it, as `pg` does. */
   declare prepare: (wire: Wire) => void;
   readonly #statements: readonly Query[];
-  readonly #texts: Text[] = [];
+  readonly #answers: Row[][] = [];
   #at = 0;
   #sending = false;
 
@@ -74,8 +73,10 @@ export class SharedCommit extends pg.Query {
     return this.#at;
   }
 
-  handleDataRow({ fields }: { fields: (string | null)[] }): void {
-    if (this.#texts[this.#at] === undefined) this.#texts[this.#at] = fields[0];
+  handleDataRow({ fields }: { fields: Row }): void {
+    const rows = this.#answers[this.#at];
+    if (rows) rows.push(fields);
+    else this.#answers[this.#at] = [fields];
   }
 
   handleCommandComplete(): void {
@@ -89,6 +90,6 @@ export class SharedCommit extends pg.Query {
 
   /** The commit is done: until then an error would take back everything. */
   handleReadyForQuery(): void {
-    this.callback(null, this.#texts);
+    this.callback(null, this.#answers);
   }
 }

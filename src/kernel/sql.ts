@@ -1,19 +1,32 @@
+import type { Texts } from './several.ts';
 import { EPOCH_SHIFT } from './wall-time.ts';
 
 /** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
-export type Statement = { readonly name: string; readonly text: string; readonly takesTime?: 'list' | 'search' };
+export type Statement = {
+  readonly name: string;
+  readonly text: string;
+  readonly takesTime?: 'list' | 'search';
+  /** The same for several at once. It gives a row for each that has an answer: which of them, from 1 on, and the answer. */
+  readonly several?: Statement & { readonly types: readonly string[] };
+};
 
+const LONGEST_NAME = 63;
 const textByName = new Map<string, string>();
 
 /** A connection takes a name for one text only: another text under it would fail there, now and then. */
 function named(name: string, text: string): { name: string; text: string } {
+  if (name.length > LONGEST_NAME) throw new Error(`The server would cut off the end of ${name}.`);
   const known = textByName.get(name);
   if (known !== undefined && known !== text) throw new Error(`Two statements are called ${name}.`);
   textByName.set(name, text);
   return { name, text };
 }
 
-export const statement = (name: string, text: string): Statement => named(name, text);
+export function statement(name: string, text: string | Texts): Statement {
+  if (typeof text === 'string') return named(name, text);
+  const { one, several, types } = text;
+  return { ...named(name, one), several: { ...named(`${name}*`, several), types } };
+}
 
 /** A list that is found by its keys. It takes its time, and short ones do not wait behind it. */
 export const listStatement = (name: string, text: string): Statement => ({ ...named(name, text), takesTime: 'list' });
@@ -87,8 +100,6 @@ export const object = (fields: Record<string, Field>): Field => ({ sql: json(fie
 export const arrayText = (element: string, order: string): string =>
   `('[' || coalesce(string_agg(${element}, ',' ORDER BY ${order}), '') || ']')`;
 
-const LONGEST_NAME = 63;
-
 /** Gives the statement that has these parts. `bare`: the one that has none, for whoever looks through them all. */
 export type InParts<Part extends string> = ((parts: readonly (Part | false)[]) => Statement) & { bare: Statement };
 
@@ -96,12 +107,14 @@ export type InParts<Part extends string> = ((parts: readonly (Part | false)[]) =
  * A statement that consists of the parts that are needed, named after them and made when it is first needed: a part that
  * finds nothing to do, or a parameter that may be null, costs as well.
  */
-export function inParts<Part extends string>(name: string, text: (parts: readonly Part[]) => string): InParts<Part> {
+export function inParts<Part extends string>(
+  name: string,
+  text: (parts: readonly Part[]) => string | Texts,
+): InParts<Part> {
   const made = new Map<string, Statement>();
   const having = (wanted: readonly (Part | false)[]) => {
     const parts = wanted.filter((part) => part !== false);
     const whole = [name, ...parts].join('+');
-    if (whole.length > LONGEST_NAME) throw new Error(`The server would cut off the end of ${whole}.`);
     const known = made.get(whole) ?? statement(whole, text(parts));
     made.set(whole, known);
     return known;

@@ -1,3 +1,4 @@
+import { forSeveral } from '../../kernel/several.ts';
 import { inParts, iso, json, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 import { entryLog } from './entry-log.sql.ts';
@@ -89,29 +90,41 @@ const created = json({
   created_at: iso('p.created_at'),
 });
 
+const PERSON = PERSON_FIELDS.map((field) => (field === 'dob' ? 'date' : 'text'));
+const ADDRESS = ADDRESS_FIELDS.map(() => 'text');
+const CREATED = [
+  ...['uuid', 'uuid', 'uuid', 'text[]', 'text[]', 'uuid[]', 'text[]', 'uuid', 'timestamptz', 'text'],
+  ...[...ADDRESS, ...PERSON, 'text'],
+];
+
 /**
  * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the address's id, $9 now, $10 origin,
  * $11… the address's fields, $15… the person's, then the relationships as the answer shows them
  */
 export const insertEntry = statement(
   'address_book.insert',
-  `WITH scope AS (
-     SELECT company_id, id FROM cases
-      WHERE company_id = $1 AND id = $2 AND $4 <@ ${defaultTags} AND $5 <@ ${companyTags} AND $6 <@ ${caseCustomers('$6')}
-   ), a AS (
-     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, ${ADDRESS_FIELDS.join(', ')})
-     SELECT s.company_id, s.id, $8, $9, $9, ${parameters(11, ADDRESS_FIELDS)} FROM scope s
-   ), p AS (
-     INSERT INTO people (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, ${fields})
-     SELECT s.company_id, s.id, $3, $8, $4, $5, $9, $9, ${parameters(15, PERSON_FIELDS)} FROM scope s
-     RETURNING *
-   ), r AS (
-     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
-     SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships('$6', '$7')}
-   ), e AS (
-     ${entryLog.entry('created', { from: 'p', at: '$9', origin: '$10' })}
-   )
-   SELECT ${created}::text FROM p`,
+  forSeveral(
+    'p',
+    CREATED,
+    ({ insert, behind, whose }) => `WITH ${insert(
+      (
+        before,
+      ) => `INSERT INTO people (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, ${fields})
+         SELECT c.company_id, c.id, $3, $8, $4, $5, $9, $9, ${parameters(15, PERSON_FIELDS)} FROM ${before}cases c
+          WHERE c.company_id = $1 AND c.id = $2
+            AND $4 <@ ${defaultTags} AND $5 <@ ${companyTags} AND $6 <@ ${caseCustomers('$6')}
+         RETURNING *`,
+    )}, ${behind(`a AS (
+       INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, ${ADDRESS_FIELDS.join(', ')})
+       SELECT p.company_id, p.case_id, p.address_id, $9, $9, ${parameters(11, ADDRESS_FIELDS)} FROM p
+     ), r AS (
+       INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
+       SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships('$6', '$7')}
+     ), e AS (
+       ${entryLog.entry('created', { from: 'p', at: '$9', origin: '$10' })}
+     )`)}
+     SELECT ${whose}${behind(created)}::text FROM p`,
+  ),
 );
 
 const updated = (relationship: string) =>
@@ -153,6 +166,8 @@ const withAdded = (column: string, sent: string) =>
 const isKnown = (sent: string, own: string, others: string) =>
   `(${sent} <@ ${own} OR ${sent} <@ (${others} || ${own}))`;
 
+const UPDATED = ['uuid', 'uuid', 'uuid', 'text[]', 'text[]', 'timestamptz', 'text', ...PERSON];
+
 /** A bit for each of the person's fields, in their order. */
 export const fieldBits = (has: (field: (typeof PERSON_FIELDS)[number]) => boolean): number =>
   PERSON_FIELDS.reduce((bits, field, i) => (has(field) ? bits | (1 << i) : bits), 0);
@@ -163,12 +178,12 @@ export const fieldBits = (has: (field: (typeof PERSON_FIELDS)[number]) => boolea
  * answer shows them), the address's fields, where null is one that stays. Nothing where another update came between.
  */
 export const updateEntry = inParts<'cleared' | 'relationship' | 'address'>('address_book.update', (parts) => {
-  let last = 7 + PERSON_FIELDS.length;
-  const take = (part: (typeof parts)[number], count: number) =>
-    parts.includes(part) ? Array.from({ length: count }, () => `$${++last}`) : [];
-  const [cleared] = take('cleared', 1);
-  const [customers = '', words = '', shown] = take('relationship', 3);
-  const address = take('address', ADDRESS_FIELDS.length);
+  const types = [...UPDATED];
+  const take = (part: (typeof parts)[number], taken: string[]) =>
+    parts.includes(part) ? taken.map((type) => `$${types.push(type)}`) : [];
+  const [cleared] = take('cleared', ['int']);
+  const [customers = '', words = '', shown] = take('relationship', ['uuid[]', 'text[]', 'text']);
+  const address = take('address', ADDRESS);
   const besides = {
     relationship: `gone AS (
       DELETE FROM relationships r USING p
@@ -190,14 +205,19 @@ export const updateEntry = inParts<'cleared' | 'relationship' | 'address'>('addr
     const value = `coalesce($${8 + i}, p.${field})`;
     return `${field} = ${cleared ? `CASE WHEN ${cleared}::int & ${1 << i} <> 0 THEN NULL ELSE ${value} END` : value}`;
   });
-  return `WITH ${entryLog.change({
-    verb: 'updated',
-    set: `${changed.join(', ')}, tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')}`,
-    where: `p.deleted_at IS NULL AND ${known}`,
-    at: '$6',
-    origin: '$7',
-  })}${parts.map((part) => (part === 'cleared' ? '' : `, ${besides[part]}`)).join('')}
-   SELECT ${updated(shown ? `${shown}::json` : storedRelationship)}::text FROM p`;
+  return forSeveral(
+    'p',
+    types,
+    (given) => `WITH ${entryLog.change({
+      verb: 'updated',
+      set: `${changed.join(', ')}, tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')}`,
+      where: `p.deleted_at IS NULL AND ${known}`,
+      at: '$6',
+      origin: '$7',
+      given,
+    })}${parts.map((part) => (part === 'cleared' ? '' : `, ${given.behind(besides[part])}`)).join('')}
+     SELECT ${given.whose}${given.behind(updated(shown ? `${shown}::json` : storedRelationship))}::text FROM p`,
+  );
 });
 
 const unknown = (sent: string, known: string) =>

@@ -1,8 +1,9 @@
+import { forSeveral, type Given, ONE, type Texts } from '../../kernel/several.ts';
 import { inParts } from '../../kernel/sql.ts';
 import { ofAppointment } from '../../messages/calendars.sql.ts';
 import { appointmentLog } from './appointment-log.sql.ts';
 import { PARTS, type Part } from './appointment-parts.sql.ts';
-import { storedWords } from './appointment-shapes.sql.ts';
+import { givenWords, storedWords, WORDS } from './appointment-shapes.sql.ts';
 
 /**
  * What is decided on: the appointment with its version, and all that its messages depend on. `start` is the one that it is
@@ -24,8 +25,8 @@ const meetingFailed = `EXISTS (
 type Change = {
   verb: Parameters<typeof appointmentLog.entry>[0];
   set: string;
-  /** How many parameters that takes. */
-  takes: number;
+  /** The types of the parameters that it takes. */
+  takes: string[];
   meets: string;
   where: string;
   answer: (zone: string) => string;
@@ -38,27 +39,36 @@ type Change = {
  */
 export const change = (name: string, options: Change) => inParts<Part>(name, (parts) => changeText(options, parts));
 
-const FIRST_SET = 9;
+const COMMON = ['uuid', 'uuid', 'uuid', 'int', 'timestamptz', 'text', 'text', 'text'];
 
-function changeText({ verb, set, takes, meets, where, answer }: Change, parts: readonly Part[]): string {
-  let next = FIRST_SET + takes;
-  const besides = parts.map((part) => {
-    const before = next - 1;
-    next += PARTS[part].takes;
-    return `, ${PARTS[part].sql((place) => `$${before + place}`)}`;
-  });
+function changeText({ verb, set, takes, meets, where, answer }: Change, parts: readonly Part[]): string | Texts {
+  const types = [...COMMON, ...takes];
+  const besides: string[] = [];
+  let words: string | undefined;
+  for (const part of parts) {
+    const before = types.length;
+    if (part === 'words') {
+      types.push(...WORDS);
+      words = givenWords(before + 1);
+    } else {
+      types.push(...PARTS[part].takes);
+      besides.push(`, ${PARTS[part].sql((place) => `$${before + place}`)}`);
+    }
+  }
   const written = parts.filter((part) => part !== 'cancellations' && part !== 'meeting');
-  const words = parts.includes('words') ? 'words w' : storedWords(...written);
   const pending = parts.includes('meeting')
     ? `, meeting_pending = a.video_meeting AND ${meets} OR a.meeting_pending AND NOT ${meetingFailed}`
     : '';
-  return `WITH ${appointmentLog.change({
+  const text = (given: Given) => `WITH ${appointmentLog.change({
     verb,
     set: `${set}${pending}`,
     where,
     read: { version: '$4', was: '$8' },
     at: '$5',
     origin: '$7',
-  })}${besides.join('')}
-    SELECT ${answer('$6')}::text FROM a, ${words}`;
+    given,
+  })}${given.behind(besides.join(''))}
+    SELECT ${given.whose}${given.behind(`${answer('$6')}::text FROM a, ${words ?? storedWords(...written)}`)}`;
+  // What was written beside it is looked through for the words as if it were all of one appointment.
+  return words === undefined ? text(ONE) : forSeveral('a', types, text);
 }

@@ -59,7 +59,7 @@ export const findInAnyState = statement(
 export const restoreAppointment = change('appointments.restore', {
   verb: 'restored',
   set: 'deleted_at = NULL',
-  takes: 0,
+  takes: [],
   meets: 'a.cancelled = 0',
   where: 'a.deleted_at IS NOT NULL',
   answer: whole,
@@ -69,7 +69,7 @@ const outcome = (name: string, verb: 'cancelled' | 'reinstated' | 'outcome_set')
   change(name, {
     verb,
     set: 'attended = $9, cancelled = $10, type = $11',
-    takes: 3,
+    takes: ['smallint', 'smallint', 'text'],
     meets: 'a.cancelled = 1 AND $10::smallint = 0',
     where: 'a.deleted_at IS NULL',
     answer: whole,

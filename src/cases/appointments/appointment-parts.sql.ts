@@ -1,11 +1,11 @@
 import { calendars, ofAppointment } from '../../messages/calendars.sql.ts';
 import { messageLog } from '../../messages/message-log.sql.ts';
 import { followAppointments } from '../../video/wish.sql.ts';
-import { givenWords } from './appointment-shapes.sql.ts';
 
+export const PLACED = ['uuid[]', 'text[]', 'text[]', 'text[]', 'timestamptz[]', 'boolean[]'];
 /** The message arrays, one element per message, from parameter `first` on. */
 export const placed = (first: number) =>
-  `unnest(${['uuid', 'text', 'text', 'text', 'timestamptz', 'boolean'].map((type, i) => `$${first + i}::${type}[]`).join(', ')})
+  `unnest(${PLACED.map((type, i) => `$${first + i}::${type}`).join(', ')})
      AS n (id, channel, kind, state, due_at, day_before)`;
 
 export const MESSAGE_COLUMNS =
@@ -23,9 +23,10 @@ export const callOff = (id: string, now: string) =>
 
 type Place = (place: number) => string;
 
+const MESSAGES = ['uuid[]', 'text[]', 'text[]', 'timestamptz[]', 'boolean[]'];
 /** Messages of one kind, an element for each channel. */
 const newMessages = ($: Place) =>
-  `unnest(${$(1)}::uuid[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::timestamptz[], ${$(5)}::boolean[])
+  `unnest(${MESSAGES.map((type, i) => `${$(i + 1)}::${type}`).join(', ')})
      AS n (id, channel, state, due_at, day_before)`;
 const newMessage = (kind: string) =>
   `a.company_id, a.case_id, a.id, a.start_at, n.id, n.channel, '${kind}', n.state, n.due_at, n.day_before, $5, $5`;
@@ -42,7 +43,7 @@ const superseded = ($: Place) => `superseded AS (
  */
 export const PARTS = {
   withdrawn: {
-    takes: 3,
+    takes: ['text[]', 'text[]', 'text[]'],
     sql: ($) => `withdrawn AS (
       UPDATE messages m
          SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
@@ -54,13 +55,13 @@ export const PARTS = {
   },
   /** For a start that has had none. */
   reminders: {
-    takes: 5,
+    takes: MESSAGES,
     sql: ($) => `${superseded($)}, reminders AS (
       INSERT INTO messages (${MESSAGE_COLUMNS}) SELECT ${newMessage('reminder')} FROM a, ${newMessages($)} RETURNING *)`,
   },
   /** For a start that has had some, of one channel at least. */
   renewed: {
-    takes: 5,
+    takes: MESSAGES,
     sql: ($) => `${superseded($)}, placed_before AS MATERIALIZED (
       SELECT m.id, m.channel, m.state, ${messageLog.image} AS before
         FROM a JOIN messages m ON ${ofAppointment('m')}
@@ -83,7 +84,7 @@ export const PARTS = {
       })})`,
   },
   confirmations: {
-    takes: 5,
+    takes: MESSAGES,
     sql: ($) => `confirmations AS (
       INSERT INTO messages (${MESSAGE_COLUMNS})
       SELECT ${newMessage('confirmation')} FROM a, ${newMessages($)}
@@ -92,12 +93,11 @@ export const PARTS = {
       RETURNING *)`,
   },
   cancellations: {
-    takes: 1,
+    takes: ['uuid'],
     sql: ($) => `cancellations AS (${callOff(`${$(1)}::uuid`, '$5::timestamptz')})`,
   },
-  /** In place of those that would be looked up, where what was found and what is planned tell them. */
-  words: { takes: 6, sql: ($) => `words AS (${givenWords($)})` },
-  meeting: { takes: 0, sql: () => `meeting AS (${followAppointments('$5')})` },
-} satisfies Record<string, { takes: number; sql: ($: Place) => string }>;
+  meeting: { takes: [], sql: () => `meeting AS (${followAppointments('$5')})` },
+} satisfies Record<string, { takes: string[]; sql: ($: Place) => string }>;
 
-export type Part = keyof typeof PARTS;
+/** `words`: in place of those that would be looked up, where what was found and what is planned tell them. */
+export type Part = keyof typeof PARTS | 'words';

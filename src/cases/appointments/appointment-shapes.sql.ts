@@ -24,10 +24,16 @@ const wordsOf = (messages: string[]) => `LATERAL (
             FROM (${messages.join(' UNION ALL ')}) m
            ORDER BY channel, kind, (kind = 'reminder' AND m.start_at = a.start_at) DESC, id DESC, written DESC) latest) w`;
 
-/** As the process gives them, in parameters: those of a new appointment are what is planned for it. */
-export const givenWords = ($: (place: number) => string) =>
-  `SELECT ${$(1)}::text AS email_confirmation, ${$(2)}::text AS email_notification, ${$(3)}::int AS email_day_before,
-          ${$(4)}::text AS sms_confirmation, ${$(5)}::text AS sms_notification, ${$(6)}::int AS sms_day_before`;
+export const WORDS = ['text', 'text', 'int', 'text', 'text', 'int'];
+/** As the process gives them, in parameters from `first` on: those of a new appointment are what is planned for it. */
+export const givenWords = (first: number) => {
+  const [emailConfirmation, emailReminder, emailDay, smsConfirmation, smsReminder, smsDay] = WORDS.map(
+    (type, i) => `$${first + i}::${type}`,
+  );
+  return `LATERAL (
+    SELECT ${emailConfirmation} AS email_confirmation, ${emailReminder} AS email_notification, ${emailDay} AS email_day_before,
+           ${smsConfirmation} AS sms_confirmation, ${smsReminder} AS sms_notification, ${smsDay} AS sms_day_before) w`;
+};
 
 /** From all that there are. The statement sees them as they were before it: what it has `written` is the newer form. */
 export const storedWords = (...written: string[]) =>

@@ -1,4 +1,5 @@
 import { rowLog } from '../../kernel/row-log.ts';
+import { forSeveral } from '../../kernel/several.ts';
 import { iso, json, jsonText, orNull, plain, statement, text, wall } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 
@@ -57,18 +58,25 @@ export const interactionLists = caseLists('interactions', {
   order: 'i.happened_at DESC, i.created_at DESC, i.id DESC',
 });
 
+const WRITTEN = ['uuid', 'uuid', 'uuid', 'text', 'text', 'timestamptz', 'text', 'text', 'timestamptz', 'text'];
+
 /** $1 company, $2 case, $3 id, $4 type, $5 notes, $6 when, $7 sender, $8 recipient, $9 now, $10 origin */
 export const insertInteraction = statement(
   'interactions.insert',
-  `WITH i AS (
-     INSERT INTO interactions
-       (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
-     SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $9 FROM cases c WHERE c.company_id = $1 AND c.id = $2
-     RETURNING *
-   ), e AS (
-     ${interactionLog.entry('created', { from: 'i', at: '$9', origin: '$10' })}
-   )
-   SELECT ${record}::text FROM i`,
+  forSeveral(
+    'i',
+    WRITTEN,
+    (given) => `WITH ${given.insert(
+      (before) => `INSERT INTO interactions
+           (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
+         SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $9 FROM ${before}cases c
+          WHERE c.company_id = $1 AND c.id = $2
+         RETURNING *`,
+    )}, e AS (
+       ${given.behind(interactionLog.entry('created', { from: 'i', at: '$9', origin: '$10' }))}
+     )
+     SELECT ${given.whose}${record}::text FROM i`,
+  ),
 );
 
 /**
@@ -77,15 +85,20 @@ export const insertInteraction = statement(
  */
 export const updateInteraction = statement(
   'interactions.update',
-  `WITH ${interactionLog.change({
-    verb: 'updated',
-    set: `type = $4, notes = coalesce($5, i.notes), happened_at = coalesce($6, i.happened_at),
-          sender = CASE WHEN $11 THEN $7 ELSE i.sender END, recipient = coalesce($8, i.recipient)`,
-    where: 'i.deleted_at IS NULL',
-    at: '$9',
-    origin: '$10',
-  })}
-   SELECT ${record}::text FROM i`,
+  forSeveral(
+    'i',
+    [...WRITTEN, 'boolean'],
+    (given) => `WITH ${interactionLog.change({
+      verb: 'updated',
+      set: `type = $4, notes = coalesce($5, i.notes), happened_at = coalesce($6, i.happened_at),
+            sender = CASE WHEN $11 THEN $7 ELSE i.sender END, recipient = coalesce($8, i.recipient)`,
+      where: 'i.deleted_at IS NULL',
+      at: '$9',
+      origin: '$10',
+      given,
+    })}
+     SELECT ${given.whose}${record}::text FROM i`,
+  ),
 );
 
 /** $1 company, $2 case, $3 id. A deleted one is found too. */

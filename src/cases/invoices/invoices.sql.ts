@@ -1,3 +1,4 @@
+import { forSeveral } from '../../kernel/several.ts';
 import { inParts, limit, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 import { invoiceLog } from './invoice-log.sql.ts';
@@ -29,15 +30,19 @@ const recipients = `(
           FROM customers u
          WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL) n)`;
 
+const LINES = ['uuid[]', 'text[]', 'numeric[]', 'numeric[]', 'numeric[]', 'numeric[]', 'numeric[]'];
 /** The item arrays, one element per line, from parameter `first` on. */
 const lines = (first: number) =>
-  `unnest(${['uuid', 'text', 'numeric', 'numeric', 'numeric', 'numeric', 'numeric']
-    .map((type, i) => `$${first + i}::${type}[]`)
-    .join(', ')})
+  `unnest(${LINES.map((type, i) => `$${first + i}::${type}`).join(', ')})
    WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)`;
 
 const ITEM_COLUMNS =
   'company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position';
+
+const FIGURES = [
+  ...['uuid', 'uuid', 'uuid', 'text', 'uuid', 'timestamptz', 'timestamptz'],
+  ...['numeric', 'numeric', 'numeric', 'numeric'],
+];
 
 /**
  * $1 company, $2 case, $3 id, $4 number, $5 sender, $6 created, $7 due, $8 vat, $9 sub_total, $10 vat_amount,
@@ -45,20 +50,26 @@ const ITEM_COLUMNS =
  */
 export const insertInvoice = statement(
   'invoices.insert',
-  `WITH v AS (
-     INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total,
-       vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at)
-     SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${recipients}, $14, $14
-       FROM cases c WHERE c.company_id = $1 AND c.id = $2
-     ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
-     RETURNING *
-   ), items AS (
-     INSERT INTO invoice_items (${ITEM_COLUMNS})
-     SELECT v.company_id, v.case_id, v.id, l.* FROM v, ${lines(15)}
-   ), e AS (
-     ${invoiceLog.entry('created', { from: 'v', at: '$14', origin: '$22' })}
-   )
-   SELECT ${record('null')}::text FROM v`,
+  forSeveral(
+    'v',
+    [...FIGURES, 'text', 'text', 'timestamptz', ...LINES, 'text'],
+    (given) => `WITH ${given.insert(
+      (
+        before,
+      ) => `INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat,
+           sub_total, vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at)
+         SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${recipients}, $14, $14
+           FROM ${before}cases c WHERE c.company_id = $1 AND c.id = $2
+         ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
+         RETURNING *`,
+    )}, items AS (
+       INSERT INTO invoice_items (${ITEM_COLUMNS})
+       SELECT v.company_id, v.case_id, v.id, l.* FROM v, ${given.behind(lines(15))}
+     ), e AS (
+       ${given.behind(invoiceLog.entry('created', { from: 'v', at: '$14', origin: '$22' }))}
+     )
+     SELECT ${given.whose}${record('null')}::text FROM v`,
+  ),
 );
 
 /**
@@ -66,6 +77,7 @@ export const insertInvoice = statement(
  * Few are, and to look for the day costs a tenth of the statement also where there is none to be found.
  */
 type UpdatePart = 'removed' | 'placed' | 'appended' | 'paid';
+const UPDATED = [...FIGURES, 'text', 'timestamptz', 'text'];
 
 /**
  * As above, without the terms; $12 payment terms or null, $13 now, $14 origin, $15… the items, where there are any.
@@ -84,15 +96,21 @@ export const updateInvoice = inParts<UpdatePart>('invoices.update', (parts) => {
   const besides = { removed, placed: added('0'), appended: added(last) };
   const ofItems = parts.filter((part) => part !== 'paid');
   const paid = parts.includes('paid');
-  return `WITH ${invoiceLog.change({
-    verb: 'updated',
-    set: `invoice_number = $4, sender_id = $5, date_created = $6, date_due = $7, vat = $8, sub_total = $9,
-          vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms)`,
-    where: paid ? 'true' : unpaid('$11'),
-    at: '$13',
-    origin: '$14',
-  })}${ofItems.map((part) => `, ${besides[part]}`).join('')}
-   SELECT ${paid ? `${record('s.date_paid')}::text FROM v, ${standing}` : `${record('null')}::text FROM v`}`;
+  const types = ofItems.some((part) => part !== 'removed') ? [...UPDATED, ...LINES] : UPDATED;
+  return forSeveral(
+    'v',
+    types,
+    (given) => `WITH ${invoiceLog.change({
+      verb: 'updated',
+      set: `invoice_number = $4, sender_id = $5, date_created = $6, date_due = $7, vat = $8, sub_total = $9,
+            vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms)`,
+      where: paid ? 'true' : unpaid('$11'),
+      at: '$13',
+      origin: '$14',
+      given,
+    })}${ofItems.map((part) => `, ${given.behind(besides[part])}`).join('')}
+     SELECT ${given.whose}${paid ? `${record('s.date_paid')}::text FROM v, ${standing}` : `${record('null')}::text FROM v`}`,
+  );
 });
 
 /** $1 company, $2 case, $3 invoice. A request has at most 1,000, but adds to those that are there. */

@@ -1,0 +1,52 @@
+import pg from 'pg';
+import type { Query } from './pipelines.ts';
+import { isArray } from './several.ts';
+
+// Two cost as much by themselves as one statement for both.
+const LEAST = 3;
+// Company, case, record: what the values of every statement begin with.
+const KEY_LENGTH = 3;
+
+function compareKeys({ values: a }: Query, { values: b }: Query): number {
+  for (let i = 0; i < KEY_LENGTH; i++) {
+    const [one, other] = [String(a[i]), String(b[i])];
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** A statement, and who asked for it. */
+export type Sent<Asked> = { query: Query; asked: Asked[] };
+
+/**
+ * What is sent for all who ask: one statement for several who ask for the same, each of another record, since a statement
+ * changes a record once; the others have theirs. In one order everywhere, so that two commits do not wait for each other.
+ */
+export function atOnce<Asked extends { query: Query }>(all: Asked[]): Sent<Asked>[] {
+  const alike = new Map<Query['several'], Asked[]>();
+  const sent: Sent<Asked>[] = [];
+  for (const one of all.toSorted((a, b) => compareKeys(a.query, b.query))) {
+    const { several } = one.query;
+    const others = several && alike.get(several);
+    const last = others?.at(-1);
+    if (!several || (last && compareKeys(last.query, one.query) === 0)) sent.push({ query: one.query, asked: [one] });
+    else if (others) others.push(one);
+    else alike.set(several, [one]);
+  }
+  for (const [several, asked] of alike) {
+    if (several && asked.length >= LEAST) sent.push({ query: forAll(several, asked), asked });
+    else for (const one of asked) sent.push({ query: one.query, asked: [one] });
+  }
+  return sent.sort(({ asked: [a] }, { asked: [b] }) => (a && b ? compareKeys(a.query, b.query) : 0));
+}
+
+function forAll(several: NonNullable<Query['several']>, asked: { query: Query }[]): Query {
+  const { name, text, types } = several;
+  const values = types.map((type, i) =>
+    asked.map(({ query }) => (isArray(type) ? arrayText(query.values[i]) : query.values[i])),
+  );
+  return { name, text, values };
+}
+
+/** As `pg` would send it; it has no types for this. */
+const { prepareValue: arrayText } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils;

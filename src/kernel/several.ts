@@ -1,0 +1,65 @@
+/**
+ * One statement for several requests that ask for the same at the same moment: what a statement costs by itself, before it
+ * comes to its rows, is then paid once. See docs/decisions/0021-one-statement-for-several.md.
+ */
+
+/** What the text of a statement says differently where it does its work for several at once. */
+export type Given = {
+  /** SQL of the part that reads or writes the record itself, with the parameters of that record. */
+  here: (sql: string) => string;
+  /** SQL of what follows, which takes them from the record as it was written. */
+  behind: (sql: string) => string;
+  /** What that part has to take its parameters from. */
+  from: string;
+  /** What an UPDATE has to return for what follows. */
+  carried: string;
+  /** The part of an INSERT, whose own RETURNING knows nothing but its row: $3 is the id. It is given what stands before its FROM list. */
+  insert: (sql: (before: string) => string) => string;
+  /** What stands before an answer, to tell whose it is. */
+  whose: string;
+};
+
+const same = (sql: string): string => sql;
+
+/** For one: the parameters are there, whoever needs them. */
+const forOne = (as: string): Given => ({
+  here: same,
+  behind: same,
+  from: '',
+  carried: '',
+  insert: (sql) => `${as} AS (${sql('')})`,
+  whose: '',
+});
+export const ONE = forOne('');
+
+/** A text for one, and one for several: an array for each parameter, with an element for each of them. */
+export type Texts = { one: string; several: string; types: readonly string[] };
+
+/**
+ * `as`: the record that is changed. `types`: those of the parameters. An array among them is sent as its text, because
+ * arrays of arrays cannot differ in length.
+ */
+export function forSeveral(as: string, types: readonly string[], text: (given: Given) => string): Texts {
+  const names = types.map((_type, i) => `p${i + 1}`);
+  const arrays = types.map((type, i) => `$${i + 1}::${isArray(type) ? 'text' : type}[]`);
+  const taken = (from: string) => (sql: string) =>
+    sql.replaceAll(/\$(\d+)/g, (_parameter, place) => {
+      const type = types[Number(place) - 1];
+      if (type === undefined) throw new Error(`A parameter has no type: $${place}.`);
+      return isArray(type) ? `${from}.p${place}::${type}` : `${from}.p${place}`;
+    });
+  const here = taken('given');
+  const from = `unnest(${arrays.join(', ')}) WITH ORDINALITY AS given (${names.join(', ')}, nth)`;
+  const several = text({
+    here,
+    behind: taken(as),
+    from,
+    carried: ', given.*',
+    insert: (sql) => `given AS (SELECT * FROM ${from}), inserted AS (${here(sql('given, '))}
+      ), ${as} AS (SELECT inserted.*, given.* FROM inserted JOIN given ON given.p3 = inserted.id)`,
+    whose: `${as}.nth, `,
+  });
+  return { one: text(forOne(as)), several, types };
+}
+
+export const isArray = (type: string): boolean => type.endsWith('[]');
