@@ -19,25 +19,31 @@ function compareKeys({ values: a }: Query, { values: b }: Query): number {
 export type Sent<Asked> = { query: Query; asked: Asked[] };
 
 /**
- * What is sent for all who ask: one statement for several who ask for the same, each of another record, since a statement
- * changes a record once; the others have theirs. In one order everywhere, so that two commits do not wait for each other.
+ * The commits for all who ask. One statement for several who ask for the same has a commit to itself, each of them with
+ * another record, since a statement changes a record once; the others share one. In each of them the records come in one
+ * order, so that no two commits wait for each other.
  */
-export function atOnce<Asked extends { query: Query }>(all: Asked[]): Sent<Asked>[] {
+export function commitsOf<Asked extends { query: Query }>(all: Asked[]): Sent<Asked>[][] {
   const alike = new Map<Query['several'], Asked[]>();
-  const sent: Sent<Asked>[] = [];
+  const others: Asked[] = [];
   for (const one of all.toSorted((a, b) => compareKeys(a.query, b.query))) {
     const { several } = one.query;
-    const others = several && alike.get(several);
-    const last = others?.at(-1);
-    if (!several || (last && compareKeys(last.query, one.query) === 0)) sent.push({ query: one.query, asked: [one] });
-    else if (others) others.push(one);
+    const group = several && alike.get(several);
+    const last = group?.at(-1);
+    if (!several || (last && compareKeys(last.query, one.query) === 0)) others.push(one);
+    else if (group) group.push(one);
     else alike.set(several, [one]);
   }
+  const commits: Sent<Asked>[][] = [];
   for (const [several, asked] of alike) {
-    if (several && asked.length >= LEAST) sent.push({ query: forAll(several, asked), asked });
-    else for (const one of asked) sent.push({ query: one.query, asked: [one] });
+    if (several && asked.length >= LEAST) commits.push([{ query: forAll(several, asked), asked }]);
+    else others.push(...asked);
   }
-  return sent.sort(({ asked: [a] }, { asked: [b] }) => (a && b ? compareKeys(a.query, b.query) : 0));
+  if (others.length > 0) {
+    others.sort((a, b) => compareKeys(a.query, b.query));
+    commits.push(others.map((one) => ({ query: one.query, asked: [one] })));
+  }
+  return commits;
 }
 
 function forAll(several: NonNullable<Query['several']>, asked: { query: Query }[]): Query {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { atOnce, type Sent } from './at-once.ts';
+import { commitsOf, type Sent } from './at-once.ts';
 import { isBroken, isDeadlock } from './database-faults.ts';
 import { CodedError } from './errors.ts';
 import { type Row, SharedCommit } from './shared-commit.ts';
@@ -208,11 +208,9 @@ function alone(lane: Lane, query: Query): Promise<Text> {
 
 function sendGathered(lane: Lane): void {
   if (lane.gathered.length === 0) return;
-  const sent = atOnce(lane.gathered);
+  const commits = commitsOf(lane.gathered);
   lane.gathered = [];
-  const prepared = sent.filter(({ query }) => lane.prepared.has(query.name));
-  if (prepared.length > 0) commit(lane, prepared);
-  for (const one of sent) if (!lane.prepared.has(one.query.name)) commit(lane, [one]);
+  for (const sent of commits) commit(lane, sent);
 }
 
 function commit(lane: Lane, sent: Sent<Gathered>[]): void {
