@@ -13,7 +13,7 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^messages\/calendars\.sql\.ts$/, /^$/],
   [
     /^cases\/appointments\/\S+\.sql\.ts$/,
-    /^(kernel\/(sql|row-log)|video\/wish\.sql|messages\/(calendars|message-log)\.sql|cases\/appointments\/\S+\.sql)\.ts$/,
+    /^(kernel\/(sql|several|row-log)|video\/wish\.sql|messages\/(calendars|message-log)\.sql|cases\/appointments\/\S+\.sql)\.ts$/,
   ],
   [
     /^company\/advisers\/\S+\.sql\.ts$/,
@@ -25,7 +25,7 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],
   [
     /^cases\/([\w-]+)\/\S+\.sql\.ts$/,
-    /^(kernel\/(sql|row-log)\.ts$|cases\/case-list\.sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/,
+    /^(kernel\/(sql|several|row-log)\.ts$|cases\/case-list\.sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/,
   ],
   [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^kernel\//],
   [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case(-list)?\.ts$|kernel\/)/],

@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Pipelines } from '../src/kernel/pipelines.ts';
+import { forSeveral } from '../src/kernel/several.ts';
 import { statement } from '../src/kernel/sql.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { openWorld } from './harness/world.ts';
@@ -92,6 +93,41 @@ test('a value that cannot be sent ends its connection, and neither the process n
   const asked = [put(1), put(2), db.json(write, [1, 3, endless[0]]), put(4)];
   assert.equal((await Promise.allSettled(asked))[2]?.status, 'rejected');
   assert.equal(await put(5), 'note 5 on 1, 5');
+});
+
+const count = statement(
+  'notes.count',
+  forSeveral(
+    'given',
+    ['int', 'int', 'text', 'text[]'],
+    ({ whose, here, from }) => `SELECT ${whose}${here('$3::text || cardinality($4::text[]) || $1 || $2')}
+      ${from && `FROM ${from}`} WHERE ${here(`$3::text <> 'nothing'`)}`,
+  ),
+);
+const counting = (place: number, word: string, list: unknown[]) => db.json(count, [1, place, word, list]);
+
+test('one statement for several gives each its own answer, or none', async () => {
+  for (let round = 0; round < 10; round++) {
+    const asked = places(40).map((place) =>
+      counting(place, place % 5 === 0 ? 'nothing' : `word ${place}: `, places(place % 4).map(String)),
+    );
+    assert.deepEqual(
+      await Promise.all(asked),
+      places(40).map((place) => (place % 5 === 0 ? undefined : `word ${place}: ${place % 4}1${place}`)),
+    );
+  }
+});
+
+test('a value that cannot be sent in one statement for several ends those of its moment, and nothing that comes later', async () => {
+  const endless: unknown[] = [];
+  endless.push({ endless });
+  for (let round = 0; round < 10; round++) await Promise.all(places(40).map((place) => counting(place, 'x', [])));
+  const asked = places(20).map((place) => counting(place, 'x', place === 9 ? endless : []));
+  assert.equal((await Promise.allSettled(asked))[9]?.status, 'rejected');
+  assert.deepEqual(
+    await Promise.all(places(20).map((place) => counting(place, 'x', []))),
+    places(20).map((place) => `x01${place}`),
+  );
 });
 
 test('no row and null are told apart', async () => {

@@ -9,7 +9,8 @@ const KEY_LENGTH = 3;
 
 function compareKeys({ values: a }: Query, { values: b }: Query): number {
   for (let i = 0; i < KEY_LENGTH; i++) {
-    const [one, other] = [String(a[i]), String(b[i])];
+    // An identifier may come in capitals.
+    const [one, other] = [String(a[i]).toLowerCase(), String(b[i]).toLowerCase()];
     if (one !== other) return one < other ? -1 : 1;
   }
   return 0;
@@ -48,6 +49,8 @@ export function commitsOf<Asked extends { query: Query }>(all: Asked[]): Sent<As
 
 function forAll(several: NonNullable<Query['several']>, asked: { query: Query }[]): Query {
   const { name, text, types } = several;
+  if (asked.some(({ query }) => query.values.length !== types.length))
+    throw new Error(`Other values than ${name} has.`);
   const values = types.map((type, i) =>
     asked.map(({ query }) => (isArray(type) ? arrayText(query.values[i]) : query.values[i])),
   );

@@ -65,11 +65,7 @@ export class Pipelines {
   }
 
   text(query: Query): Promise<Text> {
-    if (query.takesTime)
-      return this.#on(
-        () => this.#free(),
-        (lane) => alone(lane, query),
-      );
+    if (query.takesTime) return this.#byItself(query);
     return this.#on(
       () => this.#gathering() ?? this.#free(),
       (lane) => this.#gather(lane, query),
@@ -130,13 +126,53 @@ export class Pipelines {
   }
 
   #gather(lane: Lane, query: Query): Promise<Text> {
-    if (!lane.prepared.has(query.name)) return alone(lane, query);
-    if (lane.gathered.length === MOST_TOGETHER) sendGathered(lane);
+    if (!lane.prepared.has(query.name)) return this.#alone(lane, query);
+    if (lane.gathered.length === MOST_TOGETHER) this.#sendGathered(lane);
     return new Promise((resolve, reject) => {
       lane.gathered.push({ query, resolve, reject });
       // After the input of this moment has been read, whosever it is.
-      if (lane.gathered.length === 1) setImmediate(() => sendGathered(lane));
+      if (lane.gathered.length === 1) setImmediate(() => this.#sendGathered(lane));
     });
+  }
+
+  #alone(lane: Lane, query: Query): Promise<Text> {
+    return new Promise((resolve, reject) => this.#commit(lane, [{ query, asked: [{ query, resolve, reject }] }]));
+  }
+
+  #sendGathered(lane: Lane): void {
+    const { gathered } = lane;
+    lane.gathered = [];
+    if (gathered.length === 0) return;
+    try {
+      for (const sent of commitsOf(gathered)) this.#commit(lane, sent);
+    } catch (error) {
+      for (const { reject } of gathered) reject(error);
+    }
+  }
+
+  #commit(lane: Lane, sent: Sent<Gathered>[]): void {
+    const queries = sent.map(({ query }) => query);
+    const shared = new SharedCommit(queries, (error, answers) => {
+      for (const [i, { query, asked }] of sent.entries()) {
+        if (!error) {
+          lane.prepared.add(query.name);
+          answer(asked, answers?.[i] ?? []);
+        } else if (isBroken(error) || isItsOwn(error, sent, i, shared.at)) {
+          for (const { reject } of asked) reject(error);
+        } else {
+          // Each on another connection: one of them may wait for somebody's lock.
+          for (const { query: own, resolve, reject } of asked) this.#byItself(own).then(resolve, reject);
+        }
+      }
+    });
+    lane.client.query(shared);
+  }
+
+  #byItself(query: Query): Promise<Text> {
+    return this.#on(
+      () => this.#free(),
+      (lane) => this.#alone(lane, query),
+    );
   }
 
   #open(): Lane {
@@ -200,34 +236,6 @@ export class Pipelines {
 function take(lane: Lane): Lane {
   if (lane.underWay++ === 0) lane.answeredAt = performance.now();
   return lane;
-}
-
-function alone(lane: Lane, query: Query): Promise<Text> {
-  return new Promise((resolve, reject) => commit(lane, [{ query, asked: [{ query, resolve, reject }] }]));
-}
-
-function sendGathered(lane: Lane): void {
-  if (lane.gathered.length === 0) return;
-  const commits = commitsOf(lane.gathered);
-  lane.gathered = [];
-  for (const sent of commits) commit(lane, sent);
-}
-
-function commit(lane: Lane, sent: Sent<Gathered>[]): void {
-  const queries = sent.map(({ query }) => query);
-  const shared = new SharedCommit(queries, (error, answers) => {
-    for (const [i, { query, asked }] of sent.entries()) {
-      if (!error) {
-        lane.prepared.add(query.name);
-        answer(asked, answers?.[i] ?? []);
-      } else if (isBroken(error) || isItsOwn(error, sent, i, shared.at)) {
-        for (const { reject } of asked) reject(error);
-      } else {
-        for (const { query: own, resolve, reject } of asked) alone(lane, own).then(resolve, reject);
-      }
-    }
-  });
-  lane.client.query(shared);
 }
 
 /** A row has one column, or for one of several which of them, and theirs. */

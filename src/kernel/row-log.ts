@@ -1,5 +1,5 @@
 import { type LogOptions, logOf, type RecordLog } from './record-log.ts';
-import { type Given, ONE } from './several.ts';
+import { type GivenChange, ONE } from './several.ts';
 
 /** Gives what stands in FROM for the rows of a table. */
 export type RowsOf = (table: string) => string;
@@ -17,7 +17,7 @@ type Change<Verb extends string> = {
   origin: string;
   /** Where the record was read before: the version that it had, and what was read, as `kept` gives it. */
   read?: { version: string; was: string };
-  given?: Given;
+  given?: GivenChange;
 };
 
 /** Keeps the rows of the record as they are: nothing in them is hidden from whoever may see the record. */

@@ -3,8 +3,8 @@
  * comes to its rows, is then paid once. See docs/decisions/0021-one-statement-for-several.md.
  */
 
-/** What the text of a statement says differently where it does its work for several at once. */
-export type Given = {
+/** What the text of a change says differently where it is made for several at once. */
+export type GivenChange = {
   /** SQL of the part that reads or writes the record itself, with the parameters of that record. */
   here: (sql: string) => string;
   /** SQL of what follows, which takes them from the record as it was written. */
@@ -13,24 +13,22 @@ export type Given = {
   from: string;
   /** What an UPDATE has to return for what follows. */
   carried: string;
-  /** The part of an INSERT, whose own RETURNING knows nothing but its row: $3 is the id. It is given what stands before its FROM list. */
-  insert: (sql: (before: string) => string) => string;
   /** What stands before an answer, to tell whose it is. */
   whose: string;
+};
+
+export type Given = GivenChange & {
+  /**
+   * The part that an INSERT is, whose RETURNING knows nothing but its own row: $1 company, $2 case, $3 id. It is told what
+   * comes first in its FROM.
+   */
+  insert: (sql: (first: string) => string) => string;
 };
 
 const same = (sql: string): string => sql;
 
 /** For one: the parameters are there, whoever needs them. */
-const forOne = (as: string): Given => ({
-  here: same,
-  behind: same,
-  from: '',
-  carried: '',
-  insert: (sql) => `${as} AS (${sql('')})`,
-  whose: '',
-});
-export const ONE = forOne('');
+export const ONE: GivenChange = { here: same, behind: same, from: '', carried: '', whose: '' };
 
 /** A text for one, and one for several: an array for each parameter, with an element for each of them. */
 export type Texts = { one: string; several: string; types: readonly string[] };
@@ -56,10 +54,11 @@ export function forSeveral(as: string, types: readonly string[], text: (given: G
     from,
     carried: ', given.*',
     insert: (sql) => `given AS (SELECT * FROM ${from}), inserted AS (${here(sql('given, '))}
-      ), ${as} AS (SELECT inserted.*, given.* FROM inserted JOIN given ON given.p3 = inserted.id)`,
+      ), ${as} AS (SELECT inserted.*, given.* FROM inserted 
+        JOIN given ON given.p1 = inserted.company_id AND given.p2 = inserted.case_id AND given.p3 = inserted.id)`,
     whose: `${as}.nth, `,
   });
-  return { one: text(forOne(as)), several, types };
+  return { one: text({ ...ONE, insert: (sql) => `${as} AS (${sql('')})` }), several, types };
 }
 
 export const isArray = (type: string): boolean => type.endsWith('[]');

@@ -7,7 +7,7 @@ export type Statement = {
   readonly text: string;
   readonly takesTime?: 'list' | 'search';
   /** The same for several at once. It gives a row for each that has an answer: which of them, from 1 on, and the answer. */
-  readonly several?: Statement & { readonly types: readonly string[] };
+  readonly several?: { readonly name: string; readonly text: string; readonly types: readonly string[] };
 };
 
 const LONGEST_NAME = 63;

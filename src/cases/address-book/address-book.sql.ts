@@ -108,9 +108,9 @@ export const insertEntry = statement(
     CREATED,
     ({ insert, behind, whose }) => `WITH ${insert(
       (
-        before,
+        first,
       ) => `INSERT INTO people (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, ${fields})
-         SELECT c.company_id, c.id, $3, $8, $4, $5, $9, $9, ${parameters(15, PERSON_FIELDS)} FROM ${before}cases c
+         SELECT c.company_id, c.id, $3, $8, $4, $5, $9, $9, ${parameters(15, PERSON_FIELDS)} FROM ${first}cases c
           WHERE c.company_id = $1 AND c.id = $2
             AND $4 <@ ${defaultTags} AND $5 <@ ${companyTags} AND $6 <@ ${caseCustomers('$6')}
          RETURNING *`,

@@ -1,4 +1,4 @@
-import { forSeveral, type Given, ONE, type Texts } from '../../kernel/several.ts';
+import { forSeveral, type GivenChange, ONE, type Texts } from '../../kernel/several.ts';
 import { inParts } from '../../kernel/sql.ts';
 import { ofAppointment } from '../../messages/calendars.sql.ts';
 import { appointmentLog } from './appointment-log.sql.ts';
@@ -59,7 +59,7 @@ function changeText({ verb, set, takes, meets, where, answer }: Change, parts: r
   const pending = parts.includes('meeting')
     ? `, meeting_pending = a.video_meeting AND ${meets} OR a.meeting_pending AND NOT ${meetingFailed}`
     : '';
-  const text = (given: Given) => `WITH ${appointmentLog.change({
+  const text = (given: GivenChange) => `WITH ${appointmentLog.change({
     verb,
     set: `${set}${pending}`,
     where,

@@ -34,12 +34,12 @@ export const insertAppointment = inParts<'recipient' | 'meeting'>('appointments.
     'a',
     CREATED,
     ({ insert, behind, whose }) => `WITH ${insert(
-      (before) => `INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at,
+      (first) => `INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at,
            email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, created_at,
            updated_at, meeting_pending)
          SELECT c.company_id, c.id, $3, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14,
                 ${meeting ? 'd.video_provider IS NOT NULL AND $6::timestamptz > $14::timestamptz' : 'false'}
-           FROM ${before}cases c, LATERAL ${adviserId} d
+           FROM ${first}cases c, LATERAL ${adviserId} d
           WHERE c.company_id = $1 AND c.id = $2 ${parts.includes('recipient') ? `AND ${isCustomer('$7')}` : ''}
          RETURNING *`,
     )}, ${behind(`m AS (

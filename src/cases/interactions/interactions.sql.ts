@@ -67,9 +67,9 @@ export const insertInteraction = statement(
     'i',
     WRITTEN,
     (given) => `WITH ${given.insert(
-      (before) => `INSERT INTO interactions
+      (first) => `INSERT INTO interactions
            (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
-         SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $9 FROM ${before}cases c
+         SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $9 FROM ${first}cases c
           WHERE c.company_id = $1 AND c.id = $2
          RETURNING *`,
     )}, e AS (

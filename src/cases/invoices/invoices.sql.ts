@@ -54,12 +54,10 @@ export const insertInvoice = statement(
     'v',
     [...FIGURES, 'text', 'text', 'timestamptz', ...LINES, 'text'],
     (given) => `WITH ${given.insert(
-      (
-        before,
-      ) => `INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat,
+      (first) => `INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat,
            sub_total, vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at)
          SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${recipients}, $14, $14
-           FROM ${before}cases c WHERE c.company_id = $1 AND c.id = $2
+           FROM ${first}cases c WHERE c.company_id = $1 AND c.id = $2
          ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
          RETURNING *`,
     )}, items AS (
