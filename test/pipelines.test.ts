@@ -26,10 +26,11 @@ class Server extends EventEmitter {
 const MOST_AHEAD = 16;
 const settled = () => new Promise(setImmediate);
 
-function pipelines(size: number) {
+function pipelines(size: number, ahead = MOST_AHEAD) {
   const servers: Server[] = [];
   const lanes = new Pipelines({
     size,
+    ahead,
     onError: () => {},
     connect: () => {
       const server = new Server();
@@ -51,6 +52,20 @@ test('a connection is opened for each until there are as many as there may be, a
     servers.map(({ sent }) => sent.length),
     [3, 3],
   );
+});
+
+test('who finds every connection with as many ahead as there may be goes to the one that answers first', async () => {
+  const { lanes, servers, ask, fill } = pipelines(2, 3);
+  fill(6);
+  ask('waits');
+  await settled();
+  const sent = () => servers.map(({ sent }) => sent.length);
+  assert.deepEqual(sent(), [3, 3]);
+  assert.equal(lanes.counts.waiting, 1);
+  servers[1]?.sent[0]?.answer();
+  await settled();
+  assert.deepEqual(sent(), [3, 3]);
+  assert.equal(servers[1]?.sent.at(-1)?.name, 'waits');
 });
 
 test('first come, first served: whoever waits goes before whoever comes later, in the order of coming', async () => {

@@ -216,6 +216,7 @@ test('where the connection breaks nobody knows, and nothing is written a second 
 test('of a server that is silent all are told who share a commit, and one that is alone', async () => {
   const silent = new Pipelines({
     size: 1,
+    ahead: 16,
     onError: () => {},
     connect: () => new pg.Client({ ...world.connection, query_timeout: 300, pipeline: true } as pg.ClientConfig),
   });

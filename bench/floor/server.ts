@@ -36,6 +36,7 @@ const gathering =
   gathers &&
   new Pipelines({
     size: SHORT_CONNECTIONS,
+    ahead: 16,
     connect: () => new pg.Client({ ...connection, ...PLANNED_ONCE, pipeline: true }),
     onError: () => process.exit(1),
   });

@@ -25,14 +25,14 @@ type Waiting = { go: (lane: Lane) => void; timer: NodeJS.Timeout };
 
 export type PipelinesOptions = {
   size: number;
+  /** How many are sent on a connection before the first of them is answered: one that takes long holds up those behind it. */
+  ahead: number;
   connect: () => pg.Client;
   /** What a connection is told first. */
   begin?: string | undefined;
   onError: (error: Error) => void;
 };
 
-// One that takes long holds up those behind it on its connection, so few are sent ahead.
-const MOST_AHEAD = 16;
 // Nothing more is sent behind one that takes longer than this.
 const STUCK_MS = 250;
 const PATIENCE_MS = 5_000;
@@ -110,7 +110,7 @@ export class Pipelines {
       if (!stuck && (!best || lane.underWay < best.underWay)) best = lane;
     }
     if ((!best || best.underWay > 0) && this.#lanes.size < this.#options.size) return this.#open();
-    return best && best.underWay < MOST_AHEAD ? best : undefined;
+    return best && best.underWay < this.#options.ahead ? best : undefined;
   }
 
   /** One where some are being gathered. As long as hardly anything is under way, another connection answers sooner. */
@@ -120,7 +120,7 @@ export class Pipelines {
     for (const lane of this.#lanes) {
       if (lane.underWay > 0) busy++;
       const { length } = lane.gathered;
-      if (length > 0 && length < MOST_TOGETHER && lane.underWay < MOST_AHEAD) found ??= lane;
+      if (length > 0 && length < MOST_TOGETHER && lane.underWay < this.#options.ahead) found ??= lane;
     }
     return busy < MOST_ALONE ? undefined : found;
   }
