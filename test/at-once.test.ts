@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Agent, type IncomingMessage, request } from 'node:http';
-import { text as textOf } from 'node:stream/consumers';
-import { after, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
+import { headersOf, requestsAtOnce } from './harness/at-once.ts';
 import { type Event, eventsOf } from './harness/events.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
-import { assertDescribed } from './harness/openapi.ts';
 import { Recorder } from './harness/post.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
@@ -259,38 +257,11 @@ const OF_A_SHAPE = 16;
 /** A record, and what is to become of it. */
 type Case = { firm: Firm; token: string; path: string; id: string; body: Fields; shape: Shape; requestId: string };
 
-// A server takes new connections one after the other: what is to come at the same moment comes by those that are there.
-const agent = new Agent({ keepAlive: true });
-after(() => agent.destroy());
-
-function exchange(method: string, path: string, headers: Record<string, string> = {}, body?: Fields): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const read = async (response: IncomingMessage) => {
-    const text = await textOf(response);
-    const answer = { status: response.statusCode ?? 0, headers: response.headers, text, body: JSON.parse(text) };
-    assertDescribed(method, path, answer);
-    return answer;
-  };
-  const sent = request(new URL(path, world.baseUrl), { method, agent, headers }, (response) => resolve(read(response)));
-  sent.on('error', reject);
-  sent.end(body && JSON.stringify(body));
-  return promise;
-}
+const { exchange, atOnce } = requestsAtOnce(world.baseUrl);
 
 function send({ deletes }: Kind, { token, path, body, requestId }: Case): Promise<Answer> {
   const headers = headersOf(token, requestId);
   return deletes ? exchange('DELETE', path, headers) : exchange('PATCH', path, headers, body);
-}
-
-const headersOf = (token: string, requestId: string) => ({
-  authorization: `Bearer ${token}`,
-  'content-type': 'application/json',
-  'x-request-id': requestId,
-});
-
-async function atOnce<T>(all: T[], sendOne: (one: T) => Promise<Answer>): Promise<Answer[]> {
-  await Promise.all(all.map(() => exchange('GET', '/healthz')));
-  return Promise.all(all.map(sendOne));
 }
 
 const sendAll = (kind: Kind, cases: Case[]) => atOnce(cases, (one) => send(kind, one));

@@ -7,7 +7,7 @@ import { addressBookLists } from '../src/cases/address-book/address-book.sql.ts'
 import { interactionLists } from '../src/cases/interactions/interactions.sql.ts';
 import { invoiceLists } from '../src/cases/invoices/invoices.sql.ts';
 import { openClient } from '../src/kernel/client.ts';
-import { listStatement, longStatement, statement } from '../src/kernel/sql.ts';
+import { listStatement, longStatement, type Statement, statement } from '../src/kernel/sql.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { caller } from './harness/http.ts';
 import { startProcess, temporaryDirectory, typed, urlOf } from './harness/service.ts';
@@ -255,7 +255,7 @@ test('100,000 interactions in one case do not move the process by more than 50 M
 });
 
 test('a list is planned once, however the cases differ in size, and a search with what is searched for', async () => {
-  const mode = (make: typeof listStatement, name: string) =>
+  const mode = (make: (name: string, text: string) => Statement, name: string) =>
     world.db.first<{ plan_cache_mode: string }>(make(name, 'SHOW plan_cache_mode'), []);
   assert.equal((await mode(listStatement, 'test.list'))?.plan_cache_mode, 'force_generic_plan');
   assert.equal((await mode(statement, 'test.short'))?.plan_cache_mode, 'force_generic_plan');

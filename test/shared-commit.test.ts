@@ -3,8 +3,8 @@ import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Pipelines } from '../src/kernel/pipelines.ts';
-import { forSeveral } from '../src/kernel/several.ts';
-import { statement } from '../src/kernel/sql.ts';
+import { forSeveral, readForSeveral } from '../src/kernel/several.ts';
+import { listStatement, statement } from '../src/kernel/sql.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { openWorld } from './harness/world.ts';
 
@@ -18,6 +18,7 @@ await world.sql(`
   GRANT ALL ON notes, tries, notes_written_seq TO ${SERVICE_ROLE}`);
 
 const { db } = world;
+const LIST_CONNECTIONS = 4;
 
 const write = statement(
   'notes.write',
@@ -28,6 +29,8 @@ const overwrite = statement(
   'UPDATE notes SET text = $3, xact = pg_current_xact_id() WHERE shelf = $1 AND place = $2 RETURNING text',
 );
 
+const piped = (more: pg.ClientConfig) =>
+  new pg.Client({ ...world.connection, ...more, pipeline: true } as pg.ClientConfig);
 const put = (place: number, text = `note ${place}`) => db.json(write, [1, place, text]);
 const places = (count: number) => Array.from({ length: count }, (_, i) => i);
 const rows = () => world.sql<{ place: number; text: string; xact: string }>('SELECT * FROM notes ORDER BY place');
@@ -213,12 +216,51 @@ test('where the connection breaks nobody knows, and nothing is written a second 
   assert.equal(await put(20), 'note 20 on 1, 20', 'and the next one finds another connection');
 });
 
+const whoReads = listStatement(
+  'notes.reader',
+  readForSeveral(
+    ['int', 'int', 'int'],
+    'pid',
+    'SELECT pg_backend_pid()::text AS pid WHERE $1::int + $2::int + $3::int > 0',
+  ),
+);
+
+test('lists of the same moment share a statement only where every connection for lists has one to read', async (t) => {
+  const readers = async (count: number) =>
+    new Set(await Promise.all(places(count).map((place) => db.json(whoReads, [1, place, 0])))).size;
+  for (let round = 0; round < 5; round++) await readers(40);
+  const shared = t.mock.fn(db.onSeveral);
+  db.onSeveral = shared;
+  assert.equal(await readers(LIST_CONNECTIONS), LIST_CONNECTIONS);
+  assert.equal(shared.mock.callCount(), 0);
+  await readers(40);
+  assert.ok(shared.mock.callCount() > 0);
+});
+
+test('those whose one statement failed do not keep the place that each of them then needs', async () => {
+  const narrow = new Pipelines({ size: 1, ahead: 4, onError: () => {}, connect: () => piped({}) });
+  const parts = statement(
+    'notes.parts',
+    readForSeveral(['int', 'int', 'int'], 'share', 'SELECT ($1::int * $2::int / $3::int)::text AS share'),
+  );
+  const divide = (by: number[]) =>
+    Promise.allSettled(by.map((one, i) => narrow.text({ ...parts, values: [12, i, one] })));
+  await divide([1]);
+  const [first, second, ...others] = await divide([1, 0, 2, 3]);
+  assert.equal(second?.status === 'rejected' && second.reason.code, '22012');
+  assert.deepEqual(
+    [first, ...others].map((one) => one?.status === 'fulfilled' && one.value),
+    ['0', '12', '12'],
+  );
+  await narrow.close();
+});
+
 test('of a server that is silent all are told who share a commit, and one that is alone', async () => {
   const silent = new Pipelines({
     size: 1,
     ahead: 16,
     onError: () => {},
-    connect: () => new pg.Client({ ...world.connection, query_timeout: 300, pipeline: true } as pg.ClientConfig),
+    connect: () => piped({ query_timeout: 300 }),
   });
   const ask = (seconds: number) =>
     silent.text({ name: 'nap', text: `SELECT 'awake' FROM pg_sleep($1)`, values: [seconds] });

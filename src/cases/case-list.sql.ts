@@ -1,3 +1,4 @@
+import { readForSeveral } from '../kernel/several.ts';
 import { arrayText, listStatement, longStatement, type Statement, statement } from '../kernel/sql.ts';
 
 /** A longer list is not built as one text, neither in the database nor here. */
@@ -15,8 +16,8 @@ type CaseList = {
   usual: string;
   /** The parameters from `filters` on say which records are asked for; null asks for nothing in particular. */
   asked: (filter: (i: number) => string) => string;
-  /** How many parameters there are after the case, before the filters: the element's own. */
-  own: number;
+  /** The types of the parameters after the case, before the filters: the element's own. */
+  own: readonly string[];
   filters: number;
   /** As text: all that a record has in the list. */
   element: string;
@@ -44,8 +45,8 @@ export function caseLists(name: string, list: CaseList): CaseLists {
   const inCase = (condition: string) => `WHERE ${alias}.company_id = $1 AND ${alias}.case_id = $2 AND ${condition}`;
   const itself = { ...list, rows: (condition: string) => `FROM ${table} ${alias} ${beside} ${inCase(condition)}` };
   const { rows, element, order } = list.entries ?? itself;
-  const matching = asked((i) => `$${2 + own + i}`);
-  const [limit, offset] = [1, 2].map((i) => `$${2 + own + filters + i}`);
+  const matching = asked((i) => `$${2 + own.length + i}`);
+  const [limit, offset] = [1, 2].map((i) => `$${2 + own.length + filters + i}`);
   const theCase = 'FROM cases c WHERE c.company_id = $1 AND c.id = $2';
   const entries = `SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) AS n ${rows(matching)}`;
   /** The case is looked for only where nothing else says that it is there. */
@@ -56,12 +57,15 @@ export function caseLists(name: string, list: CaseList): CaseLists {
     const found = list.large
       ? `WITH few AS MATERIALIZED ${few} ${ifFew(`(SELECT ${array} FROM few ${as})`, 'few')}`
       : ifFew(array, `${few} ${as}`);
-    // By its first word a statement is known to read, and may then be asked again.
-    return `SELECT json FROM (${found}) l WHERE l.n > 0 OR EXISTS (SELECT 1 ${theCase})`;
+    // By its first word a statement is known to read, and may then be asked again. Not by EXISTS: of that the server may
+    // make one look at all cases, where it is one of several lists.
+    return `SELECT json FROM (${found}) l WHERE l.n > 0 OR (SELECT true ${theCase})`;
   };
   const records = `SELECT * FROM ${table} ${alias} ${inCase(usual)}`;
+  const types = ['uuid', 'uuid', ...own];
+  const all = whole(arrayText(list.element, list.order), records, `${alias} ${beside}`);
   return {
-    all: listStatement(`${name}.list`, whole(arrayText(list.element, list.order), records, `${alias} ${beside}`)),
+    all: listStatement(`${name}.list`, readForSeveral(types, 'json', all)),
     matching: longStatement(`${name}.list_matching`, whole(arrayText('l.element', 'l.n'), entries, 'l')),
     page: longStatement(
       `${name}.list_page`,

@@ -76,6 +76,13 @@ export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetri
     byStatement.set(name, known);
     known.add(seconds);
   };
+  const several = new Counter({
+    name: 'db_requests_sharing_statement_total',
+    help: 'Requests that had one statement with others; those of one that failed were then sent by themselves.',
+    labelNames: ['statement', 'outcome'] as const,
+    registers,
+  });
+  db.onSeveral = (statement, count, done) => several.inc({ statement, outcome: done ? 'done' : 'failed' }, count);
   new Gauge({
     name: 'db_pool_connections',
     help: 'Connections to the database, and callers waiting for one.',

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { isBroken, isUnavailable, isUnprepared } from './database-faults.ts';
 import { CodedError } from './errors.ts';
-import { Pipelines, type Query } from './pipelines.ts';
+import { type OnSeveral, Pipelines, type Query } from './pipelines.ts';
 import { PrimaryClient } from './primary-client.ts';
 import type { Statement } from './sql.ts';
 
@@ -20,9 +20,9 @@ const SILENCE_MS = 20_000;
 const IDLE_MS = 10_000;
 const LONG_CONNECTIONS = 4;
 const SHORT_AHEAD = 16;
-// Enough that a connection need not wait for this process. A list that waits here goes to whichever is done first, and not
-// behind one whose server process has lost its turn: the slowest in a hundred take half as long as with sixteen.
-const LONG_AHEAD = 4;
+// As many as one statement does for. A list that waits here goes to whichever connection is done first, and not behind one
+// whose server process has lost its turn: with sixteen the slowest in a hundred took half as long again.
+const LONG_AHEAD = 8;
 // What is found by its keys needs one plan. Where cases differ in size the server would plan a list anew each time, which
 // takes longer than the list.
 const PLANNED_ONCE = 'SET plan_cache_mode = force_generic_plan';
@@ -108,6 +108,7 @@ export class Database extends Executor {
   readonly #readerPool: pg.Pool;
   /** Told of every statement, for the metrics. */
   onStatement: (name: string, seconds: number) => void = () => {};
+  onSeveral: OnSeveral = () => {};
 
   constructor({ connection, poolSize, onError = () => {} }: DatabaseOptions) {
     super();
@@ -121,7 +122,14 @@ export class Database extends Executor {
       application_name: 'case-records',
     };
     const pipelines = (size: number, ahead: number, begin?: string) =>
-      new Pipelines({ size, ahead, onError, begin, connect: () => new PrimaryClient({ ...settings, pipeline: true }) });
+      new Pipelines({
+        size,
+        ahead,
+        begin,
+        connect: () => new PrimaryClient({ ...settings, pipeline: true }),
+        onError,
+        onSeveral: (...told) => this.onSeveral(...told),
+      });
     const pool = (max: number) => {
       const made = new pg.Pool({ ...settings, max, Client: PrimaryClient });
       // An idle connection that breaks is replaced by the pool; without a listener it would end the process.

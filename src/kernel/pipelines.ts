@@ -31,11 +31,16 @@ export type PipelinesOptions = {
   /** What a connection is told first. */
   begin?: string | undefined;
   onError: (error: Error) => void;
+  /** Told of every statement that was sent for several, and whether it did for them. */
+  onSeveral?: OnSeveral;
 };
+export type OnSeveral = (name: string, count: number, done: boolean) => void;
 
 // Nothing more is sent behind one that takes longer than this.
 const STUCK_MS = 250;
 const PATIENCE_MS = 5_000;
+/** What those are told who are to try again by themselves: one of them may wait for somebody's lock. */
+const ALONE = Symbol('alone');
 const MOST_TOGETHER = 8;
 const MOST_ALONE = 2;
 
@@ -65,14 +70,16 @@ export class Pipelines {
   }
 
   text(query: Query): Promise<Text> {
-    if (query.takesTime) return this.#byItself(query);
+    if (query.takesTime && !query.several) return this.#byItself(query);
     return this.#on(
-      () => this.#gathering() ?? this.#free(),
+      () => (query.takesTime && this.#idle()) || (this.#gathering() ?? this.#free()),
       (lane) => this.#gather(lane, query),
+      (lane) => this.#alone(lane, query),
     );
   }
 
-  async #on<T>(find: () => Lane | undefined, work: (lane: Lane) => Promise<T>): Promise<T> {
+  /** `alone`: what is done on another one where `work` ends with ALONE, when others can have its place. */
+  async #on<T>(find: () => Lane | undefined, work: (lane: Lane) => Promise<T>, alone = work): Promise<T> {
     // Whoever comes later does not pass those who wait.
     const free = this.#waiting.length === 0 ? find() : undefined;
     const lane = free ? take(free) : await this.#turn();
@@ -80,14 +87,17 @@ export class Pipelines {
       if (lane.opening) await lane.opening;
       return await work(lane);
     } catch (error) {
-      // Before anybody tries again: the connection itself may tell of its end later, or live on and be of no use.
-      if (isBroken(error)) this.#drop(lane);
-      throw error;
+      if (error !== ALONE) {
+        // Before anybody tries again: the connection itself may tell of its end later, or live on and be of no use.
+        if (isBroken(error)) this.#drop(lane);
+        throw error;
+      }
     } finally {
       lane.underWay--;
       lane.answeredAt = performance.now();
       this.#serveWaiting();
     }
+    return this.#on(() => this.#free(), alone);
   }
 
   get counts(): { idle: number; busy: number; waiting: number } {
@@ -111,6 +121,12 @@ export class Pipelines {
     }
     if ((!best || best.underWay > 0) && this.#lanes.size < this.#options.size) return this.#open();
     return best && best.underWay < this.#options.ahead ? best : undefined;
+  }
+
+  /** What takes its time is done sooner by two connections than by one. */
+  #idle(): Lane | undefined {
+    const free = this.#free();
+    return free?.underWay === 0 ? free : undefined;
   }
 
   /** One where some are being gathered. As long as hardly anything is under way, another connection answers sooner. */
@@ -154,14 +170,14 @@ export class Pipelines {
     const queries = sent.map(({ query }) => query);
     const shared = new SharedCommit(queries, (error, answers) => {
       for (const [i, { query, asked }] of sent.entries()) {
+        if (asked.length > 1) this.#options.onSeveral?.((asked[0] as Gathered).query.name, asked.length, !error);
         if (!error) {
           lane.prepared.add(query.name);
           answer(asked, answers?.[i] ?? []);
         } else if (isBroken(error) || isItsOwn(error, sent, i, shared.at)) {
           for (const { reject } of asked) reject(error);
         } else {
-          // Each on another connection: one of them may wait for somebody's lock.
-          for (const { query: own, resolve, reject } of asked) this.#byItself(own).then(resolve, reject);
+          for (const { reject } of asked) reject(ALONE);
         }
       }
     });

@@ -38,16 +38,7 @@ export type Texts = { one: string; several: string; types: readonly string[] };
  * arrays of arrays cannot differ in length.
  */
 export function forSeveral(as: string, types: readonly string[], text: (given: Given) => string): Texts {
-  const names = types.map((_type, i) => `p${i + 1}`);
-  const arrays = types.map((type, i) => `$${i + 1}::${isArray(type) ? 'text' : type}[]`);
-  const taken = (from: string) => (sql: string) =>
-    sql.replaceAll(/\$(\d+)/g, (_parameter, place) => {
-      const type = types[Number(place) - 1];
-      if (type === undefined) throw new Error(`A parameter has no type: $${place}.`);
-      return isArray(type) ? `${from}.p${place}::${type}` : `${from}.p${place}`;
-    });
-  const here = taken('given');
-  const from = `unnest(${arrays.join(', ')}) WITH ORDINALITY AS given (${names.join(', ')}, nth)`;
+  const { from, here, taken } = givenTo(types);
   const several = text({
     here,
     behind: taken(as),
@@ -59,6 +50,27 @@ export function forSeveral(as: string, types: readonly string[], text: (given: G
     whose: `${as}.nth, `,
   });
   return { one: text({ ...ONE, insert: (sql) => `${as} AS (${sql('')})` }), several, types };
+}
+
+/** The same of a statement that reads one value for one. */
+export function readForSeveral(types: readonly string[], value: string, text: string): Texts {
+  const { from, here } = givenTo(types);
+  const several = `SELECT given.nth, one.${value} FROM ${from} CROSS JOIN LATERAL (${here(text)}) one`;
+  return { one: text, several, types };
+}
+
+/** The arrays as rows, and how SQL takes a parameter from one of them, or from what has its columns. */
+function givenTo(types: readonly string[]) {
+  const names = types.map((_type, i) => `p${i + 1}`);
+  const arrays = types.map((type, i) => `$${i + 1}::${isArray(type) ? 'text' : type}[]`);
+  const taken = (from: string) => (sql: string) =>
+    sql.replaceAll(/\$(\d+)/g, (_parameter, place) => {
+      const type = types[Number(place) - 1];
+      if (type === undefined) throw new Error(`A parameter has no type: $${place}.`);
+      return isArray(type) ? `${from}.p${place}::${type}` : `${from}.p${place}`;
+    });
+  const from = `unnest(${arrays.join(', ')}) WITH ORDINALITY AS given (${names.join(', ')}, nth)`;
+  return { from, here: taken('given'), taken };
 }
 
 export const isArray = (type: string): boolean => type.endsWith('[]');

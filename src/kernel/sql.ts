@@ -29,7 +29,10 @@ export function statement(name: string, text: string | Texts): Statement {
 }
 
 /** A list that is found by its keys. It takes its time, and short ones do not wait behind it. */
-export const listStatement = (name: string, text: string): Statement => ({ ...named(name, text), takesTime: 'list' });
+export const listStatement = (name: string, text: string | Texts): Statement => ({
+  ...statement(name, text),
+  takesTime: 'list',
+});
 
 /** What takes its time too, and whose best plan depends on what is asked for. */
 export const longStatement = (name: string, text: string): Statement => ({

@@ -49,7 +49,7 @@ export const addressBookLists = caseLists('address_book', {
       p.preferred_name, p.alias)) LIKE lower(${$(1)}))
     AND (${$(2)}::text IS NULL OR ${$(2)} = ANY (p.tags || p.custom_tags))
     AND (p.deleted_at IS NOT NULL) = coalesce(${$(3)}::boolean, false)`,
-  own: 0,
+  own: [],
   filters: 3,
   element: `${personItem} || ',' || ${addressItem}`,
   order: 'p.created_at, p.id',

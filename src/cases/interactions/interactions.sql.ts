@@ -52,7 +52,7 @@ export const interactionLists = caseLists('interactions', {
     $,
   ) => `(${$(1)}::text IS NULL OR i.type = ${$(1)}) AND (${$(2)}::timestamptz IS NULL OR i.happened_at >= ${$(2)})
     AND (${$(3)}::timestamptz IS NULL OR i.happened_at < ${$(3)}) AND (i.deleted_at IS NOT NULL) = coalesce(${$(4)}::boolean, false)`,
-  own: 1,
+  own: ['text'],
   filters: 4,
   element: element('$3'),
   order: 'i.happened_at DESC, i.created_at DESC, i.id DESC',

@@ -14,7 +14,7 @@ export const invoiceLists = caseLists('invoices', {
     $,
   ) => `(${$(1)}::text IS NULL OR s.status = ${$(1)}) AND (${$(2)}::timestamptz IS NULL OR v.date_due >= ${$(2)})
     AND (${$(3)}::timestamptz IS NULL OR v.date_due < ${$(3)})`,
-  own: 2,
+  own: ['text', 'boolean'],
   filters: 3,
   element: element('$3'),
   large: true,
