@@ -861,6 +861,15 @@ test('appointments deleted at once: who was told of one is told that it is off, 
   );
 });
 
+test('nothing but its key leads to a record: no other index of its table begins with the case', async () => {
+  const others = await world.sql(
+    `SELECT tablename, indexname FROM pg_indexes
+      WHERE tablename = ANY ($1) AND indexdef LIKE '%(company_id, case_id, %' AND indexname <> tablename || '_pkey'`,
+    [['people', 'addresses', 'interactions', 'invoices', 'appointments', 'customers']],
+  );
+  assert.deepEqual(others, []);
+});
+
 test('what comes by the same records in another order is not waited for in a circle', async () => {
   const [heading, items] = INVOICES.shapes as [Shape, Shape, ...Shape[]];
   const deadlocks = async () => {

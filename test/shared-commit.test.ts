@@ -31,6 +31,19 @@ const overwrite = statement(
 
 const piped = (more: pg.ClientConfig) =>
   new pg.Client({ ...world.connection, ...more, pipeline: true } as pg.ClientConfig);
+/** An advisory lock that is held until somebody releases it. */
+async function heldLock(lock: number) {
+  const client = new pg.Client(world.connection);
+  await client.connect();
+  await client.query('SELECT pg_advisory_lock($1)', [lock]);
+  let released: Promise<void> | undefined;
+  return {
+    release: () => {
+      released ??= client.end();
+      return released;
+    },
+  };
+}
 const put = (place: number, text = `note ${place}`) => db.json(write, [1, place, text]);
 const places = (count: number) => Array.from({ length: count }, (_, i) => i);
 const rows = () => world.sql<{ place: number; text: string; xact: string }>('SELECT * FROM notes ORDER BY place');
@@ -235,6 +248,21 @@ test('lists of the same moment share a statement only where every connection for
   assert.equal(shared.mock.callCount(), 0);
   await readers(40);
   assert.ok(shared.mock.callCount() > 0);
+});
+
+test('two lists of the same moment on one connection: the first is answered before the second is read', async (t) => {
+  const narrow = new Pipelines({ size: 1, ahead: 4, onError: () => {}, connect: () => piped({}) });
+  const wait = 'SELECT ($1::int + $2::int)::text AS sum FROM pg_advisory_xact_lock_shared($3)';
+  const waiting = listStatement('notes.waiting', readForSeveral(['int', 'int', 'int'], 'sum', wait));
+  const ask = (place: number, lock: number) => narrow.text({ ...waiting, values: [1, place, lock] });
+  await ask(0, 1);
+  const holder = await heldLock(2);
+  t.after(holder.release);
+  const [first, second] = [ask(1, 1), ask(2, 2)];
+  assert.equal(await first, '2');
+  await holder.release();
+  assert.equal(await second, '3');
+  await narrow.close();
 });
 
 test('those whose one statement failed do not keep the place that each of them then needs', async () => {

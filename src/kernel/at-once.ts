@@ -21,8 +21,8 @@ export type Sent<Asked> = { query: Query; asked: Asked[] };
 
 /**
  * The commits for all who ask. One statement for several who ask for the same has a commit to itself, each of them with
- * another record, since a statement changes a record once; the others share one. In each of them the records come in one
- * order, so that no two commits wait for each other.
+ * another record, since a statement changes a record once; the others share one, where they write. In each of them the records
+ * come in one order, so that no two commits wait for each other, but for small tables, which the server reads as they lie.
  */
 export function commitsOf<Asked extends { query: Query }>(all: Asked[]): Sent<Asked>[][] {
   const alike = new Map<Query['several'], Asked[]>();
@@ -40,11 +40,11 @@ export function commitsOf<Asked extends { query: Query }>(all: Asked[]): Sent<As
     if (several && asked.length >= LEAST) commits.push([{ query: forAll(several, asked), asked }]);
     else others.push(...asked);
   }
-  if (others.length > 0) {
-    others.sort((a, b) => compareKeys(a.query, b.query));
-    commits.push(others.map((one) => ({ query: one.query, asked: [one] })));
-  }
-  return commits;
+  others.sort((a, b) => compareKeys(a.query, b.query));
+  const apart = others.map((one) => ({ query: one.query, asked: [one] }));
+  // What takes its time would only wait for the others to be done.
+  commits.push(...(all[0]?.query.takesTime ? apart.map((one) => [one]) : [apart]));
+  return commits.filter((sent) => sent.length > 0);
 }
 
 function forAll(several: NonNullable<Query['several']>, asked: { query: Query }[]): Query {
