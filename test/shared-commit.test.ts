@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { Pipelines } from '../src/kernel/pipelines.ts';
+import { type OnSeveral, Pipelines } from '../src/kernel/pipelines.ts';
 import { forSeveral, readForSeveral } from '../src/kernel/several.ts';
 import { listStatement, statement } from '../src/kernel/sql.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
@@ -212,22 +212,39 @@ test('a deadlock with somebody else is nobody’s fault: all are written', async
   );
 });
 
-test('where the connection breaks nobody knows, and nothing is written a second time', async (t) => {
-  const client = await other(t);
-  await client.query(`INSERT INTO notes VALUES (1, 7, 'other', pg_current_xact_id())`);
-  const writes = Promise.allSettled(places(8).map((place) => put(place)));
-  const [waiting] = await blocked();
-  const before = await rows();
-  await world.sql('SELECT pg_terminate_backend($1)', [waiting?.pid]);
-  await client.query('ROLLBACK');
-  const answers = await writes;
-  const refused = answers.filter(({ status }) => status === 'rejected');
-  assert.ok(refused.length > 1, 'those that shared the commit');
-  for (const { reason } of refused as PromiseRejectedResult[]) assert.equal(reason.code, 'unavailable');
-  assert.equal((await rows()).length, 8 - refused.length);
-  assert.ok(before.length <= 8 - refused.length);
-  assert.equal(await put(20), 'note 20 on 1, 20', 'and the next one finds another connection');
+const writeSeveral = statement('notes.write_several', {
+  one: write.text,
+  several: `WITH given AS (SELECT * FROM unnest($1::int[], $2::int[], $3::text[]) WITH ORDINALITY AS g (shelf, place, text, nth)),
+    written AS (INSERT INTO notes SELECT shelf, place, text, pg_current_xact_id() FROM given RETURNING *)
+    SELECT nth, w.text || ' on ' || w.shelf || ', ' || w.place FROM given JOIN written w USING (shelf, place)`,
+  types: ['int', 'int', 'text'],
 });
+
+for (const [how, one] of [
+  ['', write],
+  [', of those who had one statement either', writeSeveral],
+] as const) {
+  test(`where the connection breaks nobody knows, and nothing is written a second time${how}`, async (t) => {
+    const ask = (place: number) => db.json(one, [1, place, `note ${place}`]);
+    for (let shelf = 30; shelf < 40; shelf++)
+      await Promise.all(places(40).map((place) => db.json(one, [shelf, place, 'x'])));
+    await world.sql('DELETE FROM notes');
+    const client = await other(t);
+    await client.query(`INSERT INTO notes VALUES (1, 7, 'other', pg_current_xact_id())`);
+    const writes = Promise.allSettled(places(8).map(ask));
+    const [waiting] = await blocked();
+    const before = await rows();
+    await world.sql('SELECT pg_terminate_backend($1)', [waiting?.pid]);
+    await client.query('ROLLBACK');
+    const answers = await writes;
+    const refused = answers.filter(({ status }) => status === 'rejected');
+    assert.ok(refused.length > 1, 'those that shared the commit');
+    for (const { reason } of refused as PromiseRejectedResult[]) assert.equal(reason.code, 'unavailable');
+    assert.equal((await rows()).length, 8 - refused.length);
+    assert.ok(before.length <= 8 - refused.length);
+    assert.equal(await ask(20), 'note 20 on 1, 20', 'and the next one finds another connection');
+  });
+}
 
 const whoReads = listStatement(
   'notes.reader',
@@ -238,41 +255,67 @@ const whoReads = listStatement(
   ),
 );
 
-test('lists of the same moment share a statement only where every connection for lists has one to read', async (t) => {
-  const readers = async (count: number) =>
-    new Set(await Promise.all(places(count).map((place) => db.json(whoReads, [1, place, 0])))).size;
+test('lists of the same moment are spread over the connections for lists, and share a statement where one has several', async (t) => {
+  const readers = async (count: number) => {
+    const pids = await Promise.all(places(count).map((place) => db.json(whoReads, [1, place, 0])));
+    return [...Map.groupBy(pids, (pid) => pid).values()].map(({ length }) => length);
+  };
   for (let round = 0; round < 5; round++) await readers(40);
-  const shared = t.mock.fn(db.onSeveral);
-  db.onSeveral = shared;
-  assert.equal(await readers(LIST_CONNECTIONS), LIST_CONNECTIONS);
-  assert.equal(shared.mock.callCount(), 0);
-  await readers(40);
-  assert.ok(shared.mock.callCount() > 0);
+  const shared = t.mock.method(db, 'onSeveral');
+  assert.deepEqual(await readers(LIST_CONNECTIONS), Array(LIST_CONNECTIONS).fill(1));
+  assert.deepEqual(await readers(LIST_CONNECTIONS * 2), Array(LIST_CONNECTIONS).fill(2));
+  assert.equal(shared.mock.callCount(), 0, 'two are two statements');
+  assert.deepEqual(await readers(LIST_CONNECTIONS * 4), Array(LIST_CONNECTIONS).fill(4));
+  assert.deepEqual(
+    shared.mock.calls.map((call) => call.arguments),
+    Array(LIST_CONNECTIONS).fill(['notes.reader', 4, true]),
+  );
 });
 
-test('two lists of the same moment on one connection: the first is answered before the second is read', async (t) => {
-  const narrow = new Pipelines({ size: 1, ahead: 4, onError: () => {}, connect: () => piped({}) });
-  const wait = 'SELECT ($1::int + $2::int)::text AS sum FROM pg_advisory_xact_lock_shared($3)';
-  const waiting = listStatement('notes.waiting', readForSeveral(['int', 'int', 'int'], 'sum', wait));
-  const ask = (place: number, lock: number) => narrow.text({ ...waiting, values: [1, place, lock] });
-  await ask(0, 1);
-  const holder = await heldLock(2);
-  t.after(holder.release);
-  const [first, second] = [ask(1, 1), ask(2, 2)];
-  assert.equal(await first, '2');
-  await holder.release();
-  assert.equal(await second, '3');
-  await narrow.close();
-});
+function narrow(t: TestContext, onSeveral: OnSeveral = () => {}) {
+  const lanes = new Pipelines({ size: 1, ahead: 4, onError: () => {}, onSeveral, connect: () => piped({}) });
+  t.after(() => lanes.close());
+  return lanes;
+}
 
-test('those whose one statement failed do not keep the place that each of them then needs', async () => {
-  const narrow = new Pipelines({ size: 1, ahead: 4, onError: () => {}, connect: () => piped({}) });
+const waiting = listStatement(
+  'notes.waiting',
+  readForSeveral(
+    ['int', 'int', 'int'],
+    'sum',
+    // More than the server keeps before it sends.
+    `SELECT ($1::int + $2::int)::text || repeat(' ', 20000) AS sum FROM pg_advisory_xact_lock_shared($3)`,
+  ),
+);
+
+for (const [others, how] of [
+  [0, 'and two have a statement each'],
+  [1, 'also where they share a statement'],
+] as const) {
+  test(`a list is answered when it has been read, and not when the next one on its connection has, ${how}`, async (t) => {
+    const lanes = narrow(t);
+    const ask = async (place: number, lock: number) =>
+      (await lanes.text({ ...waiting, values: [1, place, lock] }))?.trim();
+    await ask(0, 1);
+    const holder = await heldLock(2);
+    t.after(holder.release);
+    const first = [1, 2].slice(0, 1 + others).map((place) => ask(place, 1));
+    const last = ask(5, 2);
+    assert.deepEqual(await Promise.all(first), ['2', '3'].slice(0, 1 + others));
+    await holder.release();
+    assert.equal(await last, '6');
+  });
+}
+
+test('those whose one statement failed do not keep the place that each of them then needs', async (t) => {
+  const told: unknown[] = [];
+  const lanes = narrow(t, (...one) => told.push(one));
   const parts = statement(
     'notes.parts',
     readForSeveral(['int', 'int', 'int'], 'share', 'SELECT ($1::int * $2::int / $3::int)::text AS share'),
   );
   const divide = (by: number[]) =>
-    Promise.allSettled(by.map((one, i) => narrow.text({ ...parts, values: [12, i, one] })));
+    Promise.allSettled(by.map((one, i) => lanes.text({ ...parts, values: [12, i, one] })));
   await divide([1]);
   const [first, second, ...others] = await divide([1, 0, 2, 3]);
   assert.equal(second?.status === 'rejected' && second.reason.code, '22012');
@@ -280,7 +323,7 @@ test('those whose one statement failed do not keep the place that each of them t
     [first, ...others].map((one) => one?.status === 'fulfilled' && one.value),
     ['0', '12', '12'],
   );
-  await narrow.close();
+  assert.deepEqual(told, [['notes.parts', 4, false]]);
 });
 
 test('of a server that is silent all are told who share a commit, and one that is alone', async () => {

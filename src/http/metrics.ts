@@ -78,7 +78,7 @@ export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetri
   };
   const several = new Counter({
     name: 'db_requests_sharing_statement_total',
-    help: 'Requests that had one statement with others; those of one that failed were then sent by themselves.',
+    help: 'Requests that had one statement with others, and whether that did for them.',
     labelNames: ['statement', 'outcome'] as const,
     registers,
   });

@@ -4,7 +4,8 @@ import { isArray } from './several.ts';
 
 // Two cost as much by themselves as one statement for both.
 const LEAST = 3;
-// Company, case, record: what the values of every statement begin with.
+// Company, case, record: what the values of every statement begin with, but for lists, where it only matters that equal ones
+// are told apart.
 const KEY_LENGTH = 3;
 
 function compareKeys({ values: a }: Query, { values: b }: Query): number {
@@ -21,7 +22,7 @@ export type Sent<Asked> = { query: Query; asked: Asked[] };
 
 /**
  * The commits for all who ask. One statement for several who ask for the same has a commit to itself, each of them with
- * another record, since a statement changes a record once; the others share one, where they write. In each of them the records
+ * another record, since a statement changes a record once; the others share one, unless they take their time. In each of them the records
  * come in one order, so that no two commits wait for each other, but for small tables, which the server reads as they lie.
  */
 export function commitsOf<Asked extends { query: Query }>(all: Asked[]): Sent<Asked>[][] {

@@ -25,7 +25,8 @@ const SHORT_AHEAD = 16;
 const LONG_AHEAD = 8;
 // What is found by its keys needs one plan. Where cases differ in size the server would plan a list anew each time, which
 // takes longer than the list.
-const PLANNED_ONCE = 'SET plan_cache_mode = force_generic_plan';
+// Nor is that compiled: on a server that has no statistics yet, one plan for several seems to be worth it, and is not.
+const PLANNED_ONCE = 'SET plan_cache_mode = force_generic_plan; SET jit = off';
 
 /** Runs statements: the database itself, or one transaction on it. */
 export abstract class Executor {

@@ -72,7 +72,8 @@ export class Pipelines {
   text(query: Query): Promise<Text> {
     if (query.takesTime && !query.several) return this.#byItself(query);
     return this.#on(
-      () => (query.takesTime && this.#idle()) || (this.#gathering() ?? this.#free()),
+      // What takes its time is done sooner by two connections than by one.
+      () => (query.takesTime ? this.#free() : (this.#gathering() ?? this.#free())),
       (lane) => this.#gather(lane, query),
       (lane) => this.#alone(lane, query),
     );
@@ -123,12 +124,6 @@ export class Pipelines {
     return best && best.underWay < this.#options.ahead ? best : undefined;
   }
 
-  /** What takes its time is done sooner by two connections than by one. */
-  #idle(): Lane | undefined {
-    const free = this.#free();
-    return free?.underWay === 0 ? free : undefined;
-  }
-
   /** One where some are being gathered. As long as hardly anything is under way, another connection answers sooner. */
   #gathering(): Lane | undefined {
     let found: Lane | undefined;
@@ -168,7 +163,10 @@ export class Pipelines {
 
   #commit(lane: Lane, sent: Sent<Gathered>[]): void {
     const queries = sent.map(({ query }) => query);
-    const shared = new SharedCommit(queries, (error, answers) => {
+    const asked = sent[0]?.asked ?? [];
+    // What was read holds without a commit, and those behind it may take their time.
+    const onRow = asked.length > 1 && asked[0]?.query.takesTime ? (row: Row) => answerOne(asked, row) : undefined;
+    const shared = new SharedCommit(queries, onRow, (error, answers) => {
       for (const [i, { query, asked }] of sent.entries()) {
         if (asked.length > 1) this.#options.onSeveral?.((asked[0] as Gathered).query.name, asked.length, !error);
         if (!error) {
@@ -254,12 +252,16 @@ function take(lane: Lane): Lane {
   return lane;
 }
 
-/** A row has one column, or for one of several which of them, and theirs. */
+/** One of several has a row with which of them it is, and theirs. */
+function answerOne(asked: Gathered[], [nth, text]: Row): void {
+  asked[Number(nth) - 1]?.resolve(text);
+}
+
+/** A row has one column where it was asked for alone. Who has been answered already is not answered again. */
 function answer(asked: Gathered[], rows: Row[]): void {
-  const texts: Text[] = [];
-  if (asked.length === 1) texts[0] = rows[0]?.[0];
-  else for (const [nth, text] of rows) texts[Number(nth) - 1] = text;
-  for (const [i, { resolve }] of asked.entries()) resolve(texts[i]);
+  if (asked.length === 1) asked[0]?.resolve(rows[0]?.[0]);
+  else for (const row of rows) answerOne(asked, row);
+  for (const { resolve } of asked) resolve(undefined);
 }
 
 /**

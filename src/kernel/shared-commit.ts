@@ -35,12 +35,15 @@ export class SharedCommit extends pg.Query {
   /** Sends it, as `pg` does. */
   declare prepare: (wire: Wire) => void;
   readonly #statements: readonly Query[];
+  readonly #onRow: ((row: Row) => void) | undefined;
   readonly #answers: Row[][] = [];
   #at = 0;
   #sending = false;
 
-  constructor(statements: readonly Query[], callback: Callback) {
+  /** `onRow`: told of the rows of a single statement as they come, and keeps them. */
+  constructor(statements: readonly Query[], onRow: ((row: Row) => void) | undefined, callback: Callback) {
     super('');
+    this.#onRow = onRow;
     this.callback = callback;
     this.#statements = statements;
   }
@@ -75,7 +78,8 @@ export class SharedCommit extends pg.Query {
 
   handleDataRow({ fields }: { fields: Row }): void {
     const rows = this.#answers[this.#at];
-    if (rows) rows.push(fields);
+    if (this.#onRow) this.#onRow(fields);
+    else if (rows) rows.push(fields);
     else this.#answers[this.#at] = [fields];
   }
 
