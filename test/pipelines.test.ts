@@ -68,6 +68,30 @@ test('who finds every connection with as many ahead as there may be goes to the 
   assert.equal(servers[1]?.sent.at(-1)?.name, 'waits');
 });
 
+test('who waits goes with others: with as many as each connection would get of them, and no more than eight', async () => {
+  const { lanes, servers, ask, fill } = pipelines(2, 1);
+  fill(2);
+  await settled();
+  for (let i = 0; i < 20; i++) ask(`waits ${i}`);
+  const waiting = () => lanes.counts.waiting;
+  const [first, second] = servers as [Server, Server];
+  first.sent[0]?.answer();
+  await settled();
+  assert.deepEqual([first.sent.length, second.sent.length, waiting()], [8, 1, 12]);
+  second.sent[0]?.answer();
+  await settled();
+  assert.deepEqual([first.sent.length, second.sent.length, waiting()], [8, 6, 6]);
+  assert.deepEqual(
+    [...first.sent, ...second.sent].map(({ name }) => name),
+    Array.from({ length: 14 }, (_, i) => `waits ${i}`),
+  );
+  while (first.sent.length + second.sent.length > 0) {
+    for (const { answer } of [...first.sent, ...second.sent]) answer();
+    await settled();
+  }
+  assert.equal(waiting(), 0);
+});
+
 test('first come, first served: whoever waits goes before whoever comes later, in the order of coming', async () => {
   const { lanes, servers, ask, fill } = pipelines(1);
   const broken = fill(MOST_AHEAD).map((one) => assert.rejects(one));

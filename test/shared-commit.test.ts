@@ -265,10 +265,10 @@ test('lists of the same moment are spread over the connections for lists, and sh
   assert.deepEqual(await readers(LIST_CONNECTIONS), Array(LIST_CONNECTIONS).fill(1));
   assert.deepEqual(await readers(LIST_CONNECTIONS * 2), Array(LIST_CONNECTIONS).fill(2));
   assert.equal(shared.mock.callCount(), 0, 'two are two statements');
-  assert.deepEqual(await readers(LIST_CONNECTIONS * 4), Array(LIST_CONNECTIONS).fill(4));
+  assert.deepEqual(await readers(LIST_CONNECTIONS * 3), Array(LIST_CONNECTIONS).fill(3));
   assert.deepEqual(
     shared.mock.calls.map((call) => call.arguments),
-    Array(LIST_CONNECTIONS).fill(['notes.reader', 4, true]),
+    Array(LIST_CONNECTIONS).fill(['notes.reader', 3, true]),
   );
 });
 

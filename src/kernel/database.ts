@@ -20,9 +20,10 @@ const SILENCE_MS = 20_000;
 const IDLE_MS = 10_000;
 const LONG_CONNECTIONS = 4;
 const SHORT_AHEAD = 16;
-// As many as one statement does for. A list that waits here goes to whichever connection is done first, and not behind one
-// whose server process has lost its turn: with sixteen the slowest in a hundred took half as long again.
-const LONG_AHEAD = 8;
+// Enough that a connection need not wait for this process. Whoever waits here goes to whichever connection is done first, and
+// not behind one whose server process has lost its turn, and shares a statement with others who wait.
+const LIST_AHEAD = 3;
+const SEARCH_AHEAD = 4;
 // What is found by its keys needs one plan. Where cases differ in size the server would plan a list anew each time, which
 // takes longer than the list.
 // Nor is that compiled: on a server that has no statistics yet, one plan for several seems to be worth it, and is not.
@@ -140,8 +141,8 @@ export class Database extends Executor {
       return made;
     };
     this.#short = pipelines(poolSize, SHORT_AHEAD, PLANNED_ONCE);
-    this.#lists = pipelines(Math.ceil(poolSize / 2), LONG_AHEAD, PLANNED_ONCE);
-    this.#searches = pipelines(Math.ceil(poolSize / 2), LONG_AHEAD);
+    this.#lists = pipelines(Math.ceil(poolSize / 2), LIST_AHEAD, PLANNED_ONCE);
+    this.#searches = pipelines(Math.ceil(poolSize / 2), SEARCH_AHEAD);
     this.pool = pool(poolSize);
     this.#readerPool = pool(LONG_CONNECTIONS);
   }

@@ -240,9 +240,12 @@ export class Pipelines {
     while (this.#waiting.length > 0 && !this.#closed) {
       const lane = this.#free();
       if (!lane) return;
-      const { go, timer } = this.#waiting.shift() as Waiting;
-      clearTimeout(timer);
-      go(take(lane));
+      // What each connection would get of them if all had room now. One statement may then do for them.
+      const share = Math.ceil(this.#waiting.length / this.#options.size);
+      for (const { go, timer } of this.#waiting.splice(0, Math.min(share, MOST_TOGETHER))) {
+        clearTimeout(timer);
+        go(take(lane));
+      }
     }
   }
 }
