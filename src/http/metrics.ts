@@ -76,13 +76,23 @@ export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetri
     byStatement.set(name, known);
     known.add(seconds);
   };
-  const several = new Counter({
+  const sharing = { done: new Map<string, number>(), failed: new Map<string, number>() };
+  db.onSeveral = (statement, count, done) => {
+    const counts = done ? sharing.done : sharing.failed;
+    counts.set(statement, (counts.get(statement) ?? 0) + count);
+  };
+  new Counter({
     name: 'db_requests_sharing_statement_total',
     help: 'Requests that had one statement with others, and whether that did for them.',
     labelNames: ['statement', 'outcome'] as const,
     registers,
+    collect() {
+      this.reset();
+      for (const [outcome, counts] of Object.entries(sharing)) {
+        for (const [statement, count] of counts) this.inc({ statement, outcome }, count);
+      }
+    },
   });
-  db.onSeveral = (statement, count, done) => several.inc({ statement, outcome: done ? 'done' : 'failed' }, count);
   new Gauge({
     name: 'db_pool_connections',
     help: 'Connections to the database, and callers waiting for one.',
