@@ -260,6 +260,12 @@ test('a list is planned once, however the cases differ in size, and a search wit
   assert.equal((await mode(listStatement, 'test.list'))?.plan_cache_mode, 'force_generic_plan');
   assert.equal((await mode(statement, 'test.short'))?.plan_cache_mode, 'force_generic_plan');
   assert.equal((await mode(longStatement, 'test.search'))?.plan_cache_mode, 'auto');
+  // The server of the tests does not compile at all: it is the session that says so.
+  const jit = `SELECT source FROM pg_settings WHERE name = 'jit'`;
+  for (const make of [listStatement, statement, longStatement]) {
+    const found = await world.db.first<{ source: string }>(make(`test.jit.${make.name}`, jit), []);
+    assert.equal(found?.source === 'session', make !== longStatement, make.name);
+  }
 });
 
 test('of every table with records of cases the planner knows that a case belongs to one company', async () => {

@@ -25,7 +25,10 @@ type Waiting = { go: (lane: Lane) => void; timer: NodeJS.Timeout };
 
 export type PipelinesOptions = {
   size: number;
-  /** How many are sent on a connection before the first of them is answered: one that takes long holds up those behind it. */
+  /**
+   * A connection with so many under way gets no more: one that takes long holds up those behind it. Those who wait go to one
+   * with less in shares, with which it may have more.
+   */
   ahead: number;
   connect: () => pg.Client;
   /** What a connection is told first. */
@@ -70,12 +73,13 @@ export class Pipelines {
   }
 
   text(query: Query): Promise<Text> {
-    if (query.takesTime && !query.several) return this.#byItself(query);
+    const alone = (lane: Lane) => this.#alone(lane, query);
+    if (query.takesTime && !query.several) return this.#on(() => this.#free(), alone);
     return this.#on(
       // What takes its time is done sooner by two connections than by one.
       () => (query.takesTime ? this.#free() : (this.#gathering() ?? this.#free())),
       (lane) => this.#gather(lane, query),
-      (lane) => this.#alone(lane, query),
+      alone,
     );
   }
 
@@ -163,9 +167,9 @@ export class Pipelines {
 
   #commit(lane: Lane, sent: Sent<Gathered>[]): void {
     const queries = sent.map(({ query }) => query);
-    const asked = sent[0]?.asked ?? [];
+    const first = sent[0]?.asked ?? [];
     // What was read holds without a commit, and those behind it may take their time.
-    const onRow = asked.length > 1 && asked[0]?.query.takesTime ? (row: Row) => answerOne(asked, row) : undefined;
+    const onRow = first.length > 1 && first[0]?.query.takesTime ? (row: Row) => answerOne(first, row) : undefined;
     const shared = new SharedCommit(queries, onRow, (error, answers) => {
       for (const [i, { query, asked }] of sent.entries()) {
         if (asked.length > 1) this.#options.onSeveral?.((asked[0] as Gathered).query.name, asked.length, !error);
@@ -180,13 +184,6 @@ export class Pipelines {
       }
     });
     lane.client.query(shared);
-  }
-
-  #byItself(query: Query): Promise<Text> {
-    return this.#on(
-      () => this.#free(),
-      (lane) => this.#alone(lane, query),
-    );
   }
 
   #open(): Lane {
