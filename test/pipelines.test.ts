@@ -11,6 +11,7 @@ type Sent = { name: string; answer: (error?: Error) => void };
 
 class Server extends EventEmitter {
   readonly sent: Sent[] = [];
+  readonly connection = { stream: { destroy: (error: Error) => this.#destroyed(error) } };
   connect = async () => {};
   end = async () => {};
   query = ({ name }: { name: string }, done: (error: Error | null, result?: unknown) => void) => {
@@ -21,16 +22,26 @@ class Server extends EventEmitter {
     const one = { name, answer };
     this.sent.push(one);
   };
+
+  /** As `pg` does: all that is under way ends with it. */
+  #destroyed(error: Error): void {
+    for (const { answer } of [...this.sent]) answer(error);
+    this.emit('error', error);
+    this.emit('end');
+  }
 }
 
 const MOST_AHEAD = 16;
+const SILENCE_MS = 20_000;
 const settled = () => new Promise(setImmediate);
+const isUnavailable = (error: unknown) => error instanceof CodedError && error.code === 'unavailable';
 
 function pipelines(size: number, ahead = MOST_AHEAD) {
   const servers: Server[] = [];
   const lanes = new Pipelines({
     size,
     ahead,
+    silenceMs: SILENCE_MS,
     onError: () => {},
     connect: () => {
       const server = new Server();
@@ -112,22 +123,77 @@ test('first come, first served: whoever waits goes before whoever comes later, i
 });
 
 test('whoever has waited too long is refused, and those behind it have lost nothing', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
   const { lanes, servers, ask, fill, names } = pipelines(1);
   fill(MOST_AHEAD);
   await settled();
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const tired = assert.rejects(
-    ask('tired'),
-    (error: unknown) => error instanceof CodedError && error.code === 'unavailable',
-  );
+  const tired = assert.rejects(ask('tired'), isUnavailable);
   t.mock.timers.tick(3_000);
   ask('patient');
   t.mock.timers.tick(2_000);
+  assert.equal(lanes.counts.waiting, 2);
+  t.mock.timers.tick(500);
   await tired;
   assert.equal(lanes.counts.waiting, 1);
   servers[0]?.sent[0]?.answer();
   await settled();
   assert.ok(names().includes('patient') && !names().includes('tired'));
+});
+
+test('whoever waits when the connections are closed is told so at once', { timeout: 10_000 }, async () => {
+  const { lanes, ask, fill } = pipelines(1);
+  fill(MOST_AHEAD);
+  await settled();
+  const waiting = assert.rejects(ask('waits'), isUnavailable);
+  await lanes.close();
+  await waiting;
+  await assert.rejects(ask('late'), isUnavailable);
+});
+
+const silent = { message: 'Connection terminated: the server is silent.' };
+
+test('a connection that leaves one unanswered for too long goes, also where it gets nothing more, and no other', {
+  timeout: 10_000,
+}, async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { servers, ask } = pipelines(2);
+  const [first, second, third] = [ask('first'), ask('second'), ask('third')];
+  await settled();
+  const [one, other] = servers as [Server, Server];
+  t.mock.timers.tick(SILENCE_MS - 500);
+  // Those that are left are not the first one's fault, and their own time has not begun with it.
+  one.sent[0]?.answer(new Error('Connection terminated by the test'));
+  await assert.rejects(first);
+  other.sent[0]?.answer();
+  await second;
+  const fourth = ask('fourth');
+  await settled();
+  const ended = assert.rejects(third, silent);
+  t.mock.timers.tick(1_000);
+  await ended;
+  t.mock.timers.tick(SILENCE_MS - 1_000);
+  assert.deepEqual(
+    servers.flatMap(({ sent }) => sent.map(({ name }) => name)),
+    ['fourth'],
+  );
+  const last = assert.rejects(fourth, silent);
+  t.mock.timers.tick(1_000);
+  await last;
+});
+
+test('the time of each begins when it is sent, and not with those ahead of it', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { servers, ask } = pipelines(1);
+  const [first] = [ask('first'), await settled()];
+  t.mock.timers.tick(SILENCE_MS / 2);
+  const second = ask('second');
+  await settled();
+  const [server] = servers as [Server];
+  server.sent[0]?.answer();
+  await first;
+  t.mock.timers.tick(SILENCE_MS / 2 + 1_000);
+  server.sent[0]?.answer();
+  await second;
 });
 
 test('where a connection breaks, those who wait go to a new one', async () => {

@@ -273,7 +273,14 @@ test('lists of the same moment are spread over the connections for lists, and sh
 });
 
 function narrow(t: TestContext, onSeveral: OnSeveral = () => {}) {
-  const lanes = new Pipelines({ size: 1, ahead: 4, onError: () => {}, onSeveral, connect: () => piped({}) });
+  const lanes = new Pipelines({
+    size: 1,
+    ahead: 4,
+    silenceMs: 20_000,
+    onError: () => {},
+    onSeveral,
+    connect: () => piped({}),
+  });
   t.after(() => lanes.close());
   return lanes;
 }
@@ -328,22 +335,25 @@ test('those whose one statement failed do not keep the place that each of them t
   assert.deepEqual(told, [['notes.parts', 4, false]]);
 });
 
-test('of a server that is silent all are told who share a commit, and one that is alone', async () => {
-  const silent = new Pipelines({
-    size: 1,
-    ahead: 16,
-    onError: () => {},
-    connect: () => piped({ query_timeout: 300 }),
-  });
+test('of a server that is silent all are told who share a commit, and one that is alone', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const silent = new Pipelines({ size: 1, ahead: 16, silenceMs: 20_000, onError: () => {}, connect: () => piped({}) });
   const ask = (seconds: number) =>
     silent.text({ name: 'nap', text: `SELECT 'awake' FROM pg_sleep($1)`, values: [seconds] });
-  const outcomes = async (asked: Promise<unknown>[]) =>
-    (await Promise.allSettled(asked)).map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message));
-  const silence = 'Query read timeout';
-  assert.deepEqual(await outcomes([ask(0)]), ['awake']);
-  assert.deepEqual(await outcomes([ask(5)]), [silence]);
-  assert.deepEqual(await outcomes([ask(0)]), ['awake']);
-  const [first, ...others] = await outcomes([ask(0), ask(5), ask(0)]);
-  assert.deepEqual([first, ...others], [silence, silence, silence]);
+  const outcomes = async (asked: Promise<unknown>[], ms: number) => {
+    // Sent, and not answered yet.
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    t.mock.timers.tick(ms);
+    return (await Promise.allSettled(asked)).map((one) =>
+      one.status === 'fulfilled' ? one.value : one.reason.message,
+    );
+  };
+  const silence = 'Connection terminated: the server is silent.';
+  assert.deepEqual(await outcomes([ask(0)], 0), ['awake']);
+  assert.deepEqual(await outcomes([ask(30)], 20_500), [silence]);
+  assert.deepEqual(await outcomes([ask(0)], 0), ['awake']);
+  assert.deepEqual(await outcomes([ask(0.5)], 20_000), ['awake']);
+  assert.deepEqual(await outcomes([ask(0), ask(30), ask(0)], 20_500), [silence, silence, silence]);
   await silent.close();
 });

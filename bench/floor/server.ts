@@ -37,6 +37,7 @@ const gathering =
   new Pipelines({
     size: SHORT_CONNECTIONS,
     ahead: 16,
+    silenceMs: 20_000,
     connect: () => new pg.Client({ ...connection, ...PLANNED_ONCE, pipeline: true }),
     onError: () => process.exit(1),
   });

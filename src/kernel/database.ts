@@ -118,7 +118,6 @@ export class Database extends Executor {
       ...connection,
       connectionTimeoutMillis: CONNECT_MS,
       statement_timeout: STATEMENT_MS,
-      query_timeout: SILENCE_MS,
       // A process that stands still in the middle keeps others waiting for its locks, and followers for its events.
       idle_in_transaction_session_timeout: IDLE_MS,
       application_name: 'case-records',
@@ -127,13 +126,14 @@ export class Database extends Executor {
       new Pipelines({
         size,
         ahead,
+        silenceMs: SILENCE_MS,
         begin,
         connect: () => new PrimaryClient({ ...settings, pipeline: true }),
         onError,
         onSeveral: (...told) => this.onSeveral(...told),
       });
     const pool = (max: number) => {
-      const made = new pg.Pool({ ...settings, max, Client: PrimaryClient });
+      const made = new pg.Pool({ ...settings, query_timeout: SILENCE_MS, max, Client: PrimaryClient });
       // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
       made.on('error', onError);
       // The same while it is in use, where whoever uses it learns of it by its statement.

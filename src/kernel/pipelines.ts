@@ -11,7 +11,8 @@ export type Query = Statement & { values: unknown[]; rowMode?: 'array' };
 type Text = string | null | undefined;
 type Lane = {
   client: pg.Client;
-  underWay: number;
+  /** Those that are under way, the first of them first: at which look each was sent. */
+  readonly underWay: number[];
   opening: Promise<unknown> | undefined;
   /** When it last answered, or was asked something with nothing under way. */
   answeredAt: number;
@@ -21,7 +22,7 @@ type Lane = {
   gathered: Gathered[];
 };
 type Gathered = { query: Query; resolve: (text: Text) => void; reject: (error: unknown) => void };
-type Waiting = { go: (lane: Lane) => void; timer: NodeJS.Timeout };
+type Waiting = { go: (lane: Lane) => void; refuse: (error: Error) => void; since: number };
 
 export type PipelinesOptions = {
   size: number;
@@ -30,6 +31,8 @@ export type PipelinesOptions = {
    * with less in shares, with which it may have more.
    */
   ahead: number;
+  /** A connection that leaves one unanswered for so long is given up, with all that is under way on it. */
+  silenceMs: number;
   connect: () => pg.Client;
   /** What a connection is told first. */
   begin?: string | undefined;
@@ -42,6 +45,9 @@ export type OnSeveral = (name: string, count: number, done: boolean) => void;
 // Nothing more is sent behind one that takes longer than this.
 const STUCK_MS = 250;
 const PATIENCE_MS = 5_000;
+// How often it is looked who has waited too long. A timer for each would cost more than it seems: what it holds is still
+// there when V8 clears away what is young, and grows old. In looks a process that stood still has waited for one.
+const LOOK_MS = 500;
 /** What those are told who are to try again by themselves: one of them may wait for somebody's lock. */
 const ALONE = Symbol('alone');
 const MOST_TOGETHER = 8;
@@ -55,11 +61,16 @@ const MOST_ALONE = 2;
 export class Pipelines {
   readonly #options: PipelinesOptions;
   readonly #lanes = new Set<Lane>();
+  /** Those that have not ended yet, also where they get nothing more. */
+  readonly #open = new Set<Lane>();
   readonly #waiting: Waiting[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #looks = 0;
   #closed = false;
 
   constructor(options: PipelinesOptions) {
     this.#options = options;
+    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
   query<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
@@ -87,7 +98,7 @@ export class Pipelines {
   async #on<T>(find: () => Lane | undefined, work: (lane: Lane) => Promise<T>, alone = work): Promise<T> {
     // Whoever comes later does not pass those who wait.
     const free = this.#waiting.length === 0 ? find() : undefined;
-    const lane = free ? take(free) : await this.#turn();
+    const lane = free ? this.#take(free) : await this.#turn();
     try {
       if (lane.opening) await lane.opening;
       return await work(lane);
@@ -98,7 +109,7 @@ export class Pipelines {
         throw error;
       }
     } finally {
-      lane.underWay--;
+      lane.underWay.shift();
       lane.answeredAt = performance.now();
       this.#serveWaiting();
     }
@@ -106,26 +117,28 @@ export class Pipelines {
   }
 
   get counts(): { idle: number; busy: number; waiting: number } {
-    const busy = [...this.#lanes].filter(({ underWay }) => underWay > 0).length;
+    const busy = [...this.#lanes].filter(({ underWay }) => underWay.length > 0).length;
     return { idle: this.#lanes.size - busy, busy, waiting: this.#waiting.length };
   }
 
   /** What is under way is answered first. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const { refuse } of this.#waiting.splice(0)) refuse(closed());
     await Promise.all([...this.#lanes].map(({ client }) => client.end()));
+    clearInterval(this.#timer);
   }
 
   #free(): Lane | undefined {
-    if (this.#closed) throw new Error('The connections to the database are closed.');
+    if (this.#closed) throw closed();
     const now = performance.now();
     let best: Lane | undefined;
     for (const lane of this.#lanes) {
-      const stuck = lane.underWay > 0 && now - lane.answeredAt > STUCK_MS;
-      if (!stuck && (!best || lane.underWay < best.underWay)) best = lane;
+      const stuck = lane.underWay.length > 0 && now - lane.answeredAt > STUCK_MS;
+      if (!stuck && (!best || lane.underWay.length < best.underWay.length)) best = lane;
     }
-    if ((!best || best.underWay > 0) && this.#lanes.size < this.#options.size) return this.#open();
-    return best && best.underWay < this.#options.ahead ? best : undefined;
+    if ((!best || best.underWay.length > 0) && this.#lanes.size < this.#options.size) return this.#connect();
+    return best && best.underWay.length < this.#options.ahead ? best : undefined;
   }
 
   /** One where some are being gathered. As long as hardly anything is under way, another connection answers sooner. */
@@ -133,9 +146,10 @@ export class Pipelines {
     let found: Lane | undefined;
     let busy = 0;
     for (const lane of this.#lanes) {
-      if (lane.underWay > 0) busy++;
-      const { length } = lane.gathered;
-      if (length > 0 && length < MOST_TOGETHER && lane.underWay < this.#options.ahead) found ??= lane;
+      const { underWay, gathered } = lane;
+      if (underWay.length > 0) busy++;
+      const { length } = gathered;
+      if (length > 0 && length < MOST_TOGETHER && underWay.length < this.#options.ahead) found ??= lane;
     }
     return busy < MOST_ALONE ? undefined : found;
   }
@@ -186,11 +200,11 @@ export class Pipelines {
     lane.client.query(shared);
   }
 
-  #open(): Lane {
+  #connect(): Lane {
     const client = this.#options.connect();
     const lane: Lane = {
       client,
-      underWay: 0,
+      underWay: [],
       opening: undefined,
       answeredAt: performance.now(),
       prepared: new Set(),
@@ -212,8 +226,12 @@ export class Pipelines {
       drop();
       this.#options.onError(error);
     });
-    client.on('end', drop);
+    client.on('end', () => {
+      drop();
+      this.#open.delete(lane);
+    });
     this.#lanes.add(lane);
+    this.#open.add(lane);
     return lane;
   }
 
@@ -223,14 +241,18 @@ export class Pipelines {
   }
 
   #turn(): Promise<Lane> {
-    return new Promise((go, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-        reject(new CodedError('unavailable', 'Too many requests wait for the database.'));
-      }, PATIENCE_MS);
-      const waiting = { go, timer };
-      this.#waiting.push(waiting);
-    });
+    return new Promise((go, refuse) => this.#waiting.push({ go, refuse, since: this.#looks }));
+  }
+
+  #look(): void {
+    this.#looks++;
+    const since = (ms: number) => this.#looks - Math.ceil(ms / LOOK_MS) - 1;
+    for (const { client, underWay } of this.#open) {
+      if ((underWay[0] ?? this.#looks) <= since(this.#options.silenceMs))
+        client.connection.stream.destroy(new Error('Connection terminated: the server is silent.'));
+    }
+    while ((this.#waiting[0]?.since ?? this.#looks) <= since(PATIENCE_MS))
+      this.#waiting.shift()?.refuse(new CodedError('unavailable', 'Too many requests wait for the database.'));
   }
 
   #serveWaiting(): void {
@@ -239,18 +261,17 @@ export class Pipelines {
       if (!lane) return;
       // What each connection would get of them if all had room now. One statement may then do for them.
       const share = Math.ceil(this.#waiting.length / this.#options.size);
-      for (const { go, timer } of this.#waiting.splice(0, Math.min(share, MOST_TOGETHER))) {
-        clearTimeout(timer);
-        go(take(lane));
-      }
+      for (const { go } of this.#waiting.splice(0, Math.min(share, MOST_TOGETHER))) go(this.#take(lane));
     }
+  }
+
+  #take(lane: Lane): Lane {
+    if (lane.underWay.push(this.#looks) === 1) lane.answeredAt = performance.now();
+    return lane;
   }
 }
 
-function take(lane: Lane): Lane {
-  if (lane.underWay++ === 0) lane.answeredAt = performance.now();
-  return lane;
-}
+const closed = () => new CodedError('unavailable', 'The connections to the database are closed.');
 
 /** One of several has a row with which of them it is, and theirs. */
 function answerOne(asked: Gathered[], [nth, text]: Row): void {
