@@ -316,6 +316,44 @@ for (const [others, how] of [
   });
 }
 
+test('who waits goes with others who wait for the same, as many as each connection would get and eight at most; the rest by itself', async (t) => {
+  const holders = [await heldLock(1), await heldLock(2)];
+  const told: unknown[] = [];
+  const lanes = new Pipelines({
+    size: 2,
+    ahead: 1,
+    silenceMs: 20_000,
+    onError: () => {},
+    onSeveral: (...one) => told.push(one),
+    connect: () => piped({}),
+  });
+  t.after(() => lanes.close());
+  const order: number[] = [];
+  const ask = async (place: number, lock: number) => {
+    const sum = (await lanes.text({ ...waiting, values: [1, place, lock] }))?.trim();
+    order.push(place);
+    return sum;
+  };
+  const search = async (place: number) => {
+    await lanes.query({ name: 'search', text: 'SELECT $1::int', values: [place] });
+    order.push(place);
+  };
+  const first = [ask(0, 1), ask(1, 2)];
+  await pause(0);
+  const others = [ask(2, 3), search(3), search(4), ...places(18).map((place) => ask(5 + place, 3))];
+  // Only the first connection has room from now on. 21 wait, then 13 and 12, for neither of whom anybody goes, then 11, 5 and 2.
+  await holders[0]?.release();
+  await Promise.all([first[0], ...others]);
+  await holders[1]?.release();
+  await first[1];
+  assert.deepEqual(
+    told,
+    [8, 6, 3].map((count) => ['notes.waiting', count, true]),
+  );
+  assert.deepEqual(new Set(order.slice(1, 9)), new Set([2, ...places(7).map((place) => 5 + place)]));
+  assert.deepEqual([order[0], order[9], order[10]], [0, 3, 4]);
+});
+
 test('those whose one statement failed do not keep the place that each of them then needs', async (t) => {
   const told: unknown[] = [];
   const lanes = narrow(t, (...one) => told.push(one));

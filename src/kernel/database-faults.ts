@@ -6,7 +6,8 @@ import pg from 'pg';
 // in a transaction, or was not heard.
 const BROKEN = /^(57P0|08|25006|25P03)/;
 const BROKEN_TEXT = /^Connection terminated|^timeout expired|not queryable|Query read timeout/i;
-const NO_SYSTEM = /^E[A-Z]+$/;
+// Of the system, of the resolver, and of what Node itself does with a stream.
+const NO_SYSTEM = /^(E[A-Z]+|EAI_[A-Z]+|ERR_(SSL|TLS|SOCKET|STREAM)_\w+)$/;
 
 const codeOf = (error: unknown): string => (error as { code?: string }).code ?? '';
 const textOf = (error: unknown): string => (error as Error).message ?? '';
@@ -16,6 +17,9 @@ export const isBroken = (error: unknown): boolean =>
   error instanceof pg.DatabaseError
     ? BROKEN.test(codeOf(error))
     : NO_SYSTEM.test(codeOf(error)) || BROKEN_TEXT.test(textOf(error));
+
+/** What the server has said, and not what became of the connection. */
+export const isAnswer = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
 /** A statement that another one was to prepare, which failed: nothing was done. */
 export const isUnprepared = (error: unknown): boolean => codeOf(error) === '26000';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { commitsOf, type Sent } from './at-once.ts';
-import { isBroken, isDeadlock } from './database-faults.ts';
+import { isAnswer, isBroken, isDeadlock } from './database-faults.ts';
 import { CodedError } from './errors.ts';
 import { type Row, SharedCommit } from './shared-commit.ts';
 import type { Statement } from './sql.ts';
@@ -11,9 +11,12 @@ export type Query = Statement & { values: unknown[]; rowMode?: 'array' };
 type Text = string | null | undefined;
 type Lane = {
   client: pg.Client;
-  /** Those that are under way, the first of them first: at which look each was sent. */
+  /** Those that are under way, the first of them first: at which look each got its place. */
   readonly underWay: number[];
   opening: Promise<unknown> | undefined;
+  /** At which look it was told to end. */
+  ending: number | undefined;
+  readonly ended: Promise<void>;
   /** When it last answered, or was asked something with nothing under way. */
   answeredAt: number;
   /** What it has answered before, and so has prepared. */
@@ -22,13 +25,19 @@ type Lane = {
   gathered: Gathered[];
 };
 type Gathered = { query: Query; resolve: (text: Text) => void; reject: (error: unknown) => void };
-type Waiting = { go: (lane: Lane) => void; refuse: (error: Error) => void; since: number };
+type Waiting = {
+  /** What one statement could do for, with others of the same. */
+  several: Query['several'];
+  go: (lane: Lane) => void;
+  refuse: (error: Error) => void;
+  since: number;
+};
 
 export type PipelinesOptions = {
   size: number;
   /**
-   * A connection with so many under way gets no more: one that takes long holds up those behind it. Those who wait go to one
-   * with less in shares, with which it may have more.
+   * A connection with so many under way gets no more: one that takes long holds up those behind it. Those who wait for the same
+   * go to one with less in shares, with which it may have more.
    */
   ahead: number;
   /** A connection that leaves one unanswered for so long is given up, with all that is under way on it. */
@@ -63,7 +72,7 @@ export class Pipelines {
   readonly #lanes = new Set<Lane>();
   /** Those that have not ended yet, also where they get nothing more. */
   readonly #open = new Set<Lane>();
-  readonly #waiting: Waiting[] = [];
+  #waiting: Waiting[] = [];
   readonly #timer: NodeJS.Timeout;
   #looks = 0;
   #closed = false;
@@ -91,14 +100,20 @@ export class Pipelines {
       () => (query.takesTime ? this.#free() : (this.#gathering() ?? this.#free())),
       (lane) => this.#gather(lane, query),
       alone,
+      query.several,
     );
   }
 
   /** `alone`: what is done on another one where `work` ends with ALONE, when others can have its place. */
-  async #on<T>(find: () => Lane | undefined, work: (lane: Lane) => Promise<T>, alone = work): Promise<T> {
+  async #on<T>(
+    find: () => Lane | undefined,
+    work: (lane: Lane) => Promise<T>,
+    alone = work,
+    several?: Query['several'],
+  ): Promise<T> {
     // Whoever comes later does not pass those who wait.
     const free = this.#waiting.length === 0 ? find() : undefined;
-    const lane = free ? this.#take(free) : await this.#turn();
+    const lane = free ? this.#take(free) : await this.#turn(several);
     try {
       if (lane.opening) await lane.opening;
       return await work(lane);
@@ -121,11 +136,12 @@ export class Pipelines {
     return { idle: this.#lanes.size - busy, busy, waiting: this.#waiting.length };
   }
 
-  /** What is under way is answered first. */
+  /** What was sent is answered first, where the server answers. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { refuse } of this.#waiting.splice(0)) refuse(closed());
-    await Promise.all([...this.#lanes].map(({ client }) => client.end()));
+    for (const lane of this.#lanes) this.#drop(lane);
+    await Promise.all([...this.#open].map(({ ended }) => ended));
     clearInterval(this.#timer);
   }
 
@@ -190,7 +206,7 @@ export class Pipelines {
         if (!error) {
           lane.prepared.add(query.name);
           answer(asked, answers?.[i] ?? []);
-        } else if (isBroken(error) || isItsOwn(error, sent, i, shared.at)) {
+        } else if (!isAnswer(error) || isBroken(error) || isItsOwn(error, sent, i, shared.at)) {
           for (const { reject } of asked) reject(error);
         } else {
           for (const { reject } of asked) reject(ALONE);
@@ -202,10 +218,13 @@ export class Pipelines {
 
   #connect(): Lane {
     const client = this.#options.connect();
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const lane: Lane = {
       client,
       underWay: [],
       opening: undefined,
+      ending: undefined,
+      ended,
       answeredAt: performance.now(),
       prepared: new Set(),
       gathered: [],
@@ -213,7 +232,11 @@ export class Pipelines {
     const drop = () => this.#drop(lane);
     const { begin } = this.#options;
     const opened = begin === undefined ? client.connect() : client.connect().then(() => client.query(begin));
-    lane.opening = opened.then(
+    // `pg` tells nobody who opens it that it was ended meanwhile.
+    const early = ended.then(() => {
+      throw new Error('Connection terminated before it was open.');
+    });
+    lane.opening = Promise.race([opened, early]).then(
       () => {
         lane.opening = undefined;
       },
@@ -229,6 +252,7 @@ export class Pipelines {
     client.on('end', () => {
       drop();
       this.#open.delete(lane);
+      end();
     });
     this.#lanes.add(lane);
     this.#open.add(lane);
@@ -237,19 +261,22 @@ export class Pipelines {
 
   /** What is under way on it is answered first, where it answers. */
   #drop(lane: Lane): void {
-    if (this.#lanes.delete(lane)) void lane.client.end();
+    if (!this.#lanes.delete(lane)) return;
+    lane.ending = this.#looks;
+    void lane.client.end();
   }
 
-  #turn(): Promise<Lane> {
-    return new Promise((go, refuse) => this.#waiting.push({ go, refuse, since: this.#looks }));
+  #turn(several: Query['several']): Promise<Lane> {
+    return new Promise((go, refuse) => this.#waiting.push({ several, go, refuse, since: this.#looks }));
   }
 
   #look(): void {
     this.#looks++;
     const since = (ms: number) => this.#looks - Math.ceil(ms / LOOK_MS) - 1;
-    for (const { client, underWay } of this.#open) {
-      if ((underWay[0] ?? this.#looks) <= since(this.#options.silenceMs))
-        client.connection.stream.destroy(new Error('Connection terminated: the server is silent.'));
+    for (const { client, underWay, ending = this.#looks } of this.#open) {
+      const [first] = underWay;
+      const silent = first === undefined ? ending <= since(PATIENCE_MS) : first <= since(this.#options.silenceMs);
+      if (silent) client.connection.stream.destroy(new Error('Connection terminated: the server is silent.'));
     }
     while ((this.#waiting[0]?.since ?? this.#looks) <= since(PATIENCE_MS))
       this.#waiting.shift()?.refuse(new CodedError('unavailable', 'Too many requests wait for the database.'));
@@ -259,10 +286,17 @@ export class Pipelines {
     while (this.#waiting.length > 0 && !this.#closed) {
       const lane = this.#free();
       if (!lane) return;
-      // What each connection would get of them if all had room now. One statement may then do for them.
-      const share = Math.ceil(this.#waiting.length / this.#options.size);
-      for (const { go } of this.#waiting.splice(0, Math.min(share, MOST_TOGETHER))) go(this.#take(lane));
+      for (const { go } of this.#next()) go(this.#take(lane));
     }
+  }
+
+  /** The first of those who wait, and others for whom one statement may do: as many as each connection would get of all. */
+  #next(): Waiting[] {
+    const share = Math.min(Math.ceil(this.#waiting.length / this.#options.size), MOST_TOGETHER);
+    const several = this.#waiting[0]?.several;
+    const going = this.#waiting.filter((one) => one.several === several).slice(0, several ? share : 1);
+    this.#waiting = this.#waiting.filter((one) => !going.includes(one));
+    return going;
   }
 
   #take(lane: Lane): Lane {

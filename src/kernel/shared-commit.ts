@@ -64,7 +64,7 @@ export class SharedCommit extends pg.Query {
       whole.sync();
     } catch (error) {
       // A value that cannot be sent, in the middle of what is: the connection is of no use any more.
-      whole.stream.destroy(error as Error);
+      whole.stream.destroy(new Error('Connection terminated: a statement could not be sent.', { cause: error }));
     } finally {
       this.#sending = false;
       whole.stream.uncork();
