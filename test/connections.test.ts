@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import pg from 'pg';
 import { Database } from '../src/kernel/database.ts';
+import { isBroken } from '../src/kernel/database-faults.ts';
 import { CodedError } from '../src/kernel/errors.ts';
 import { longStatement, statement } from '../src/kernel/sql.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
@@ -223,4 +224,18 @@ test('a server that falls silent in the middle of a transaction is waited for on
     t.mock.timers.reset();
     await holder.query('ROLLBACK');
   });
+});
+
+test('what ends a connection is told by its code: the system, the resolver, TLS and streams, and no mistake of a program', () => {
+  const coded = (code: string) => Object.assign(new Error('as it happens'), { code });
+  for (const code of [
+    'ECONNRESET',
+    'EAI_AGAIN',
+    'ENOTFOUND',
+    'ERR_SSL_BAD_RECORD_MAC',
+    'ERR_STREAM_DESTROYED',
+    'ERR_SOCKET_CLOSED',
+  ])
+    assert.ok(isBroken(coded(code)), code);
+  for (const code of ['ERR_INVALID_ARG_TYPE', 'ERR_OUT_OF_RANGE', '']) assert.ok(!isBroken(coded(code)), code);
 });
