@@ -32,7 +32,7 @@ export function cell(value: unknown): string {
 }
 
 /** Of a record within a record its names say enough. */
-const isName = (value: unknown) => typeof value === 'string' && value !== '' && !/^[0-9a-f]{8}-|T.*Z$/.test(value);
+const isName = (value: unknown) => typeof value === 'string' && value !== '' && !/^[0-9a-f]{8}-|T[^T]*Z$/.test(value);
 
 const lengthOf = (text: string) => [...text].length;
 const pad = (text: string, width: number) => text + ' '.repeat(width - lengthOf(text));

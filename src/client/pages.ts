@@ -42,6 +42,6 @@ export async function* entries<Input extends Paged, Entry>(
 
 /** Where `Link` leads, as parameters: the path is the same, and a proxy may have put something before it. */
 export function nextPage(link: string): Record<string, string> | undefined {
-  const target = /<([^>]*)>;\s*rel="next"/.exec(link)?.[1];
+  const target = /<([^<>]*)>;\s*rel="next"/.exec(link)?.[1];
   return target === undefined ? undefined : Object.fromEntries(new URL(target, 'http://service').searchParams);
 }

@@ -19,7 +19,7 @@ export type PreparedRequest = { method: string; url: URL; headers: Headers; body
  */
 export function prepare(baseUrl: string, operation: Operation, input: Input): PreparedRequest {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, input[name]));
-  const url = new URL(baseUrl.replace(/\/+$/, '') + path);
+  const url = new URL(baseUrl.replace(/(?<!\/)\/+$/, '') + path);
   for (const name of operation.query) {
     if (input[name] !== undefined) url.searchParams.set(name, String(input[name]));
   }

@@ -8,7 +8,7 @@ export type Reply = { status: number; text: string; json: Record<string, unknown
 // Nothing was written: the name, the connection or the certificate failed. Longer waits for a connection than undici's
 // own 10 s do not occur.
 const NOT_WRITTEN =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_(TLS|SSL)_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_(TLS|SSL)_\w+|UNABLE_TO_\w+)$|CERT/;
 
 /**
  * One request to a provider, on a connection of its own: on one that was kept, nobody could tell a server that closed

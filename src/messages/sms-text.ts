@@ -76,6 +76,14 @@ export function smsText(message: Outgoing): string {
   return message.joinUrl ? (whole.at(-1) ?? barest) : barest;
 }
 
+/** Joins the lines of an address. Splitting takes linear time; one expression for blanks around a line end would not. */
+const oneLine = (text: string): string =>
+  text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(', ');
+
 /** From the fullest to the shortest, all with the link: without it nobody can join. The barest has none. */
 function wordings({ kind, company, start, end, timeZone, location, joinUrl }: Outgoing): {
   whole: string[];
@@ -86,7 +94,7 @@ function wordings({ kind, company, start, end, timeZone, location, joinUrl }: Ou
   const from = timeOf(start, timeZone);
   const until = start.until(end).total('hours') < 24 ? `-${timeOf(end, timeZone)}` : '';
   const zone = zoneName(start, timeZone, 'short');
-  const place = location?.trim() ? `, ${plain(location.trim().replace(/\s*[\r\n]+\s*/g, ', '))}` : '';
+  const place = location?.trim() ? `, ${plain(oneLine(location))}` : '';
   const link = joinUrl && kind !== 'cancellation' ? ` ${joinUrl}` : '';
   const name = company.replace(/\s+/g, ' ').trim();
   const whole = [

@@ -15,7 +15,7 @@ type Call = { method: string; path: string; query?: Record<string, string>; body
 /** Zoom's meetings API. The reference stands in the agenda, by which a meeting can be found again. */
 export function zoom({ apiUrl, oauthUrl, clock, timeoutMs }: ZoomSettings): MeetingProvider {
   const tokens = new ZoomTokens(oauthUrl, clock, timeoutMs);
-  const base = apiUrl.replace(/\/+$/, '');
+  const base = apiUrl.replace(/(?<!\/)\/+$/, '');
 
   async function call(account: Account, { method, path, query, body }: Call, signal: AbortSignal): Promise<Reply> {
     const url = new URL(`${base}${path}`);
