@@ -64,11 +64,12 @@ export class Form<T> {
 
   /** Throws what has been found, if anything has. */
   check(): void {
-    if (!this.ok) throw invalidRequest(this.#faults.slice(0, MOST_FAULTS));
+    if (!this.ok) throw invalidRequest(this.#faults.slice(0, MAX_FAULTS));
   }
 }
 
-const MOST_FAULTS = 100;
+/** A caller learns of so many faults in one answer. */
+export const MAX_FAULTS = 100;
 const LONGEST_PATH = 200;
 
 // strict is for authors of schemas; the union types here ("string" or "null") are meant.
@@ -118,7 +119,7 @@ export function readForm<S extends TSchema>(schema: S, body: unknown, exact: unk
 function faultsOf(schema: TSchema, body: object): Fault[] {
   const validate = validators.get(schema) ?? validatorOf(schema);
   if (validate(body)) return [];
-  const errors = (validate.errors ?? []).slice(0, MOST_FAULTS);
+  const errors = (validate.errors ?? []).slice(0, MAX_FAULTS);
   // What has the wrong type is no allowed value either; the one says it all.
   const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
   return errors.filter(({ keyword, instancePath }) => keyword !== 'enum' || !mistyped.has(instancePath)).map(toFault);
