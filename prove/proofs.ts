@@ -1,6 +1,7 @@
 import { clock } from './clock.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
+import { eventLog } from './event-log.ts';
 import { apart, input, messages, retries, webhooks } from './existing.ts';
 import { failover } from './failover.ts';
 import { migration } from './migration.ts';
@@ -16,6 +17,7 @@ export const PROOFS: readonly Proof[] = [
   overload,
   slowPeers,
   stalledDatabase,
+  eventLog,
   disk,
   migration,
   clock,

@@ -17,6 +17,7 @@ import { oauthRoutes } from './company/credentials/oauth.routes.ts';
 import { manageRoutes } from './company/manage.routes.ts';
 import { typesOf } from './events/event-types.ts';
 import { eventRoutes } from './events/events.routes.ts';
+import { StalledLog } from './events/stalled-log.ts';
 import { apiPages } from './http/api-pages.ts';
 import { authentication } from './http/authentication.ts';
 import { rawBodies } from './http/body.ts';
@@ -124,8 +125,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
   if (requestsPerMinute !== undefined) rateLimit(app, requestsPerMinute, clock);
   overload(app, requestsAtOnce);
-  metrics(app, { db, clock, outcomes: outcomes ?? new Outcomes(), gatherMetrics });
-  health(app, db, migrations ?? (await readMigrations()));
+  const stalledLog = new StalledLog(db, clock);
+  const logStalledSeconds = () => stalledLog.seconds();
+  metrics(app, { db, clock, outcomes: outcomes ?? new Outcomes(), gatherMetrics, logStalledSeconds });
+  health(app, { db, migrations: migrations ?? (await readMigrations()), logStalledSeconds });
   const records = new Records();
   await openapi(app, packageJson.version, records);
 

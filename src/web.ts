@@ -3,8 +3,10 @@ import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import type { GatherMetrics } from './http/metrics.ts';
 import { type Connection, Database } from './kernel/database.ts';
+import { endHalfSentTransactions } from './kernel/half-sent-transactions.ts';
 import { readMigrations } from './kernel/migrations.ts';
 import { Outcomes } from './kernel/outcomes.ts';
+import { periodically } from './kernel/periodic.ts';
 import { SecretBox } from './kernel/secret-box.ts';
 import { systemClock } from './kernel/time.ts';
 import { runWorker } from './worker.ts';
@@ -24,6 +26,8 @@ export type WebOptions = {
   gatherMetrics?: GatherMetrics;
 };
 
+const HALF_SENT_CHECK_MS = 5_000;
+
 /** One process that answers requests, on a database that is there and up to date. */
 export async function startWeb({ config, connection, logger, sends, gatherMetrics }: WebOptions): Promise<Web> {
   // The error itself carries the whole client, with the keys of its session.
@@ -32,8 +36,17 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
   const outcomes = new Outcomes();
   let stopWorker = async () => {};
   let closeApp = async () => {};
+  const leaveTransactions = periodically({
+    everyMs: HALF_SENT_CHECK_MS,
+    work: async () => {
+      const ended = await endHalfSentTransactions(db);
+      if (ended > 0) logger.warn({ ended }, 'half-sent transactions were ended: the line to the database broke');
+    },
+    logger,
+    failure: 'half-sent transactions could not be looked for',
+  });
   const stop = async () => {
-    await Promise.all([closeApp(), stopWorker()]);
+    await Promise.all([closeApp(), stopWorker(), leaveTransactions()]);
     await db.close();
   };
   try {

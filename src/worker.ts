@@ -5,8 +5,8 @@ import { forgetOldEvents } from './events/forgetting.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { databaseClock } from './kernel/database-clock.ts';
 import { DueWorker } from './kernel/due-work.ts';
-import { hourly } from './kernel/hourly.ts';
 import type { Outcomes } from './kernel/outcomes.ts';
+import { HOUR_MS, periodically } from './kernel/periodic.ts';
 import { SecretBox } from './kernel/secret-box.ts';
 import type { Clock } from './kernel/time.ts';
 import { emailSender } from './messages/email.ts';
@@ -70,12 +70,18 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     new DueWorker({ ...limits, db: webhooksDb, queues: webhooks }),
   ];
   await Promise.all(workers.map((worker) => worker.start()));
-  const leaveEvents = hourly((signal) => forgetOldEvents(db, signal), logger, 'old events could not be forgotten');
-  const leaveDeliveries = hourly(
-    (signal) => forgetWhatEnded({ db: webhooksDb, clock, signal }),
+  const leaveEvents = periodically({
+    everyMs: HOUR_MS,
+    work: (signal) => forgetOldEvents(db, signal),
     logger,
-    'what webhooks have left behind could not be forgotten',
-  );
+    failure: 'old events could not be forgotten',
+  });
+  const leaveDeliveries = periodically({
+    everyMs: HOUR_MS,
+    work: (signal) => forgetWhatEnded({ db: webhooksDb, clock, signal }),
+    logger,
+    failure: 'what webhooks have left behind could not be forgotten',
+  });
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
     await leaveEvents();

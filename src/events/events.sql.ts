@@ -7,8 +7,22 @@ export const settledEvents = longStatement(
   `SELECT settled_events($1)::text AS settled, (SELECT last_value FROM event_positions)::text AS last`,
 );
 
+/** The transactions that settled_events waits for. */
+export const openWriters = longStatement(
+  'events.open_writers',
+  `SELECT l.virtualtransaction AS transaction FROM pg_locks l
+    WHERE l.locktype = 'relation' AND l.relation = 'events'::regclass AND l.mode = 'RowExclusiveLock'
+      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+);
+
+/** $1 company, $2 up to which position. Returns the last event there is, or 0. */
+export const lastEvent = statement(
+  'events.last',
+  'SELECT coalesce(max(position), 0)::text AS position FROM events WHERE company_id = $1 AND position <= $2',
+);
+
 // However rare the types that are asked for, a statement looks at no more.
-export const MOST_LOOKED = 10_000;
+const MOST_LOOKED = 10_000;
 // And shows no more at once than this many bytes of what was kept, as they are stored: an invoice may have thousands of items.
 const MOST_KEPT = 2_000_000;
 
@@ -41,7 +55,7 @@ export function eventStatements(logs: readonly RecordLog[]): EventStatements {
             SELECT coalesce(pg_column_size(e.was), 0) + coalesce(pg_column_size(e.before), 0) AS kept) w
        )
        SELECT s.*, e.position::text, ${shown.json}::text AS json
-         FROM (SELECT count(*)::int AS looked, max(l.position)::text AS last, (SELECT count(*)::int FROM weighed) AS chosen
+         FROM (SELECT max(l.position)::text AS last, (SELECT count(*)::int FROM weighed) AS chosen
                  FROM looked l) s
          LEFT JOIN (weighed c JOIN events e ON e.company_id = $1 AND e.position = c.position ${shown.joins})
            ON c.ahead < ${MOST_KEPT}

@@ -1,4 +1,5 @@
 import type { Context } from '../kernel/context.ts';
+import type { Executor } from '../kernel/database.ts';
 import { InvalidValue, notFound } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
 import { noCase, type RecordLog } from '../kernel/record-log.ts';
@@ -45,9 +46,9 @@ export function eventReader(logs: readonly RecordLog[]): EventReader {
     async ofRecord(context, log, { id, caseId = noCase }, query) {
       const asked = readAsked(context, query, types);
       // A change of a record waits for the one before, so its entries are there in their order, without any bound.
-      const after = asked.after === 'latest' ? (await readSettled(context.db)).settled : asked.after;
+      const bound = asked.after === 'latest' ? (await readSettled(context.db)).settled : END;
       const which = [id, caseId, log.record];
-      const events = await readEvents(context, { ...asked, after }, END, statements.ofRecord, which);
+      const events = await readEvents(context, asked, bound, statements.ofRecord, which);
       const found = events.count > 0 || (await context.db.first(existsIn(log), [context.company.id, id, caseId]));
       if (!found) throw notFound(log.record.replaceAll('_', ' '));
       query.check();
@@ -102,16 +103,14 @@ async function readEvents(
   list: Statement,
   which: unknown[],
 ): Promise<Events & { count: number }> {
-  const from = after === 'latest' ? settled : after;
+  const from = after === 'latest' ? await lastPosition(db, company.id, settled) : after;
   const values = [company.id, from.toString(), settled.toString(), limit, types, ...which];
   const rows = await db.rows<EventRow>(list, values);
   const found = rows.filter((row): row is Found => row.position !== null);
-  const { looked = 0, last = null, chosen = 0 } = rows[0] ?? {};
-  // As far as has been looked; where nothing is left, as far as everything has been seen.
+  const { last = null, chosen = 0 } = rows[0] ?? {};
+  // Only ever the position of an event: one that an undone write took can be given again after a crash of the database.
   const cut = found.length === limit || found.length < chosen;
-  const full = cut ? found.at(-1)?.position : looked === sql.MOST_LOOKED ? last : undefined;
-  const end = settled === END ? BigInt(last ?? from) : settled;
-  const next = full ? BigInt(full) : end > from ? end : from;
+  const next = BigInt((cut ? found.at(-1)?.position : last) ?? from);
   return {
     json: `[${found.map(({ position, json }) => withId(company.eventKey, position, json)).join(', ')}]`,
     next: eventId(company.eventKey, next),
@@ -119,8 +118,13 @@ async function readEvents(
   };
 }
 
-/** How many entries were looked at, up to where, and how many of them are of the right types. */
-type Looked = { looked: number; last: string | null; chosen: number };
+async function lastPosition(db: Executor, company: string, bound: bigint): Promise<bigint> {
+  const row = await db.first<{ position: string }>(sql.lastEvent, [company, bound.toString()]);
+  return BigInt(row?.position ?? 0);
+}
+
+/** Up to where entries were looked at, and how many of them are of the right types. */
+type Looked = { last: string | null; chosen: number };
 type Found = Looked & { position: string; json: string };
 type EventRow = Found | (Looked & { position: null; json: null });
 

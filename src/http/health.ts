@@ -6,8 +6,21 @@ import { statement } from '../kernel/sql.ts';
 
 const applied = statement('migrations.last', 'SELECT max(version) AS version FROM migrations');
 
-/** `/healthz`: the process answers. `/readyz`: it can also do its work. */
-export function health(app: FastifyInstance, db: Database, migrations: Migration[]): void {
+/** A transaction ends, or is ended, in less time than this: the log standing still for longer is worth a look. */
+const MAX_STALL_SECONDS = 20;
+
+type HealthOptions = {
+  db: Database;
+  migrations: Migration[];
+  /** Returns for how long followers of the event log have been shown nothing new. */
+  logStalledSeconds: () => Promise<number>;
+};
+
+/**
+ * `/healthz`: the process answers. `/readyz`: it can also do its work. An event log that stands still is told with 200:
+ * records are read and written all the same, and 503 would make a load balancer take away every process at once.
+ */
+export function health(app: FastifyInstance, { db, migrations, logStalledSeconds }: HealthOptions): void {
   const wanted = migrations.at(-1)?.version;
 
   app.get('/healthz', { config: { access: 'public' } }, async () => ({ status: 'ok' }));
@@ -15,6 +28,8 @@ export function health(app: FastifyInstance, db: Database, migrations: Migration
   app.get('/readyz', { config: { access: 'public' } }, async () => {
     const row = await db.first<{ version: number | null }>(applied, []);
     if (row?.version !== wanted) throw new CodedError('unavailable', 'The database has not been migrated.');
-    return { status: 'ok' };
+    const stalled = await logStalledSeconds();
+    if (stalled < MAX_STALL_SECONDS) return { status: 'ok' };
+    return { status: 'degraded', event_log_stalled_seconds: Math.floor(stalled) };
   });
 }

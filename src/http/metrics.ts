@@ -37,10 +37,12 @@ export type MetricsOptions = {
   clock: Clock;
   outcomes: Outcomes;
   gatherMetrics: GatherMetrics | undefined;
+  logStalledSeconds: () => Promise<number>;
 };
 
 /** Prometheus: requests, latency by route, statements, the pool, work that is due, the process. */
-export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetrics }: MetricsOptions): void {
+export function metrics(app: FastifyInstance, options: MetricsOptions): void {
+  const { db, clock, outcomes, gatherMetrics, logStalledSeconds } = options;
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
@@ -148,6 +150,17 @@ export function metrics(app: FastifyInstance, { db, clock, outcomes, gatherMetri
       const row = await db.first<{ count: number }>(failingWebhooks, []).catch(() => undefined);
       if (row) this.set(row.count);
       else this.reset();
+    },
+  });
+  new Gauge({
+    name: 'event_log_stalled_seconds',
+    help: 'For how long followers of the event log have been shown nothing new because of one open transaction.',
+    aggregator: 'max',
+    registers,
+    async collect() {
+      const seconds = await logStalledSeconds().catch(() => undefined);
+      if (seconds === undefined) this.reset();
+      else this.set(seconds);
     },
   });
   const ended = (outcome: string, help: string) =>

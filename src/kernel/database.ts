@@ -2,7 +2,8 @@ import pg from 'pg';
 import { isBroken, isUnavailable, isUnprepared } from './database-faults.ts';
 import { CodedError } from './errors.ts';
 import { type OnSeveral, Pipelines, type Query } from './pipelines.ts';
-import { PrimaryClient } from './primary-client.ts';
+import { PrimaryClient, type PrimaryClientConfig } from './primary-client.ts';
+import { sessionLimits } from './session-settings.ts';
 import type { Statement } from './sql.ts';
 
 export type Connection = { connectionString: string } | { host: string; user: string; database: string };
@@ -18,6 +19,9 @@ const STATEMENT_MS = 15_000;
 // A server that does not even say that: whatever waits on that connection is told so, and it goes.
 const SILENCE_MS = 20_000;
 const IDLE_MS = 10_000;
+// Longer than the statements of one commit take one after the other, and than a transaction of many short ones.
+const SHARED_COMMIT_MS = 30_000;
+const TRANSACTION_MS = 60_000;
 const LONG_CONNECTIONS = 4;
 const SHORT_AHEAD = 16;
 // Enough that a connection need not wait for this process. Whoever waits here goes to whichever connection is done first, and
@@ -27,7 +31,7 @@ const SEARCH_AHEAD = 4;
 // What is found by its keys needs one plan. Where cases differ in size the server would plan a list anew each time, which
 // takes longer than the list.
 // Nor is that compiled: on a server that has no statistics yet, one plan for several seems to be worth it, and is not.
-const PLANNED_ONCE = 'SET plan_cache_mode = force_generic_plan; SET jit = off';
+const PLANNED_ONCE = 'SET plan_cache_mode = force_generic_plan; SET jit = off; ';
 
 /** Runs statements: the database itself, or one transaction on it. */
 export abstract class Executor {
@@ -122,18 +126,26 @@ export class Database extends Executor {
       idle_in_transaction_session_timeout: IDLE_MS,
       application_name: 'case-records',
     };
-    const pipelines = (size: number, ahead: number, begin?: string) =>
-      new Pipelines({
+    const pipelines = (size: number, ahead: number, planning: string) => {
+      const sessionSql = `${planning}${sessionLimits(SHARED_COMMIT_MS)}`;
+      return new Pipelines({
         size,
         ahead,
         silenceMs: SILENCE_MS,
-        begin,
-        connect: () => new PrimaryClient({ ...settings, pipeline: true }),
+        connect: () => new PrimaryClient({ ...settings, pipeline: true, sessionSql }),
         onError,
         onSeveral: (...told) => this.onSeveral(...told),
       });
-    const pool = (max: number) => {
-      const made = new pg.Pool({ ...settings, query_timeout: SILENCE_MS, max, Client: PrimaryClient });
+    };
+    const pool = (max: number, transactionMs?: number) => {
+      const config: PrimaryClientConfig & pg.PoolConfig = {
+        ...settings,
+        sessionSql: sessionLimits(transactionMs),
+        query_timeout: SILENCE_MS,
+        max,
+        Client: PrimaryClient,
+      };
+      const made = new pg.Pool(config);
       // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
       made.on('error', onError);
       // The same while it is in use, where whoever uses it learns of it by its statement.
@@ -142,8 +154,8 @@ export class Database extends Executor {
     };
     this.#short = pipelines(poolSize, SHORT_AHEAD, PLANNED_ONCE);
     this.#lists = pipelines(Math.ceil(poolSize / 2), LIST_AHEAD, PLANNED_ONCE);
-    this.#searches = pipelines(Math.ceil(poolSize / 2), SEARCH_AHEAD);
-    this.pool = pool(poolSize);
+    this.#searches = pipelines(Math.ceil(poolSize / 2), SEARCH_AHEAD, '');
+    this.pool = pool(poolSize, TRANSACTION_MS);
     this.#readerPool = pool(LONG_CONNECTIONS);
   }
 

@@ -43,8 +43,6 @@ export type PipelinesOptions = {
   /** A connection that leaves one unanswered for so long is given up, with all that is under way on it. */
   silenceMs: number;
   connect: () => pg.Client;
-  /** What a connection is told first. */
-  begin?: string | undefined;
   onError: (error: Error) => void;
   /** Told of every statement that was sent for several, and whether it did for them. */
   onSeveral?: OnSeveral;
@@ -230,13 +228,11 @@ export class Pipelines {
       gathered: [],
     };
     const drop = () => this.#drop(lane);
-    const { begin } = this.#options;
-    const opened = begin === undefined ? client.connect() : client.connect().then(() => client.query(begin));
     // `pg` tells nobody who opens it that it was ended meanwhile.
     const early = ended.then(() => {
       throw new Error('Connection terminated before it was open.');
     });
-    lane.opening = Promise.race([opened, early]).then(
+    lane.opening = Promise.race([client.connect(), early]).then(
       () => {
         lane.opening = undefined;
       },
