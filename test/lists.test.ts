@@ -9,7 +9,7 @@ import { invoiceLists } from '../src/cases/invoices/invoices.sql.ts';
 import { openClient } from '../src/kernel/client.ts';
 import { listStatement, longStatement, type Statement, statement } from '../src/kernel/sql.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { caller } from './harness/http.ts';
+import { type Answer, caller } from './harness/http.ts';
 import { startProcess, temporaryDirectory, typed, urlOf } from './harness/service.ts';
 import { type Firm, openWorld } from './harness/world.ts';
 
@@ -312,6 +312,70 @@ test('of invoices, which may have thousands of items, none is put together where
   assert.match(await items(), /actual rows/);
   await add(1);
   assert.match(await items(), /never executed/);
+});
+
+/** Invoices of so many items each, written straight into the tables. `counted`: whether their items were counted. */
+async function fillInvoices(firm: Firm, count: number, items: number, counted = true): Promise<void> {
+  await world.sql(
+    `WITH v AS (
+       INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total,
+         vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at, item_count, payment_count)
+       SELECT $1, $2, gen_random_uuid(), 'INV-' || n, $1, timestamptz '2026-01-01' + n * interval '1 day', now(), 0, 1, 0, 1,
+              '', '', '', now(), now(), CASE WHEN $5 THEN $4::int END, CASE WHEN $5 THEN 0 END
+         FROM generate_series(1, $3) n RETURNING id)
+     INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+     SELECT $1, $2, v.id, gen_random_uuid(), 'Item ' || i, 1, 1, 1, 1, 0, i FROM v, generate_series(1, $4::int) i`,
+    [firm.companyId, firm.caseId, count, items, counted],
+  );
+}
+
+/** Whether a list came in pieces: nobody knew its length when it began. */
+const inPieces = ({ headers }: Answer) => headers['content-length'] === undefined;
+
+for (const counted of [true, false]) {
+  test(`few invoices of many items come in pieces, whole, in a page and chosen alike, ${counted ? '' : 'un'}counted`, async () => {
+    const firm = await world.firm();
+    await fillInvoices(firm, 20, 600, counted);
+    const list = `${firm.path}/invoices`;
+    const all = await firm.get(list);
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => firm.get(`${list}?per_page=5&page=${page}`)));
+    const large = await firm.get(`${list}?per_page=20`);
+    const chosen = await firm.get(`${list}?status=Not%20Paid`);
+    assert.equal(all.body.length, 20);
+    assert.ok(all.body.every(({ items }: { items: object[] }) => items.length === 600));
+    assert.deepEqual(
+      pages.flatMap(({ body }) => body),
+      all.body,
+    );
+    for (const answer of [large, chosen]) assert.deepEqual(answer.body, all.body);
+    assert.deepEqual([all, large, chosen].map(inPieces), [true, true, true]);
+    assert.deepEqual(pages.map(inPieces), [false, false, false, false]);
+    assert.deepEqual(
+      [large, ...pages].map(({ headers }) => headers['x-total-count']),
+      Array(5).fill('20'),
+    );
+  });
+}
+
+test('a second page that is too long for one text begins where it should', async () => {
+  const firm = await world.firm();
+  await fillInvoices(firm, 30, 900);
+  const all = await firm.get(`${firm.path}/invoices`);
+  const second = await firm.get(`${firm.path}/invoices?per_page=12&page=2`);
+  assert.ok(inPieces(second));
+  assert.deepEqual(second.body, all.body.slice(12, 24));
+});
+
+test('few interactions with long notes come in pieces', async () => {
+  const firm = await world.firm();
+  await fill(firm, 150);
+  const list = `${firm.path}/interactions`;
+  assert.equal(inPieces(await firm.get(list)), false);
+  await world.sql(`UPDATE interactions SET notes = repeat('🏠', 10000) WHERE case_id = $1`, [firm.caseId]);
+  const all = await firm.get(list);
+  assert.ok(inPieces(all));
+  assert.equal(all.body.length, 150);
+  assert.deepEqual((await firm.get(`${list}?type=phone`)).body.length, 120);
 });
 
 test('the address book of a case does not read the addresses of others', async () => {

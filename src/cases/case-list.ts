@@ -33,9 +33,11 @@ export async function readList(
   const values = [company.id, caseId, ...own];
   const asked = [...values, ...filters.map((value) => value ?? null)];
   if (query.sent('page') || query.sent('per_page')) {
-    const found = await db.first<{ json: string; total: number }>(lists.page, [...asked, page.limit, page.offset]);
+    const ofPage = [...asked, page.limit, page.offset];
+    const found = await db.first<{ json: string | null; total: number }>(lists.page, ofPage);
     if (!found) throw notFound('case');
-    return { json: found.json, page: { ...page, total: found.total } };
+    const json = found.json ?? db.database.rowByRow(lists.pagePieces, ofPage);
+    return { json, page: { ...page, total: found.total } };
   }
   const filtered = filters.some((value) => value !== undefined && value !== null);
   const json = await (filtered ? db.json(lists.matching, asked) : db.json(lists.all, values));

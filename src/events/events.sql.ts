@@ -25,6 +25,7 @@ export const lastEvent = statement(
 const MOST_LOOKED = 10_000;
 // And shows no more at once than this many bytes of what was kept, as they are stored: an invoice may have thousands of items.
 const MOST_KEPT = 2_000_000;
+const BYTES_OF_ROW = 500;
 
 /** $1 company, $2 after, $3 up to (src/events/settled.ts), $4 limit, $5 types or null; then what else there is. */
 export type EventStatements = {
@@ -52,7 +53,7 @@ export function eventStatements(logs: readonly RecordLog[]): EventStatements {
          SELECT c.position, sum(w.kept) OVER (ORDER BY c.position) - w.kept AS ahead
            FROM chosen c JOIN events e ON e.company_id = $1 AND e.position = c.position
           CROSS JOIN LATERAL (
-            SELECT coalesce(pg_column_size(e.was), 0) + coalesce(pg_column_size(e.before), 0) AS kept) w
+            SELECT coalesce(e.image_rows * ${BYTES_OF_ROW}, 0) + coalesce(pg_column_size(e.was), 0) + coalesce(pg_column_size(e.before), 0) AS kept) w
        )
        SELECT s.*, e.position::text, ${shown.json}::text AS json
          FROM (SELECT max(l.position)::text AS last, (SELECT count(*)::int FROM weighed) AS chosen
@@ -86,7 +87,7 @@ function shownFrom(logs: readonly RecordLog[]) {
   };
   const joins = `
     LEFT JOIN LATERAL (
-      SELECT n.before, n.was, n.position FROM events n
+      SELECT n.before, n.was, n.position, n.image_rows FROM events n
        WHERE n.company_id = e.company_id AND n.case_id = e.case_id AND n.record_id = e.record_id AND n.position > e.position
        ORDER BY n.position LIMIT 1) n ON true
     CROSS JOIN LATERAL (
@@ -98,7 +99,8 @@ function shownFrom(logs: readonly RecordLog[]) {
       SELECT s.images[1] AS before, s.images[2] AS after
         FROM (SELECT ARRAY(
           SELECT CASE WHEN w.was IS NULL THEN w.before ELSE ${byRecord(({ shown }) => shown?.('w'))} END
-            FROM (VALUES (1, e.before, e.was), (2, t.before, t.was)) AS w (place, before, was) ORDER BY w.place) AS images
+            FROM (VALUES (1, e.before, e.was, e.position, e.image_rows), (2, t.before, t.was, n.position, n.image_rows))
+                   AS w (place, before, was, position, image_rows) ORDER BY w.place) AS images
           OFFSET 0) s OFFSET 0) a`;
   const changed = `CASE WHEN a.before IS NOT NULL AND a.after IS NOT NULL THEN ARRAY(
     SELECT coalesce(x.key, y.key) FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key

@@ -25,6 +25,8 @@ type Entry = {
   origin: string;
   /** What the record was, as its log keeps it. */
   before?: string;
+  /** Of how many rows the images of the entry are made, if they are many, or null. */
+  imageRows?: string;
 };
 
 export type LogOptions<Verb extends string> = {
@@ -79,9 +81,9 @@ export function logOf<Verb extends string>(
     current: `SELECT ${kept} FROM ${table} ${as} WHERE ${key.company} = e.company_id AND ${key.case} = e.case_id AND ${key.id} = e.record_id`,
     exists: `SELECT 1 FROM ${table} ${as}
       WHERE ${key.company} = $1 AND ${key.id} = $2 AND ${key.case} = $3`,
-    entry: (verb: Verb, { from, at, origin, before }: Entry) =>
-      `INSERT INTO events (company_id, case_id, record_id, type, at, origin${before ? `, ${column}` : ''})
-       SELECT ${key.company}, ${key.case}, ${key.id}, '${record}.${verb}', ${at}::timestamptz, ${origin}::json${before ? `, ${before}` : ''}
+    entry: (verb: Verb, { from, at, origin, before, imageRows }: Entry) =>
+      `INSERT INTO events (company_id, case_id, record_id, type, at, origin${before ? `, ${column}` : ''}${imageRows ? ', image_rows' : ''})
+       SELECT ${key.company}, ${key.case}, ${key.id}, '${record}.${verb}', ${at}::timestamptz, ${origin}::json${before ? `, ${before}` : ''}${imageRows ? `, ${imageRows}` : ''}
          FROM ${from}`,
   };
 }

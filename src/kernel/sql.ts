@@ -99,9 +99,12 @@ export const jsonText = (fields: Record<string, Field>): string =>
 
 export const object = (fields: Record<string, Field>): Field => ({ sql: json(fields), text: jsonText(fields) });
 
+/** The texts of the rows with commas between them. */
+export const joinedText = (element: string, order: string): string => `string_agg(${element}, ',' ORDER BY ${order})`;
+
 /** The rows as a JSON array, from the text of each. */
 export const arrayText = (element: string, order: string): string =>
-  `('[' || coalesce(string_agg(${element}, ',' ORDER BY ${order}), '') || ']')`;
+  `('[' || coalesce(${joinedText(element, order)}, '') || ']')`;
 
 /** Gives the statement that has these parts. `bare`: the one that has none, for whoever looks through them all. */
 export type InParts<Part extends string> = ((parts: readonly (Part | false)[]) => Statement) & { bare: Statement };

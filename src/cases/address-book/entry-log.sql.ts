@@ -10,6 +10,6 @@ export const entryLog = rowLog({
   access: 'address_book:read',
   table: 'people',
   as: 'p',
-  parts: { addresses: itsAddress, relationships: itsRelationships },
+  parts: { addresses: { isPart: itsAddress }, relationships: { isPart: itsRelationships } },
   image,
 });

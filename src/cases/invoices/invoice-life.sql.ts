@@ -57,6 +57,7 @@ const changeItem = (name: string, verb: Verb, cancelledAt: string, possible: str
       verb,
       where: `v.cancelled_at IS NULL AND EXISTS (
         SELECT 1 FROM invoice_items t WHERE ${ofInvoice('t')} AND t.id = $4 AND t.cancelled_at ${possible})`,
+      touched: { invoice_items: { changed: 'part.id = $4' } },
       at: '$5',
       origin: '$6',
     })}, t AS (

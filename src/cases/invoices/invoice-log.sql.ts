@@ -1,5 +1,5 @@
 import { rowLog } from '../../kernel/row-log.ts';
-import { image, ofInvoice } from './invoice-shapes.sql.ts';
+import { image, itemCount, ofInvoice, paymentCount } from './invoice-shapes.sql.ts';
 
 /** An invoice with its items and payments, which change together with it alone. */
 export const invoiceLog = rowLog({
@@ -20,6 +20,10 @@ export const invoiceLog = rowLog({
   access: 'invoices:read',
   table: 'invoices',
   as: 'v',
-  parts: { invoice_items: ofInvoice, payments: ofInvoice },
+  parts: {
+    invoice_items: { isPart: ofInvoice, count: itemCount },
+    payments: { isPart: ofInvoice, count: paymentCount },
+  },
+  wholeEntry: 'whole_invoice_entry',
   image,
 });

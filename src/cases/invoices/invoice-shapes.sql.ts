@@ -7,8 +7,14 @@ const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.pai
   WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END`;
 
 /** Where a table of parts of the invoice is read. */
-export const ofInvoice = (part: string) =>
-  `${part}.company_id = v.company_id AND ${part}.case_id = v.case_id AND ${part}.invoice_id = v.id`;
+export const ofInvoice = (part: string, invoice = 'v') =>
+  `${part}.company_id = ${invoice}.company_id AND ${part}.case_id = ${invoice}.case_id AND ${part}.invoice_id = ${invoice}.id`;
+
+/** How many there are; counted for an invoice of a release that did not note it down. */
+export const itemCount = (invoice: string) => `coalesce(${invoice}.item_count, (
+  SELECT count(*)::int FROM invoice_items c WHERE ${ofInvoice('c', invoice)}))`;
+export const paymentCount = (invoice: string) => `coalesce(${invoice}.payment_count, (
+  SELECT count(*)::int FROM payments c WHERE ${ofInvoice('c', invoice)}))`;
 
 const reached = (total: string) => `v.paid > 0 AND v.paid >= ${total}`;
 /** Has no day of payment, whatever else it is. */

@@ -1,14 +1,19 @@
+import { MAX_WHOLE_PARTS } from '../../kernel/row-log.ts';
 import { forSeveral } from '../../kernel/several.ts';
 import { inParts, limit, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
 import { invoiceLog } from './invoice-log.sql.ts';
-import { element, items, record, standing, unpaid } from './invoice-shapes.sql.ts';
+import { element, itemCount, items, record, standing, unpaid } from './invoice-shapes.sql.ts';
+
+/** About what they take in the list. */
+const BYTES_OF_HEADING = 600;
+const BYTES_OF_ITEM = 450;
 
 /** The element's own: zone, whether cancelled items are shown. Filters: status, due from, due to. */
 export const invoiceLists = caseLists('invoices', {
   table: 'invoices',
   alias: 'v',
-  beside: `CROSS JOIN ${standing} CROSS JOIN ${items('$4')}`,
+  beside: `CROSS JOIN ${standing}`,
   usual: 'true',
   asked: (
     $,
@@ -17,7 +22,7 @@ export const invoiceLists = caseLists('invoices', {
   own: ['text', 'boolean'],
   filters: 3,
   element: element('$3'),
-  large: true,
+  large: { parts: `CROSS JOIN ${items('$4')}`, bytes: `(${BYTES_OF_HEADING} + ${BYTES_OF_ITEM} * ${itemCount('v')})` },
   order: 'v.date_created DESC, v.created_at DESC, v.id DESC',
 });
 
@@ -44,6 +49,8 @@ const FIGURES = [
   ...['numeric', 'numeric', 'numeric', 'numeric'],
 ];
 
+const imageRows = `CASE WHEN v.item_count > ${MAX_WHOLE_PARTS} THEN v.item_count END`;
+
 /**
  * $1 company, $2 case, $3 id, $4 number, $5 sender, $6 created, $7 due, $8 vat, $9 sub_total, $10 vat_amount,
  * $11 total, $12 terms, $13 payment terms, $14 now, $15… the items, $22 origin. Nothing where the number is taken.
@@ -55,8 +62,9 @@ export const insertInvoice = statement(
     [...FIGURES, 'text', 'text', 'timestamptz', ...LINES, 'text'],
     (given) => `WITH ${given.insert(
       (first) => `INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat,
-           sub_total, vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at)
-         SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${recipients}, $14, $14
+           sub_total, vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at, item_count, payment_count)
+         SELECT c.company_id, c.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${recipients}, $14, $14,
+                cardinality($15::uuid[]), 0
            FROM ${first}cases c WHERE c.company_id = $1 AND c.id = $2
          ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
          RETURNING *`,
@@ -64,7 +72,7 @@ export const insertInvoice = statement(
        INSERT INTO invoice_items (${ITEM_COLUMNS})
        SELECT v.company_id, v.case_id, v.id, l.* FROM v, ${given.behind(lines(15))}
      ), e AS (
-       ${given.behind(invoiceLog.entry('created', { from: 'v', at: '$14', origin: '$22' }))}
+       ${given.behind(invoiceLog.entry('created', { from: 'v', at: '$14', origin: '$22', imageRows }))}
      )
      SELECT ${given.whose}${record('null')}::text FROM v`,
   ),
@@ -76,6 +84,8 @@ export const insertInvoice = statement(
  */
 type UpdatePart = 'removed' | 'placed' | 'appended' | 'paid';
 const UPDATED = [...FIGURES, 'text', 'timestamptz', 'text'];
+/** The ids of the items that are sent. */
+const IDS = '$15::uuid[]';
 
 /**
  * As above, without the terms; $12 payment terms or null, $13 now, $14 origin, $15… the items, where there are any.
@@ -94,14 +104,22 @@ export const updateInvoice = inParts<UpdatePart>('invoices.update', (parts) => {
   const besides = { removed, placed: added('0'), appended: added(last) };
   const ofItems = parts.filter((part) => part !== 'paid');
   const paid = parts.includes('paid');
-  const types = ofItems.some((part) => part !== 'removed') ? [...UPDATED, ...LINES] : UPDATED;
+  const adds = parts.includes('placed') || parts.includes('appended');
+  const types = adds ? [...UPDATED, ...LINES] : UPDATED;
+  const counts = [parts.includes('removed') ? '0' : itemCount('v'), ...(adds ? [`cardinality(${IDS})`] : [])];
+  const touched = {
+    ...(parts.includes('removed') && { changed: 'true' }),
+    ...(adds && { added: IDS }),
+  };
   return forSeveral(
     'v',
     types,
     (given) => `WITH ${invoiceLog.change({
       verb: 'updated',
       set: `invoice_number = $4, sender_id = $5, date_created = $6, date_due = $7, vat = $8, sub_total = $9,
-            vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms)`,
+            vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms)
+            ${ofItems.length > 0 ? `, item_count = ${counts.join(' + ')}` : ''}`,
+      touched: { invoice_items: touched },
       where: paid ? 'true' : unpaid('$11'),
       at: '$13',
       origin: '$14',

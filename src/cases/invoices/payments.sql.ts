@@ -1,6 +1,6 @@
 import { limit, statement } from '../../kernel/sql.ts';
 import { invoiceLog } from './invoice-log.sql.ts';
-import { ofInvoice, payment } from './invoice-shapes.sql.ts';
+import { ofInvoice, payment, paymentCount } from './invoice-shapes.sql.ts';
 
 /** $1 company, $2 case, $3 invoice */
 export const listPayments = statement(
@@ -33,7 +33,8 @@ export const insertPayment = statement(
   'payments.insert',
   `WITH ${invoiceLog.change({
     verb: 'payment_recorded',
-    set: 'paid = v.paid + $5',
+    set: `paid = v.paid + $5, payment_count = ${paymentCount('v')} + 1`,
+    touched: { payments: { added: 'ARRAY[$4]::uuid[]' } },
     where: 'v.cancelled_at IS NULL AND v.paid + $5 <= v.total',
     at: '$8',
     origin: '$9',
@@ -53,6 +54,7 @@ export const reversePayment = statement(
     set: `paid = v.paid - (SELECT y.amount FROM payments y
                             WHERE y.company_id = $1 AND y.case_id = $2 AND y.invoice_id = $3 AND y.id = $4)`,
     where: `EXISTS (SELECT 1 FROM payments y WHERE ${ofInvoice('y')} AND y.id = $4 AND y.reversed_at IS NULL)`,
+    touched: { payments: { changed: 'part.id = $4' } },
     at: '$5',
     origin: '$6',
   })}, y AS (

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Answer } from './harness/http.ts';
+import { type Firm, openWorld } from './harness/world.ts';
+
+/** The log of an invoice with many items: it copies only what a change touched, and shows everything all the same. */
+
+const world = await openWorld();
+
+type Item = { id: string; status: string | null };
+type Payment = { id: string; reversed_at: string | null };
+type State = { items: Item[]; payments: Payment[] } & Record<string, unknown>;
+
+const lines = (count: number, name: string) =>
+  Array.from({ length: count }, (_, i) => ({
+    description: `${name} ${i}`,
+    quantity: 1,
+    rate: '1.2345',
+    amount: '1.50',
+  }));
+
+const heading = {
+  sender_id: '5f0c1c62-5d3b-4a64-9a0e-0d3a1c2b4e5f',
+  date_created: '2026-05-01 10:00:00',
+  date_due: '2026-05-31 10:00:00',
+  vat: 20,
+  sub_total: 1000,
+  total: '1000000.00',
+};
+
+async function ok(answer: Promise<Answer>): Promise<Answer> {
+  const { status, text } = await answer;
+  assert.equal(status, 200, text);
+  return answer;
+}
+
+async function create(firm: Firm, items: object[], number = 'INV-1'): Promise<string> {
+  const made = await ok(firm.post(`${firm.path}/invoices`, { ...heading, invoice_number: number, items }));
+  return `${firm.path}/invoices/${made.body.id}`;
+}
+
+const change = (firm: Firm, one: string, more: object) =>
+  ok(firm.patch(one, { ...heading, invoice_number: 'INV-1', ...more }));
+
+/** Everything that the log shows of an invoice, as it is now: what the last event made of it. */
+async function stateOf(firm: Firm, one: string): Promise<State> {
+  let path = `${one}/history?limit=500`;
+  for (;;) {
+    const { body, headers } = await ok(firm.get(path));
+    const last = body.at(-1);
+    path = /<([^>]+)>/.exec(String(headers.link))?.[1] ?? '';
+    if ((await ok(firm.get(path))).body.length === 0) return last.after;
+  }
+}
+
+async function historyOf(firm: Firm, one: string): Promise<{ type: string; before: State; after: State }[]> {
+  const events = [];
+  let path = `${one}/history?limit=500`;
+  for (;;) {
+    const { body, headers } = await ok(firm.get(path));
+    if (body.length === 0) return events;
+    events.push(...body);
+    path = /<([^>]+)>/.exec(String(headers.link))?.[1] ?? '';
+  }
+}
+
+const CHANGES = ['heading', 'cancel', 'reinstate', 'append', 'replace', 'clear', 'pay', 'reverse', 'send'] as const;
+
+/** Does one of the changes; returns false if the invoice has nothing to which it applies. */
+async function apply(firm: Firm, one: string, kind: (typeof CHANGES)[number], pick: number, state: State) {
+  const some = <T>(all: T[]) => (all.length === 0 ? undefined : all[pick % all.length]);
+  const cancelled = some(state.items.filter(({ status }) => status === 'cancelled'));
+  const item = some(state.items.filter(({ status }) => status !== 'cancelled'));
+  const payment = some(state.payments.filter(({ reversed_at }) => reversed_at === null));
+  const more = { items: lines(1 + (pick % 80), `more ${pick}`), keep_existing_items: true };
+  const done = {
+    heading: () => change(firm, one, { total: 1_000_000 + pick }),
+    append: () => change(firm, one, more),
+    replace: () => change(firm, one, { items: lines(pick % 120, `other ${pick}`) }),
+    clear: () => change(firm, one, { keep_existing_items: false }),
+    pay: () => ok(firm.post(`${one}/payments`, { amount: '0.01', reference: `payment ${pick}` })),
+    send: () => ok(firm.post(`${one}/sent`, {})),
+    reverse: () => payment && ok(firm.post(`${one}/payments/${payment.id}/reverse`)),
+    cancel: () => item && ok(firm.post(`${one}/items/${item.id}/cancel`)),
+    reinstate: () => cancelled && ok(firm.post(`${one}/items/${cancelled.id}/reinstate`)),
+  };
+  return (await done[kind]()) !== undefined;
+}
+
+const anyChange = fc.tuple(fc.constantFrom(...CHANGES), fc.nat(1000));
+
+test('every event of an invoice with many items shows exactly what it was and what it became', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 45, max: 70 }),
+      fc.array(anyChange, { minLength: 4, maxLength: 14 }),
+      async (count, changes) => {
+        const firm = await world.firm();
+        const one = await create(firm, lines(count, 'first'));
+        const states = [await stateOf(firm, one)];
+        for (const [kind, pick] of changes) {
+          world.clock.advance({ seconds: 1 });
+          const done = await apply(firm, one, kind, pick, states.at(-1) as State);
+          if (done) states.push(await stateOf(firm, one));
+        }
+        const events = await historyOf(firm, one);
+        assert.deepEqual(
+          events.map(({ after }) => after),
+          states,
+        );
+        assert.deepEqual(
+          events.slice(1).map(({ before }) => before),
+          states.slice(0, -1),
+        );
+      },
+    ),
+    { numRuns: 12, seed: Number(process.env.SEED ?? 20261118) },
+  );
+});
+
+test('a small change of an invoice of 1,000 items adds less than 2 kB to the log, whatever it changes', async () => {
+  const firm = await world.firm();
+  const one = await create(firm, lines(1000, 'first'));
+  const { items } = await stateOf(firm, one);
+  await change(firm, one, { total: 7 });
+  await ok(firm.post(`${one}/items/${items[500]?.id}/cancel`));
+  await change(firm, one, { items: lines(1, 'one more'), keep_existing_items: true });
+  await ok(firm.post(`${one}/payments`, { amount: '1.00' }));
+  await ok(firm.post(`${one}/sent`, {}));
+  const rows = await world.sql<{ type: string; size: number }>(
+    'SELECT type, length(was::text) AS size FROM events WHERE record_id = $1 AND was IS NOT NULL ORDER BY position',
+    [one.split('/').at(-1)],
+  );
+  assert.equal(rows.length, 5);
+  for (const { type, size } of rows) assert.ok(size < 2_000, `${type}: ${size}`);
+});
+
+test('what an entry left out is found behind the version that is kept whole, and behind entries that kept everything', async () => {
+  const firm = await world.firm();
+  const one = await create(firm, lines(60, 'first'));
+  const id = one.split('/').at(-1);
+  await world.sql('UPDATE invoices SET version = 997 WHERE id = $1', [id]);
+  const states = [await stateOf(firm, one)];
+  for (let i = 0; i < 7; i++) {
+    const item = states.at(-1)?.items[i];
+    await ok(firm.post(`${one}/items/${item?.id}/cancel`));
+    states.push(await stateOf(firm, one));
+  }
+  const kept = await world.sql<{ whole: boolean }>(
+    `SELECT was -> 'invoice_items' IS NOT NULL AS whole FROM events WHERE record_id = $1 AND was IS NOT NULL ORDER BY position`,
+    [id],
+  );
+  assert.deepEqual(
+    kept.map(({ whole }) => whole),
+    [false, false, false, true, false, false, false],
+  );
+  const events = await historyOf(firm, one);
+  assert.deepEqual(
+    events.map(({ after }) => after),
+    states,
+  );
+  assert.deepEqual(
+    events.slice(1).map(({ before }) => before),
+    states.slice(0, -1),
+  );
+});
+
+test('an invoice that was written before its items were counted is changed and shown like any other', async () => {
+  const firm = await world.firm();
+  const one = await create(firm, lines(60, 'first'));
+  await world.sql('UPDATE invoices SET item_count = NULL, payment_count = NULL WHERE id = $1', [one.split('/').at(-1)]);
+  const before = await stateOf(firm, one);
+  await ok(firm.post(`${one}/payments`, { amount: '1.00' }));
+  await change(firm, one, { items: lines(3, 'more'), keep_existing_items: true });
+  const [row] = await world.sql('SELECT item_count, payment_count FROM invoices WHERE id = $1', [
+    one.split('/').at(-1),
+  ]);
+  assert.deepEqual(row, { item_count: 63, payment_count: 1 });
+  const events = await historyOf(firm, one);
+  assert.deepEqual(events[1]?.before, before);
+  assert.equal(events[2]?.after.items.length, 63);
+});
+
+test('a page of the log is cut by what it shows, not by what it keeps', async () => {
+  const firm = await world.firm();
+  for (let i = 0; i < 8; i++) await create(firm, lines(1000, 'first'), `INV-${i}`);
+  const { body, headers } = await ok(firm.get('/events?types=invoice.*&limit=500'));
+  assert.ok(body.length < 8, `${body.length} events of 1,000 items each`);
+  const rest = await ok(firm.get(/<([^>]+)>/.exec(String(headers.link))?.[1] ?? ''));
+  assert.equal(body.length + rest.body.length, 8);
+});
