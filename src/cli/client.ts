@@ -1,5 +1,6 @@
 import {
   ClientBody,
+  ClientDisabled,
   ClientList,
   ClientRecord,
   ClientWithSecret,
@@ -14,6 +15,7 @@ import {
   rotateClient,
   showClient,
 } from '../company/credentials/clients.ts';
+import { AlsoQuery } from '../company/credentials/made.schema.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 
@@ -38,7 +40,7 @@ export const commands: Command[] = [
       name: 'client list',
       answer: ClientList,
       summary: 'List API clients',
-      columns: ['id', 'name', 'scopes', 'disabled_at', 'created_at'],
+      columns: ['id', 'name', 'scopes', 'disabled_at', 'created_at', 'created_by'],
       examples: ['client list'],
     },
     listClients,
@@ -80,11 +82,13 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'client disable',
-      answer: ClientRecord,
+      answer: ClientDisabled,
       summary: 'Shut out an API client and its tokens',
-      examples: [`client disable ${ID}`],
+      description: 'Says what the client made that still works. After a leak "credential end" ends all of it.',
+      body: AlsoQuery,
+      examples: [`client disable ${ID}`, `client disable ${ID} --also endpoints,keys,clients`],
     },
-    (desk, task) => disableClient(desk, idOf(task, 'client')),
+    (desk, task) => disableClient(desk, idOf(task, 'client'), task.form),
   ),
   deskCommand(
     {
