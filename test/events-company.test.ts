@@ -130,7 +130,7 @@ const FIELDS: Record<string, string> = {
   adviser: 'id email name active video_provider video_account created_at updated_at removed_at',
   case: 'id reference created_at updated_at',
   customer: 'id case_id title first_names last_name email phone created_at updated_at removed_at',
-  api_client: 'id name scopes created_at updated_at rotated_at disabled_at created_by',
+  api_client: 'id name scopes created_at updated_at rotated_at disabled_at created_by rotated_by',
   api_key: 'id name scopes created_at expires_at revoked_at created_by',
 };
 
