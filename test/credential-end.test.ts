@@ -71,14 +71,14 @@ test('every answer that shows an endpoint says which credential made it and whic
   const path = `${ENDPOINTS}/${await endpointOf(first.caller)}`;
   const shown = (record: Record<string, unknown>) => [record.created_by, record.url_set_by];
   const mine = [by(first, 'first'), by(first, 'first')];
-  for (const answer of [
-    firm.get(path),
-    firm.patch(path, { description: 'changed', state: 'disabled', types: ['invoice.*'] }),
-    firm.post(`${path}/resume`),
-    firm.post(`${path}/rotate`),
-    second.caller.patch(path, { url: SECRET_PATH }),
+  for (const send of [
+    () => firm.get(path),
+    () => firm.patch(path, { description: 'changed', state: 'disabled', types: ['invoice.*'] }),
+    () => firm.post(`${path}/resume`),
+    () => firm.post(`${path}/rotate`),
+    () => second.caller.patch(path, { url: SECRET_PATH }),
   ]) {
-    assert.deepEqual(shown(await ok(answer)), mine);
+    assert.deepEqual(shown(await ok(send())), mine);
   }
   assert.deepEqual(shown((await ok(firm.get(ENDPOINTS)))[0]), mine);
   const moved = await ok(second.caller.patch(path, { url: 'https://elsewhere.example/' }));
@@ -473,3 +473,18 @@ for (const round of [1, 2, 3]) {
     assert.equal(Object.keys(after).length, Object.keys(before).length + created.length);
   });
 }
+
+test('a key that made twenty thousand others, each with the one before, can still be ended with all of them', async () => {
+  const firm = await world.firm();
+  const leaked = await keyOf(firm);
+  await world.sql(
+    `INSERT INTO tokens (company_id, id, secret_sha256, name, scopes, created_at, revoked_at, created_by_type, created_by_id, created_by_name)
+     SELECT $1, md5($2 || i)::uuid, sha256(($2 || i)::bytea), 'x', '{}', now(), CASE WHEN i < 20000 THEN now() END, 'key',
+            CASE i WHEN 1 THEN $2::uuid ELSE md5($2 || (i - 1))::uuid END, 'x'
+       FROM generate_series(1, 20000) i`,
+    [firm.companyId, leaked.id],
+  );
+  const answer = await revoke(firm, leaked.id, ALL);
+  assert.equal(answer.also_ended.length, 1);
+  assert.deepEqual(answer.still_working, []);
+});

@@ -1387,7 +1387,7 @@ export type ListWebhookEndpointsEntry = {
   types: string[];
   /** Only to an active one anything is sent, but for pings. */
   state: 'active' | 'disabled' | 'failing';
-  /** Why the service itself has stopped sending. */
+  /** Why nothing is sent, unless an update set the state. */
   state_reason: string | null;
   failing_since: string | null;
   secret_rotated_at: string | null;
@@ -1425,7 +1425,7 @@ export type CreateWebhookEndpointAnswer = {
   types: string[];
   /** Only to an active one anything is sent, but for pings. */
   state: 'active' | 'disabled' | 'failing';
-  /** Why the service itself has stopped sending. */
+  /** Why nothing is sent, unless an update set the state. */
   state_reason: string | null;
   failing_since: string | null;
   secret_rotated_at: string | null;

@@ -49,7 +49,7 @@ const fields = {
   description: nullable(Type.String()),
   types: Type.Array(Type.String()),
   state: word(STATES, 'Only to an active one anything is sent, but for pings.'),
-  state_reason: nullable(Type.String({ description: 'Why the service itself has stopped sending.' })),
+  state_reason: nullable(Type.String({ description: 'Why nothing is sent, unless an update set the state.' })),
   failing_since: nullable(instantOut()),
   secret_rotated_at: nullable(instantOut()),
   previous_secret_until: nullable(instantOut({ description: 'Until then the secret before the last signs too.' })),

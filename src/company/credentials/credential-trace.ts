@@ -26,9 +26,10 @@ export async function findCredential({ db }: Office, idOrSecret: string): Promis
 
 /** Returns a JSON list: the credential, then what it made in its own company, then what it made in others. */
 export const traceCredential = (office: Office, credential: Found): Promise<string> =>
-  inEachCompany(office, credential, async (desk) =>
-    (await listMade(desk, credential)).map((made) => ({ ...made, ended: false })),
-  );
+  inEachCompany(office, credential, async (desk) => ({
+    made: await listMade(desk, credential, { onlyWorking: false }),
+    ended: [],
+  }));
 
 /**
  * Ends all of it, with one transaction for each company, and returns the same list as it is afterwards. The credential's own
@@ -37,24 +38,24 @@ export const traceCredential = (office: Office, credential: Found): Promise<stri
 export async function endCredential(office: Office, credential: Found): Promise<string> {
   return inEachCompany(office, credential, (desk) =>
     underCredentialLock(desk, async (held) => {
-      const ended = desk.company.id === credential.company_id && (await endRoot(held, credential));
-      const made = await endMade(held, credential, MADE_KINDS);
-      return made.map((one) => (one.root ? { ...one, ended } : one));
+      const root = desk.company.id === credential.company_id ? await endRoot(held, credential) : [];
+      const ended = [...root, ...(await endMade(held, credential, MADE_KINDS))];
+      return { made: await listMade(held, credential, { onlyWorking: false }), ended };
     }),
   );
 }
 
-/** Returns whether the credential worked until now. */
-async function endRoot(desk: Desk, { type, id }: CredentialKey): Promise<boolean> {
-  const root = (await listMade(desk, { type, id })).find((made) => made.root);
-  await (type === 'key' ? revokeKey : disableClient)(desk, id, new Form({}));
-  return root?.working ?? false;
+/** Returns the credential if it worked until now. */
+async function endRoot(desk: Desk, credential: CredentialKey): Promise<Made[]> {
+  const working = await listMade(desk, credential, { onlyWorking: true });
+  await (credential.type === 'key' ? revokeKey : disableClient)(desk, credential.id, new Form({}));
+  return working.filter(({ root }) => root);
 }
 
 async function inEachCompany(
   office: Office,
   { company_id, type, id }: Found,
-  work: (desk: Desk) => Promise<(Made & { ended: boolean })[]>,
+  work: (desk: Desk) => Promise<{ made: Made[]; ended: Made[] }>,
 ): Promise<string> {
   const rows: string[] = [];
   const done = new Set<string>();
@@ -62,10 +63,11 @@ async function inEachCompany(
   for (let next: string | undefined = company_id; next !== undefined; ) {
     const companyId: string = next;
     const desk = { ...office, company: await findCompany(office, companyId) };
-    const made = await work(desk);
-    rows.push(
-      ...made.map(({ json, ended }) => `${json.slice(0, -1)}, "company_id" : "${companyId}", "ended" : ${ended}}`),
-    );
+    const { made, ended } = await work(desk);
+    const endedIds = new Set(ended.map((one) => one.id));
+    for (const one of made) {
+      rows.push(`${one.json.slice(0, -1)}, "company_id" : "${companyId}", "ended" : ${endedIds.has(one.id)}}`);
+    }
     done.add(companyId);
     const companies = await office.db.rows<{ id: string }>(sql.companiesOfMadeKeys, [type, id]);
     next = companies.find((company) => !done.has(company.id))?.id;

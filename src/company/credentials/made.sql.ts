@@ -6,7 +6,9 @@ import { keyLog } from './keys.sql.ts';
 
 /** What a credential made, and how all of it is ended. */
 
-const by = (row: string, prefix: string) => `(${row}.${prefix}_type = c.type AND ${row}.${prefix}_id = c.id)`;
+const ofCompany = (type: string, table: string, by: string, where = 'true') =>
+  `SELECT '${type}' AS type, r.id FROM ${table} r
+    WHERE r.${by}_id = c.id AND r.${by}_type = c.type AND r.company_id = $1 AND ${where}`;
 
 /**
  * The credential, what it made, what that made in turn, and so on. A client belongs to it if a credential of the set knows its
@@ -16,13 +18,13 @@ const made = `made AS (
   SELECT $2::text AS type, $3::uuid AS id
   UNION
   SELECT m.type, m.id FROM made c CROSS JOIN LATERAL (
-    SELECT 'key' AS type, t.id FROM tokens t WHERE t.company_id = $1 AND t.client_id IS NULL AND ${by('t', 'created_by')}
-    UNION ALL
-    SELECT 'client', k.id FROM clients k
-     WHERE k.company_id = $1 AND (${by('k', 'created_by')} OR ${by('k', 'rotated_by')})
-    UNION ALL
-    SELECT 'webhook_endpoint', w.id FROM webhook_endpoints w
-     WHERE w.company_id = $1 AND (${by('w', 'created_by')} OR ${by('w', 'url_set_by')})) m
+    ${[
+      ofCompany('key', 'tokens', 'created_by', 'r.client_id IS NULL'),
+      ofCompany('client', 'clients', 'created_by'),
+      ofCompany('client', 'clients', 'rotated_by'),
+      ofCompany('webhook_endpoint', 'webhook_endpoints', 'created_by'),
+      ofCompany('webhook_endpoint', 'webhook_endpoints', 'url_set_by'),
+    ].join(' UNION ALL ')}) m
 )`;
 
 /** An address can hold a secret in its path, and a caller with `manage` alone cannot read endpoints. */
@@ -32,12 +34,12 @@ const lastDelivery = `(SELECT max(d.ended_at) FROM webhook_deliveries d
   WHERE d.company_id = $1 AND d.endpoint_id = w.id AND d.ended_at IS NOT NULL)`;
 
 /**
- * $1 company, $2 type and $3 id of the credential, which may belong to another company, $4 now. The credential itself comes
- * first, the others follow in the order in which they were made.
+ * $1 company, $2 type and $3 id of the credential, which may belong to another company, $4 now, $5 whether only those that
+ * work are listed. The credential itself comes first, the others follow in the order in which they were made.
  */
 export const listMade = longStatement(
   'credentials.list_made',
-  `WITH RECURSIVE ${made}, listed AS (
+  `WITH RECURSIVE ${made}, all_made AS (
      SELECT 'key' AS type, t.id, t.name, t.created_at, t.last_used_at, ${createdBy('t')} AS created_by, NULL::json AS changed_by,
             CASE WHEN t.revoked_at IS NOT NULL THEN 'revoked' WHEN t.expires_at <= $4 THEN 'expired' ELSE 'active' END AS state
        FROM made m JOIN tokens t ON t.company_id = $1 AND t.id = m.id WHERE m.type = 'key'
@@ -49,8 +51,10 @@ export const listMade = longStatement(
      SELECT 'webhook_endpoint', w.id, ${originOfUrl}, w.created_at, ${lastDelivery}, ${createdBy('w')},
             ${credentialJson('w', 'url_set_by')}, CASE WHEN w.removed_at IS NOT NULL THEN 'removed' ELSE w.state END
        FROM made m JOIN webhook_endpoints w ON w.company_id = $1 AND w.id = m.id WHERE m.type = 'webhook_endpoint'
+   ), listed AS (
+     SELECT a.*, a.type = $2 AND a.id = $3 AS root, a.state IN ('active', 'failing') AS working FROM all_made a
    )
-   SELECT l.type, l.id, l.type = $2 AND l.id = $3 AS root, l.state IN ('active', 'failing') AS working,
+   SELECT l.type, l.id, l.root, l.working,
           ${json({
             type: 'l.type',
             id: 'l.id',
@@ -61,7 +65,7 @@ export const listMade = longStatement(
             created_by: 'l.created_by',
             changed_by: 'l.changed_by',
           })}::text AS json
-     FROM listed l ORDER BY root DESC, l.created_at, l.id`,
+     FROM listed l WHERE l.working OR NOT $5 ORDER BY l.root DESC, l.created_at, l.id`,
 );
 
 const chosen = (row: string) => `${row}.company_id = $1 AND ${row}.id = ANY ($2::uuid[])`;

@@ -1,6 +1,7 @@
 import { InvalidValue } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { originOf } from '../../kernel/record-log.ts';
+import type { Statement } from '../../kernel/sql.ts';
 import { toSql } from '../../kernel/time.ts';
 import type { Desk } from '../office.ts';
 import { type AlsoQuery, MADE_KINDS, type MadeKind } from './made.schema.ts';
@@ -18,6 +19,8 @@ export type Made = {
   json: string;
 };
 
+const KIND_OF = { key: 'keys', client: 'clients', webhook_endpoint: 'endpoints' } as const;
+const ENDED_STATE = { key: 'revoked', client: 'disabled', webhook_endpoint: 'disabled' } as const;
 const REASON = 'A credential that made it, or set its address, was ended.';
 
 /** Returns no word if `also` was not sent or is at fault. */
@@ -32,29 +35,32 @@ export const readAlso = (query: Form<AlsoQuery>): readonly MadeKind[] =>
 const isKind = (word: string): word is MadeKind => (MADE_KINDS as readonly string[]).includes(word);
 
 /** The credential and everything that it made in the company of `desk`. */
-export const listMade = ({ db, company, clock }: Desk, { type, id }: CredentialKey): Promise<Made[]> =>
-  db.rows<Made>(sql.listMade, [company.id, type, id, toSql(clock())]);
+export const listMade = (
+  { db, company, clock }: Desk,
+  { type, id }: CredentialKey,
+  { onlyWorking }: { onlyWorking: boolean },
+): Promise<Made[]> => db.rows<Made>(sql.listMade, [company.id, type, id, toSql(clock()), onlyWorking]);
+
+/** Without the credential itself. */
+const listWorking = async (desk: Desk, credential: CredentialKey): Promise<Made[]> =>
+  (await listMade(desk, credential, { onlyWorking: true })).filter(({ root }) => !root);
 
 /**
  * Ends what the credential made, under the lock of the company's credentials and after the credential itself has been ended:
- * nothing new can appear in the meantime. Returns everything as it is afterwards.
+ * nothing new can appear in the meantime. Returns what it ended, as it was.
  */
-export async function endMade(
-  desk: Desk,
-  credential: CredentialKey,
-  kinds: readonly MadeKind[],
-): Promise<(Made & { ended: boolean })[]> {
-  const { db, company, clock } = desk;
-  const before = (await listMade(desk, credential)).filter(({ root, working }) => working && !root);
-  const idsOf = (type: Made['type']) => before.filter((made) => made.type === type).map(({ id }) => id);
-  const given = [toSql(clock()), originOf(desk)];
-  if (kinds.includes('endpoints')) {
-    await db.rows(sql.endEndpoints, [company.id, idsOf('webhook_endpoint'), ...given, REASON]);
-  }
-  if (kinds.includes('keys')) await db.rows(sql.endKeys, [company.id, idsOf('key'), ...given]);
-  if (kinds.includes('clients')) await db.rows(sql.endClients, [company.id, idsOf('client'), ...given]);
-  const worked = new Set(before.map(({ id }) => id));
-  return (await listMade(desk, credential)).map((made) => ({ ...made, ended: worked.has(made.id) && !made.working }));
+export async function endMade(desk: Desk, credential: CredentialKey, kinds: readonly MadeKind[]): Promise<Made[]> {
+  if (kinds.length === 0) return [];
+  const ended = (await listWorking(desk, credential)).filter(({ type }) => kinds.includes(KIND_OF[type]));
+  const given = [toSql(desk.clock()), originOf(desk)];
+  const end = async (type: Made['type'], statement: Statement, ...further: string[]) => {
+    const ids = ended.filter((made) => made.type === type).map(({ id }) => id);
+    if (ids.length > 0) await desk.db.rows(statement, [desk.company.id, ids, ...given, ...further]);
+  };
+  await end('webhook_endpoint', sql.endEndpoints, REASON);
+  await end('key', sql.endKeys);
+  await end('client', sql.endClients);
+  return ended;
 }
 
 /** Adds to the record of an ended credential what was ended with it, and what it made that still works. */
@@ -64,8 +70,9 @@ export async function withMade(
   kinds: readonly MadeKind[],
   record: string,
 ): Promise<string> {
-  const made = (await endMade(desk, credential, kinds)).filter(({ root }) => !root);
-  const list = (chosen: typeof made) => `[${chosen.map(({ json }) => json).join(', ')}]`;
-  const [ended, working] = [made.filter((one) => one.ended), made.filter((one) => one.working)];
-  return `${record.slice(0, -1)}, "also_ended" : ${list(ended)}, "still_working" : ${list(working)}}`;
+  const ended = (await endMade(desk, credential, kinds)).map(({ type, json }) =>
+    JSON.stringify({ ...JSON.parse(json), state: ENDED_STATE[type] }),
+  );
+  const working = (await listWorking(desk, credential)).map(({ json }) => json);
+  return `${record.slice(0, -1)}, "also_ended" : [${ended.join(', ')}], "still_working" : [${working.join(', ')}]}`;
 }
