@@ -20,6 +20,7 @@ import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 
 const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
+const LEAK_NOTE = '"credential show" lists what it made, by id; "credential end" ends all of it.';
 const one = { argument: 'client-id' };
 const note = 'The secret is shown this once.';
 
@@ -86,6 +87,7 @@ export const commands: Command[] = [
       summary: 'Shut out an API client and its tokens',
       description: 'Says what the client made that still works. After a leak "credential end" ends all of it.',
       body: AlsoQuery,
+      note: LEAK_NOTE,
       examples: [`client disable ${ID}`, `client disable ${ID} --also endpoints,keys,clients`],
     },
     (desk, task) => disableClient(desk, idOf(task, 'client'), task.form),

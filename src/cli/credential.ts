@@ -11,8 +11,8 @@ const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
 const common = { argument: 'id-or-dash', answer: TracedList };
 const COLUMNS = ['type', 'id', 'name', 'state', 'created_at', 'last_used_at', 'created_by', 'changed_by', 'company_id'];
 const WHICH =
-  'Takes the id of a key or a client; or "-", and reads the key, access token or client secret itself from standard ' +
-  'input. No --company is needed.';
+  'Takes the id of a key or a client. With "-" it reads a key, an access token or a client secret from standard input: ' +
+  '"credential show - < leaked-token". No --company is needed.';
 
 type Traced = { type: string; state: string; ended: boolean };
 
@@ -24,7 +24,7 @@ export const commands: Command[] = [
     description:
       `${WHICH} Lists the credential first, then the keys, clients and webhook endpoints that it made, that those made ` +
       'in turn, and so on; also clients whose secret it replaced, and endpoints whose address it set.',
-    examples: [`credential show ${ID}`, 'credential show - < leaked-token'],
+    examples: [`credential show ${ID}`, `credential show ${ID} --only id`],
     run: (call) =>
       onCredential(call, 'credential show', traceCredential, (rows) => `${working(rows)} of ${rows.length} work`),
   },
@@ -35,7 +35,7 @@ export const commands: Command[] = [
     description:
       `${WHICH} Revokes keys, disables clients and webhook endpoints: all that "credential show" lists. It can be ` +
       'repeated, and then ends what is left.',
-    examples: [`credential end ${ID}`, 'credential end - < leaked-token'],
+    examples: [`credential end ${ID}`],
     run: (call) =>
       onCredential(call, 'credential end', endCredential, (rows) => {
         const ended = rows.filter((row) => row.ended).length;

@@ -5,6 +5,7 @@ import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 
 const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
+const LEAK_NOTE = '"credential show" lists what it made, by id; "credential end" ends all of it.';
 const one = { argument: 'key-id' };
 
 export const commands: Command[] = [
@@ -46,6 +47,7 @@ export const commands: Command[] = [
       summary: 'Let an API key work no longer',
       description: 'Says what the key made that still works. After a leak "credential end" ends all of it.',
       body: AlsoQuery,
+      note: LEAK_NOTE,
       examples: [`key revoke ${ID}`, `key revoke ${ID} --also endpoints,keys,clients`],
     },
     (desk, task) => revokeKey(desk, idOf(task, 'key'), task.form),
