@@ -128,6 +128,7 @@ for (const chosen of [
     const left = [far, near, key.id, client.id].filter((id) => !expected.includes(id));
     const answer = await revoke(firm, leaked.id, `also=${chosen.join(',')}`);
     assert.deepEqual(idsOf(answer.also_ended), ids(...expected));
+    for (const { type, state } of answer.also_ended) assert.equal(state, type === 'key' ? 'revoked' : 'disabled');
     assert.deepEqual(idsOf(answer.still_working), ids(...left));
     const ended = Object.fromEntries([leaked.id, ...expected].map((id) => [id, false]));
     assert.deepEqual(await statesOf(firm), { ...before, ...ended });
@@ -399,6 +400,20 @@ test('a creation that waits for a revocation is refused when that is committed',
     answers.map(({ status }) => status),
     [401, 401, 401],
   );
+});
+
+test('so is a key for another company, when the operator’s key is revoked meanwhile', async () => {
+  const [own, other] = [await world.firm(), await world.firm()];
+  const operator = caller(world.baseUrl, await own.tokenFor(['operator']));
+  await ok(operator.get('/manage/companies'));
+  const revocation: [string, unknown[]][] = [
+    ['SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [own.companyId]],
+    [`UPDATE tokens SET revoked_at = now() WHERE company_id = $1 AND 'operator' = ANY (scopes)`, [own.companyId]],
+  ];
+  const [answer] = await overlapping(world, revocation, () => [
+    operator.post(`/manage/companies/${other.companyId}/keys`, { name: 'x', ...FULL }),
+  ]);
+  assert.equal(answer?.status, 401, String(answer?.text));
 });
 
 test('a revocation that waits for a creation ends what was created', async () => {
