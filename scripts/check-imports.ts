@@ -32,7 +32,15 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^cases\//, /^(cases\/case[\w.-]*\.ts$|kernel\/)/],
   // The same for the company's own: a folder each, with what they share beside the folders.
   [/^company\/([\w-]+)\/\S+\.routes\.ts$/, /^(company\/($1\/|\w+\.ts$)|http\/|kernel\/)/],
-  [/^company\/([\w-]+)\/\S+\.sql\.ts$/, /^(company\/($1\/\S+|\w+)\.sql\.ts|kernel\/(sql|record-log)\.ts)$/],
+  // The end of a credential ends its webhook endpoints, and writes that into their log.
+  [
+    /^company\/credentials\/made\.sql\.ts$/,
+    /^(company\/credentials\/\S+\.sql|webhooks\/endpoint-log\.sql|kernel\/(sql|credential-columns\.sql))\.ts$/,
+  ],
+  [
+    /^company\/([\w-]+)\/\S+\.sql\.ts$/,
+    /^(company\/($1\/\S+|\w+)\.sql|kernel\/(sql|record-log|credential-columns\.sql))\.ts$/,
+  ],
   [/^company\/([\w-]+)\/\S+\.schema\.ts$/, /^(company\/$1\/|kernel\/)/],
   [/^company\/([\w-]+)\//, /^(company\/($1\/(?!\S+\.routes\.ts)|(company|listing|office)\.ts$)|kernel\/)/],
   [/^company\/\w+\.routes\.ts$/, /^(company|http)\//],
@@ -56,7 +64,12 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^events\//, /^(events\/(?!\S+\.routes\.ts)|kernel\/)/],
   // What goes to webhooks is what the log shows.
   [/^webhooks\/\S+\.routes\.ts$/, /^(webhooks|http|kernel)\//],
-  [/^webhooks\/\S+\.sql\.ts$/, /^(kernel\/(sql|record-log)|webhooks\/\S+\.sql)\.ts$/],
+  [/^webhooks\/\S+\.sql\.ts$/, /^(kernel\/(sql|record-log|credential-columns\.sql)|webhooks\/\S+\.sql)\.ts$/],
+  // Endpoints are made and changed under the lock of the company's credentials.
+  [
+    /^webhooks\/endpoints\.ts$/,
+    /^((webhooks|events)\/(?!\S+\.routes\.ts)|kernel\/|company\/credentials\/credential-lock\.ts$)/,
+  ],
   [/^webhooks\//, /^((webhooks|events)\/(?!\S+\.routes\.ts)|kernel\/)/],
   [/^record-logs\.ts$/, /^((cases|company|messages|video|webhooks)\/\S+\.sql|kernel\/record-log)\.ts$/],
   [/^app\.ts$/, /^(record-logs\.ts|(cases|company|events|http|kernel|messages|video|webhooks)\/)/],

@@ -11,7 +11,7 @@ import { keyLog } from './company/credentials/keys.sql.ts';
 import { tagLog } from './company/tags/tags.sql.ts';
 import type { RecordLog } from './kernel/record-log.ts';
 import { messageLog } from './messages/message-log.sql.ts';
-import { endpointLog } from './webhooks/endpoints.sql.ts';
+import { endpointLog } from './webhooks/endpoint-log.sql.ts';
 
 /** Of everything whose changes are logged. */
 export const RECORD_LOGS: readonly RecordLog[] = [

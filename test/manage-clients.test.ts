@@ -52,6 +52,7 @@ test('a client is made, and its secret is in that answer alone', async () => {
     rotated_at: null,
     disabled_at: null,
     created_by: { type: 'key', id: (await ok(firm.get('/manage/keys')))[0].id, name: 'test' },
+    rotated_by: null,
   });
   assert.deepEqual(await ok(firm.get(`${CLIENTS}/${record.id}`)), record);
   assert.deepEqual(await ok(firm.get(CLIENTS)), [record]);

@@ -42,6 +42,7 @@ test('an endpoint is made, shown, changed and removed; its secret is shown once'
   const firm = await world.firm();
   const answer = await firm.post(LIST, { ...BODY, description: 'The bookkeeping' });
   const { secret, ...shown } = answer.body;
+  const maker = { type: 'key', id: (await ok(firm.get('/manage/keys')))[0].id, name: 'test' };
   assert.match(secret, /^whsec_[A-Za-z0-9_-]{43}$/);
   assert.equal(answer.headers['cache-control'], 'no-store');
   assert.deepEqual(shown, {
@@ -56,6 +57,8 @@ test('an endpoint is made, shown, changed and removed; its secret is shown once'
     previous_secret_until: null,
     created_at: '2026-06-01T09:00:00.000000Z',
     updated_at: '2026-06-01T09:00:00.000000Z',
+    created_by: maker,
+    url_set_by: maker,
   });
   const path = `${LIST}/${shown.id}`;
   assert.deepEqual(await ok(firm.get(path)), shown);
@@ -120,6 +123,8 @@ for (const [what, body, faults] of [
   ['that of the cloud’s metadata', { ...BODY, url: 'https://169.254.169.254/latest' }, { url: 'not_allowed' }],
   ['localhost', { ...BODY, url: 'https://localhost/' }, { url: 'not_allowed' }],
   ['a name below localhost', { ...BODY, url: 'https://a.localhost/' }, { url: 'not_allowed' }],
+  ['no host name', { ...BODY, url: 'https://-/' }, { url: 'format' }],
+  ['a name without a dot', { ...BODY, url: 'https://receiver/' }, { url: 'format' }],
   ['no type', { ...BODY, types: [] }, { types: 'too_short' }],
   ['an unknown type', { ...BODY, types: ['*', 'nothing.happened'] }, { 'types[1]': 'unknown' }],
   ['a type of no record', { ...BODY, types: ['nothing.*'] }, { 'types[0]': 'unknown' }],

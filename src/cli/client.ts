@@ -1,5 +1,6 @@
 import {
   ClientBody,
+  ClientDisabled,
   ClientList,
   ClientRecord,
   ClientWithSecret,
@@ -14,10 +15,12 @@ import {
   rotateClient,
   showClient,
 } from '../company/credentials/clients.ts';
+import { AlsoQuery } from '../company/credentials/made.schema.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 
 const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
+const LEAK_NOTE = '"credential show" lists what it made, by id; "credential end" ends all of it.';
 const one = { argument: 'client-id' };
 const note = 'The secret is shown this once.';
 
@@ -38,7 +41,7 @@ export const commands: Command[] = [
       name: 'client list',
       answer: ClientList,
       summary: 'List API clients',
-      columns: ['id', 'name', 'scopes', 'disabled_at', 'created_at'],
+      columns: ['id', 'name', 'scopes', 'disabled_at', 'created_at', 'created_by'],
       examples: ['client list'],
     },
     listClients,
@@ -80,11 +83,14 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'client disable',
-      answer: ClientRecord,
+      answer: ClientDisabled,
       summary: 'Shut out an API client and its tokens',
-      examples: [`client disable ${ID}`],
+      description: 'Says what the client made that still works. After a leak "credential end" ends all of it.',
+      body: AlsoQuery,
+      note: LEAK_NOTE,
+      examples: [`client disable ${ID}`, `client disable ${ID} --also endpoints,keys,clients`],
     },
-    (desk, task) => disableClient(desk, idOf(task, 'client')),
+    (desk, task) => disableClient(desk, idOf(task, 'client'), task.form),
   ),
   deskCommand(
     {

@@ -20,6 +20,11 @@ export const GROUPS: readonly Group[] = [
   { name: 'tag', summary: 'Custom tags', load: () => import('./tag.ts') },
   { name: 'client', summary: 'API clients, which ask for tokens', load: () => import('./client.ts') },
   { name: 'key', summary: 'API keys for scripts', load: () => import('./key.ts') },
+  {
+    name: 'credential',
+    summary: 'After a leak: what a key or a client made, and its end',
+    load: () => import('./credential.ts'),
+  },
   { name: 'events', summary: 'What happened in a company', load: () => import('./events.ts') },
   { name: 'webhook', summary: 'Where events are sent to', load: () => import('./webhook.ts') },
 ];

@@ -1,9 +1,11 @@
-import { AnyKeyBody, KeyCreated, KeyList, KeyRecord } from '../company/credentials/keys.schema.ts';
+import { AnyKeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from '../company/credentials/keys.schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from '../company/credentials/keys.ts';
+import { AlsoQuery } from '../company/credentials/made.schema.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 
 const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
+const LEAK_NOTE = '"credential show" lists what it made, by id; "credential end" ends all of it.';
 const one = { argument: 'key-id' };
 
 export const commands: Command[] = [
@@ -28,7 +30,7 @@ export const commands: Command[] = [
       name: 'key list',
       answer: KeyList,
       summary: 'List API keys',
-      columns: ['id', 'name', 'scopes', 'last_used_at', 'expires_at', 'revoked_at'],
+      columns: ['id', 'name', 'scopes', 'last_used_at', 'expires_at', 'revoked_at', 'created_by'],
       examples: ['key list'],
     },
     listKeys,
@@ -41,10 +43,13 @@ export const commands: Command[] = [
     {
       ...one,
       name: 'key revoke',
-      answer: KeyRecord,
+      answer: KeyRevoked,
       summary: 'Let an API key work no longer',
-      examples: [`key revoke ${ID}`],
+      description: 'Says what the key made that still works. After a leak "credential end" ends all of it.',
+      body: AlsoQuery,
+      note: LEAK_NOTE,
+      examples: [`key revoke ${ID}`, `key revoke ${ID} --also endpoints,keys,clients`],
     },
-    (desk, task) => revokeKey(desk, idOf(task, 'key')),
+    (desk, task) => revokeKey(desk, idOf(task, 'key'), task.form),
   ),
 ];

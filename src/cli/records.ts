@@ -81,7 +81,7 @@ const taskOf = <S extends TObject>({ body }: { body?: S }, call: Call): Task<S> 
   return { ...call, form: readForm(schema, bodyOf(schema, call.flags)) };
 };
 
-const atOffice = ({ config }: Call, work: (office: Office) => Promise<Answer>): Promise<Answer> =>
+export const atOffice = ({ config }: Call, work: (office: Office) => Promise<Answer>): Promise<Answer> =>
   withDatabase(config, (db) => work({ db, clock: systemClock }));
 
 export const atDesk = (call: Call, work: (desk: Desk) => Promise<Answer>): Promise<Answer> =>

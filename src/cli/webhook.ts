@@ -56,7 +56,7 @@ export const commands: Command[] = [
       name: 'webhook list',
       answer: EndpointList,
       summary: 'List webhook endpoints',
-      columns: ['id', 'url', 'types', 'state', 'failing_since'],
+      columns: ['id', 'url', 'types', 'state', 'failing_since', 'created_by'],
       examples: ['webhook list'],
     },
     listEndpoints,

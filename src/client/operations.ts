@@ -1004,6 +1004,12 @@ export type ListClientsEntry = {
     id: string;
     name: string;
   } | null;
+  /** The key or the API client that last replaced the secret; null if none did, and for the command line. */
+  rotated_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
 };
 
 export type CreateClientBody = {
@@ -1054,6 +1060,12 @@ export type CreateClientAnswer = {
     id: string;
     name: string;
   } | null;
+  /** The key or the API client that last replaced the secret; null if none did, and for the command line. */
+  rotated_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
   /** It is shown this once. */
   client_secret: string;
 };
@@ -1085,7 +1097,88 @@ export type UpdateClientAnswer = ListClientsEntry;
 
 export type RotateClientAnswer = CreateClientAnswer;
 
-export type DisableClientAnswer = ListClientsEntry;
+export type DisableClientAnswer = {
+  /** The client_id. */
+  id: string;
+  name: string;
+  /** What it may do. */
+  scopes: Array<
+    | 'address_book:read'
+    | 'address_book:write'
+    | 'interactions:read'
+    | 'interactions:write'
+    | 'invoices:read'
+    | 'invoices:write'
+    | 'appointments:read'
+    | 'appointments:write'
+    | 'events:read'
+    | 'webhooks'
+    | 'manage'
+  >;
+  created_at: string;
+  updated_at: string;
+  /** When the secret was last replaced. */
+  rotated_at: string | null;
+  disabled_at: string | null;
+  /** The key or the API client that made it, as it was called then; null for the command line. */
+  created_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
+  /** The key or the API client that last replaced the secret; null if none did, and for the command line. */
+  rotated_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
+  /** What it made, directly or not, and this request ended. */
+  also_ended: Array<{
+    type: 'key' | 'client' | 'webhook_endpoint';
+    id: string;
+    /** Of an endpoint its scheme and host. */
+    name: string;
+    state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
+    created_at: string;
+    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    last_used_at: string | null;
+    /** The key or the API client that made it, as it was called then; null for the command line. */
+    created_by: {
+      type: 'key' | 'client';
+      id: string;
+      name: string;
+    } | null;
+    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    changed_by: {
+      type: 'key' | 'client';
+      id: string;
+      name: string;
+    } | null;
+  }>;
+  /** What it made, directly or not, that still works. */
+  still_working: Array<{
+    type: 'key' | 'client' | 'webhook_endpoint';
+    id: string;
+    /** Of an endpoint its scheme and host. */
+    name: string;
+    state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
+    created_at: string;
+    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    last_used_at: string | null;
+    /** The key or the API client that made it, as it was called then; null for the command line. */
+    created_by: {
+      type: 'key' | 'client';
+      id: string;
+      name: string;
+    } | null;
+    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    changed_by: {
+      type: 'key' | 'client';
+      id: string;
+      name: string;
+    } | null;
+  }>;
+};
 
 export type EnableClientAnswer = ListClientsEntry;
 
@@ -1176,7 +1269,82 @@ export type CreateKeyAnswer = {
 
 export type GetKeyAnswer = ListKeysEntry;
 
-export type RevokeKeyAnswer = ListKeysEntry;
+export type RevokeKeyAnswer = {
+  id: string;
+  name: string;
+  /** What it may do. */
+  scopes: Array<
+    | 'address_book:read'
+    | 'address_book:write'
+    | 'interactions:read'
+    | 'interactions:write'
+    | 'invoices:read'
+    | 'invoices:write'
+    | 'appointments:read'
+    | 'appointments:write'
+    | 'events:read'
+    | 'webhooks'
+    | 'manage'
+    | 'operator'
+  >;
+  created_at: string;
+  expires_at: string | null;
+  /** Exact to about a minute. */
+  last_used_at: string | null;
+  revoked_at: string | null;
+  /** The key or the API client that made it, as it was called then; null for the command line. */
+  created_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
+  /** What it made, directly or not, and this request ended. */
+  also_ended: Array<{
+    type: 'key' | 'client' | 'webhook_endpoint';
+    id: string;
+    /** Of an endpoint its scheme and host. */
+    name: string;
+    state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
+    created_at: string;
+    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    last_used_at: string | null;
+    /** The key or the API client that made it, as it was called then; null for the command line. */
+    created_by: {
+      type: 'key' | 'client';
+      id: string;
+      name: string;
+    } | null;
+    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    changed_by: {
+      type: 'key' | 'client';
+      id: string;
+      name: string;
+    } | null;
+  }>;
+  /** What it made, directly or not, that still works. */
+  still_working: Array<{
+    type: 'key' | 'client' | 'webhook_endpoint';
+    id: string;
+    /** Of an endpoint its scheme and host. */
+    name: string;
+    state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
+    created_at: string;
+    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    last_used_at: string | null;
+    /** The key or the API client that made it, as it was called then; null for the command line. */
+    created_by: {
+      type: 'key' | 'client';
+      id: string;
+      name: string;
+    } | null;
+    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    changed_by: {
+      type: 'key' | 'client';
+      id: string;
+      name: string;
+    } | null;
+  }>;
+};
 
 export type CreateCompanyKeyBody = CreateKeyBody;
 
@@ -1219,7 +1387,7 @@ export type ListWebhookEndpointsEntry = {
   types: string[];
   /** Only to an active one anything is sent, but for pings. */
   state: 'active' | 'disabled' | 'failing';
-  /** Why the service itself has stopped sending. */
+  /** Why nothing is sent, unless an update set the state. */
   state_reason: string | null;
   failing_since: string | null;
   secret_rotated_at: string | null;
@@ -1227,6 +1395,18 @@ export type ListWebhookEndpointsEntry = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
+  /** The key or the API client that made it, as it was called then; null for the command line. */
+  created_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
+  /** The key or the API client that set the present `url`, as it was called then; null for the command line. */
+  url_set_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
 };
 
 export type CreateWebhookEndpointBody = {
@@ -1245,7 +1425,7 @@ export type CreateWebhookEndpointAnswer = {
   types: string[];
   /** Only to an active one anything is sent, but for pings. */
   state: 'active' | 'disabled' | 'failing';
-  /** Why the service itself has stopped sending. */
+  /** Why nothing is sent, unless an update set the state. */
   state_reason: string | null;
   failing_since: string | null;
   secret_rotated_at: string | null;
@@ -1253,6 +1433,18 @@ export type CreateWebhookEndpointAnswer = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
+  /** The key or the API client that made it, as it was called then; null for the command line. */
+  created_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
+  /** The key or the API client that set the present `url`, as it was called then; null for the command line. */
+  url_set_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
   /** What deliveries are signed with. Shown this once. */
   secret: string;
 };
@@ -2533,9 +2725,11 @@ export type Operations = {
     };
     answer: RotateClientAnswer;
   };
-  /** Disable an API client. It gets no more tokens, and those it has stop working within two seconds. */
+  /** Disable an API client. It gets no more tokens, and those it has stop working within two seconds and make nothing more from this moment. The answer says what it made that still works; `also` ends that too, in the same transaction. A client that was disabled before answers alike. */
   disableClient: {
     input: {
+      /** What is ended with it, by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, directly or through what it made: endpoints and clients are disabled, keys revoked. */
+      also?: string | undefined;
       /** The client. */
       clientId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2588,9 +2782,11 @@ export type Operations = {
     };
     answer: GetKeyAnswer;
   };
-  /** Revoke an API key. It stops working within two seconds and stays in the list. */
+  /** Revoke an API key. It stops working within two seconds, makes nothing more from this moment, and stays in the list. The answer says what it made that still works; `also` ends that too, in the same transaction. A key that was revoked before answers alike. */
   revokeKey: {
     input: {
+      /** What is ended with it, by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, directly or through what it made: endpoints and clients are disabled, keys revoked. */
+      also?: string | undefined;
       /** The key. */
       keyId: string;
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -3394,7 +3590,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   disableClient: {
     method: 'POST',
     path: '/manage/clients/{clientId}/disable',
-    query: [],
+    query: ['also'],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
@@ -3423,7 +3619,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   revokeKey: {
     method: 'DELETE',
     path: '/manage/keys/{keyId}',
-    query: [],
+    query: ['also'],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },

@@ -18,6 +18,8 @@ export type ReadableRecord = {
   table: string;
   /** The JSON text of the record; throws where there is none. */
   show: (context: Context, params: Params) => Promise<string>;
+  /** The lock that writes take before the record's own. Taken in another order the two would deadlock. */
+  lock?: (context: Context) => Promise<void>;
 };
 
 /** Of all operations, by the path of the record. */
@@ -88,11 +90,12 @@ export function wantedTags({ headers }: FastifyRequest): string | undefined {
 export async function onlyIfMatch<A>(
   context: Context,
   params: Params,
-  { id, hold, show }: Held,
+  { id, hold, show, lock }: Held,
   wanted: string,
   write: () => Promise<A>,
 ): Promise<{ answer: A; tag: string | undefined }> {
   const tagNow = async () => tagOf(showWallTimes(await show(context, params)));
+  await lock?.(context);
   await context.db.first(hold, [context.company.id, id ? params[id] : context.company.id, params.caseId ?? null]);
   const tags = wanted.split(',').map((one) => one.trim());
   const tag = await tagNow();

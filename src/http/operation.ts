@@ -48,7 +48,11 @@ type Operation<P extends string, B extends TSchema> = {
   bodyOptional?: boolean;
   response: TSchema;
   /** Of the reading of one record. Writes below the same path can then be made to depend on its state. */
-  record?: { table: string; show: (context: Context, params: Record<P, string>) => Promise<string> };
+  record?: {
+    table: string;
+    show: (context: Context, params: Record<P, string>) => Promise<string>;
+    lock?: (context: Context) => Promise<void>;
+  };
   /** Gives the JSON text of the answer. It must write nothing when the form has faults, and nowhere but in `db`. */
   handle: (
     context: Context,
@@ -184,8 +188,8 @@ const OPTIONAL_BODY = { 'x-body-optional': true };
 
 function contextOf({ caller, id }: FastifyRequest, { clock }: Services, db: Executor): Context {
   if (!caller) throw new Error('An operation was reached without a caller.');
-  const { company, credential, scopes } = caller;
-  return { company, credential, scopes, requestId: id, db, clock };
+  const { company, credential, token, scopes } = caller;
+  return { company, credential, token, scopes, requestId: id, db, clock };
 }
 
 /** What cannot be an identifier stands for one that is given to nothing: it is unknown in the words of the verb. */

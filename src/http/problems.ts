@@ -112,8 +112,12 @@ const CLIENT_ERRORS: Record<string, [number, string]> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
 };
 
+const INVALID_TOKEN = 'Bearer error="invalid_token"';
+
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: CodedError): FastifyReply {
   const { status, headers, body } = problemOf(request, error);
+  // A token can end between its authentication and the write. RFC 9110 wants the challenge on every 401.
+  if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', INVALID_TOKEN);
   return reply.status(status).headers(headers).send(body);
 }
 

@@ -25,6 +25,7 @@ export const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   'appointments:write': 'Book, change, delete and restore appointments, say what became of them, send messages again.',
   'events:read': 'Read the history of every record, with everything that was ever written in it.',
   webhooks: 'Have everything that happens in the company sent to an address, together with `events:read`.',
-  manage: 'Change the company and its advisers, cases, customers, tags, clients and keys.',
+  manage:
+    'Change the company and its advisers, cases, customers, tags, clients and keys; disable the webhook endpoints of an ended credential.',
   operator: 'Set up companies and give them keys. No API client has it, only keys that the command line made.',
 };

@@ -1,4 +1,5 @@
 import { InvalidValue } from '../kernel/errors.ts';
+import { isHostName } from './host-name.ts';
 import { isPublic, literalAddress } from './public-address.ts';
 
 /** What can be told of an address when it is given. What its host resolves to is judged when it is connected to. */
@@ -14,5 +15,7 @@ export function parseEndpointUrl(text: string, privateAddresses: boolean): strin
   const address = literalAddress(url);
   const inside = address === undefined ? /(^|\.)localhost\.?$/.test(url.hostname) : !isPublic(address);
   if (inside && !privateAddresses) throw new InvalidValue('not_allowed', 'must be at a public address');
+  if (address === undefined && !isHostName(url.hostname, { privateNames: privateAddresses }))
+    throw new InvalidValue('format', 'must have a host name that can be resolved, such as firm.example');
   return url.href;
 }

@@ -16,6 +16,7 @@ import {
   changeEndpoint,
   createEndpoint,
   listEndpoints,
+  lockEndpoints,
   removeEndpoint,
   resumeEndpoint,
   rotateSecret,
@@ -72,7 +73,11 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     description: 'Everything but its secret.',
     params,
     response: Endpoint,
-    record: { table: 'webhook_endpoints', show: (context, { endpointId }) => showEndpoint(context, endpointId) },
+    record: {
+      table: 'webhook_endpoints',
+      show: (context, { endpointId }) => showEndpoint(context, endpointId),
+      lock: lockEndpoints,
+    },
     handle: (context, { endpointId }) => showEndpoint(context, endpointId),
   });
 

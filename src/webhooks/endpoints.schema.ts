@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { CreatedBy, credentialOut } from '../kernel/credential-columns.ts';
 import { decimal, instantOut, nullable, optional, text, uuid } from '../kernel/shapes.ts';
 
 export const STATES = ['active', 'disabled', 'failing'] as const;
@@ -48,12 +49,16 @@ const fields = {
   description: nullable(Type.String()),
   types: Type.Array(Type.String()),
   state: word(STATES, 'Only to an active one anything is sent, but for pings.'),
-  state_reason: nullable(Type.String({ description: 'Why the service itself has stopped sending.' })),
+  state_reason: nullable(Type.String({ description: 'Why nothing is sent, unless an update set the state.' })),
   failing_since: nullable(instantOut()),
   secret_rotated_at: nullable(instantOut()),
   previous_secret_until: nullable(instantOut({ description: 'Until then the secret before the last signs too.' })),
   created_at: instantOut(),
   updated_at: instantOut(),
+  created_by: CreatedBy,
+  url_set_by: credentialOut(
+    'The key or the API client that set the present `url`, as it was called then; null for the command line.',
+  ),
 };
 export const Endpoint = Type.Object(fields, { additionalProperties: false });
 export const EndpointList = Type.Array(Endpoint);

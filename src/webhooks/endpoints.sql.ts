@@ -1,32 +1,7 @@
-import { noCase, recordLog } from '../kernel/record-log.ts';
+import { credentialColumns, MAKER_COLUMNS, setCredentialIf } from '../kernel/credential-columns.sql.ts';
+import { noCase } from '../kernel/record-log.ts';
 import { iso, json, longStatement, statement } from '../kernel/sql.ts';
-
-const shown = {
-  id: 'w.id',
-  url: 'w.url',
-  description: 'w.description',
-  types: 'w.types',
-  state: 'w.state',
-  state_reason: 'w.state_reason',
-  failing_since: iso('w.failing_since'),
-  secret_rotated_at: iso('w.secret_rotated_at'),
-  previous_secret_until: iso('w.previous_secret_until'),
-  created_at: iso('w.created_at'),
-  updated_at: iso('w.updated_at'),
-};
-const record = json(shown);
-
-/** No secret is in it, sealed or not, nor how far the endpoint has come. */
-export const endpointLog = recordLog({
-  record: 'webhook_endpoint',
-  verbs: ['created', 'updated', 'secret_rotated', 'marked_failing', 'disabled', 'resumed', 'removed'],
-  path: '/webhooks/endpoints/{endpointId}',
-  params: { endpointId: 'webhook endpoint' },
-  access: 'webhooks',
-  table: 'webhook_endpoints',
-  as: 'w',
-  image: json({ ...shown, removed_at: iso('w.removed_at') }),
-});
+import { endpointLog, endpointRecord as record } from './endpoint-log.sql.ts';
 
 const here = 'w.company_id = $1 AND w.id = $2';
 const kept = `${here} AND w.removed_at IS NULL`;
@@ -50,21 +25,17 @@ export const showEndpoint = statement(
   `SELECT ${record}::text FROM webhook_endpoints w WHERE ${kept}`,
 );
 
-/** $1 company: nobody else makes an endpoint of it until the transaction ends. */
-export const holdCompany = statement(
-  'webhook_endpoints.hold_company',
-  'SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE',
-);
-
 /**
  * $1 company, $2 id, $3 url, $4 description, $5 types, $6 sealed secret, $7 now, $8 origin, $9 up to where the log is
- * settled: it begins with what comes after, $10 the most that there may be. In a transaction that holds the company.
+ * settled: it begins with what comes after, $10 the most that there may be, $11… the credential that makes it. To be asked
+ * under the lock of the company's credentials, so that the count holds.
  */
 export const insertEndpoint = statement(
   'webhook_endpoints.insert',
   `WITH w AS (
-     INSERT INTO webhook_endpoints (company_id, id, url, description, types, state, sealed_secret, position, created_at, updated_at)
-     SELECT $1, $2, $3, $4, $5, 'active', $6, $9, $7, $7
+     INSERT INTO webhook_endpoints (company_id, id, url, description, types, state, sealed_secret, position, created_at, updated_at,
+                                    ${MAKER_COLUMNS}, ${credentialColumns('url_set_by')})
+     SELECT $1, $2, $3, $4, $5, 'active', $6, $9, $7, $7, $11, $12, $13, $11, $12, $13
       WHERE (SELECT count(*) FROM webhook_endpoints WHERE company_id = $1 AND removed_at IS NULL) < $10
      RETURNING *
    ), e AS (
@@ -96,14 +67,15 @@ export const findManyTypes = statement(
 
 /**
  * $1 company, $2 id, $3 now, $4 origin, $5 url, $6 description, $7 types, $8 state, each null to leave it, $9 whether the
- * description was sent, $10 how many earlier types are kept at most. Nothing where another change came between, or there
- * are as many. What has happened so far has the types of then.
+ * description was sent, $10 how many earlier types are kept at most, $11… the credential that changes it. Returns no row if
+ * another change came between, or there are as many. What has happened so far has the types of then.
  */
 export const updateEndpoint = statement(
   'webhook_endpoints.update',
   `WITH ${seen}, w AS (
      UPDATE webhook_endpoints w
-        SET url = coalesce($5, w.url), description = CASE WHEN $9 THEN $6 ELSE w.description END,
+        SET ${setCredentialIf('$5 <> w.url', 'w', 'url_set_by', 11)},
+            url = coalesce($5, w.url), description = CASE WHEN $9 THEN $6 ELSE w.description END,
             types = coalesce($7, w.types), state = coalesce($8, w.state),
             earlier_types = CASE WHEN $7 <> w.types THEN w.earlier_types || jsonb_build_object(
                                    'until', (SELECT last_value FROM event_positions), 'types', w.types)

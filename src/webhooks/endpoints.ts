@@ -1,6 +1,8 @@
+import { lockCredentials, underCredentialLock } from '../company/credentials/credential-lock.ts';
 import { meantTypes } from '../events/event-types.ts';
 import { readSettled } from '../events/settled.ts';
 import type { Context } from '../kernel/context.ts';
+import { credentialValues } from '../kernel/credential-columns.ts';
 import { noticeDueWork } from '../kernel/due-notice.ts';
 import { InvalidValue, invalidRequest, notFound, notPossible } from '../kernel/errors.ts';
 import type { Form } from '../kernel/form.ts';
@@ -15,6 +17,9 @@ import { parseEndpointUrl } from './endpoint-url.ts';
 import type { CreateEndpointBody, EndpointBody, RotateBody } from './endpoints.schema.ts';
 import * as sql from './endpoints.sql.ts';
 import { newSecret, ownerOf } from './secrets.ts';
+
+/** The lock that writes to an endpoint take first. */
+export const lockEndpoints = lockCredentials;
 
 /** What the verbs must know of the service. */
 export type WebhookSettings = {
@@ -49,7 +54,7 @@ export async function createEndpoint(
   form: Form<CreateEndpointBody>,
   settings: WebhookSettings,
 ): Promise<string> {
-  const { db, company, clock } = context;
+  const { db, company, clock, credential } = context;
   const url = readEndpoint(context, form, settings);
   const id = newId();
   const secret = newSecret();
@@ -58,10 +63,8 @@ export async function createEndpoint(
   const { description = null, types } = form.body;
   const { settled } = await readSettled(db);
   const values = [company.id, id, url, description, types, sealed, toSql(clock()), originOf(context)];
-  const record = await db.transaction(async (held) => {
-    await held.rows(sql.holdCompany, [company.id]);
-    return held.json(sql.insertEndpoint, [...values, settled.toString(), MOST_ENDPOINTS]);
-  });
+  const all = [...values, settled.toString(), MOST_ENDPOINTS, ...credentialValues(credential)];
+  const record = await underCredentialLock(context, (held) => held.db.json(sql.insertEndpoint, all));
   if (record === undefined) throw tooMany();
   return withSecret(record, secret);
 }
@@ -76,14 +79,14 @@ export async function changeEndpoint(
   form: Form<EndpointBody>,
   settings: WebhookSettings,
 ): Promise<string> {
-  const { db, company, clock } = context;
+  const { db, company, clock, credential } = context;
   const { description = null, types = null, state = null } = form.body;
   const url = readEndpoint(context, form, settings) ?? null;
   const now = toSql(clock());
   const values = [company.id, id, now, originOf(context), url, description, types, state];
-  const all = [...values, form.sent('description'), MOST_TYPES];
+  const all = [...values, form.sent('description'), MOST_TYPES, ...credentialValues(credential)];
   const record = await untilWritten(
-    async () => form.ok && db.json(sql.updateEndpoint, all),
+    async () => form.ok && underCredentialLock(context, (held) => held.db.json(sql.updateEndpoint, all)),
     async () => {
       await showEndpoint(context, id);
       form.check();
@@ -100,8 +103,9 @@ export async function changeEndpoint(
 export async function resumeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
   await mayHaveEventsSent(context, id);
+  const values = [company.id, id, toSql(clock()), originOf(context)];
   const record = await untilWritten(
-    () => db.json(sql.resumeEndpoint, [company.id, id, toSql(clock()), originOf(context)]),
+    () => underCredentialLock(context, (held) => held.db.json(sql.resumeEndpoint, values)),
     async () => {
       const { state } = JSON.parse(await showEndpoint(context, id));
       if (state === 'active') throw notPossible('state', 'the endpoint is active');
@@ -118,7 +122,7 @@ export async function rotateSecret(
   form: Form<RotateBody>,
   settings: WebhookSettings,
 ): Promise<string> {
-  const { db, company, clock } = context;
+  const { company, clock } = context;
   await mayHaveEventsSent(context, id);
   const hours = form.read('overlap_hours', form.body.overlap_hours, parseOverlap) ?? USUAL_OVERLAP_HOURS;
   const secret = newSecret();
@@ -126,7 +130,7 @@ export async function rotateSecret(
   const now = clock();
   const values = [company.id, id, toSql(now), originOf(context), sealed, toSql(now.add({ hours: Number(hours) }))];
   const record = await untilWritten(
-    async () => form.ok && db.json(sql.rotateSecret, values),
+    async () => form.ok && underCredentialLock(context, (held) => held.db.json(sql.rotateSecret, values)),
     async () => {
       await showEndpoint(context, id);
       form.check();
@@ -137,8 +141,9 @@ export async function rotateSecret(
 
 export async function removeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
+  const values = [company.id, id, toSql(clock()), originOf(context)];
   const record = await untilWritten(
-    () => db.json(sql.removeEndpoint, [company.id, id, toSql(clock()), originOf(context)]),
+    () => underCredentialLock(context, (held) => held.db.json(sql.removeEndpoint, values)),
     async () => {
       await showEndpoint(context, id);
     },

@@ -48,5 +48,6 @@ async function findCaller(db: Executor, clock: Clock, uses: KeyUses, token: stri
   const { name } = row;
   const credential: Credential =
     row.client_id === null ? { type: 'key', id: row.token_id, name } : { type: 'client', id: row.client_id, name };
-  return { credential, scopes: new Set(row.scopes), company: companyOf(row) };
+  const key = { companyId: row.id, id: row.token_id };
+  return { credential, token: key, scopes: new Set(row.scopes), company: companyOf(row) };
 }

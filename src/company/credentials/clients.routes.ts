@@ -1,8 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { type Services, serve } from '../../http/operation.ts';
 import { answerList } from '../../http/paging.ts';
+import { readForm } from '../../kernel/form.ts';
 import { ListQuery } from '../../kernel/page.ts';
-import { ClientBody, ClientList, ClientRecord, ClientWithSecret, CreateClientBody } from './clients.schema.ts';
+import {
+  ClientBody,
+  ClientDisabled,
+  ClientList,
+  ClientRecord,
+  ClientWithSecret,
+  CreateClientBody,
+} from './clients.schema.ts';
 import {
   changeClient,
   createClient,
@@ -12,6 +20,8 @@ import {
   rotateClient,
   showClient,
 } from './clients.ts';
+import { lockCredentials } from './credential-lock.ts';
+import { AlsoQuery } from './made.schema.ts';
 import { NOT_STORED } from './secrets.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
@@ -56,7 +66,11 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     description: 'Everything but its secret.',
     params,
     response: ClientRecord,
-    record: { table: 'clients', show: (context, { clientId }) => showClient(context, clientId) },
+    record: {
+      table: 'clients',
+      show: (context, { clientId }) => showClient(context, clientId),
+      lock: lockCredentials,
+    },
     handle: (context, { clientId }) => showClient(context, clientId),
   });
 
@@ -95,10 +109,15 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     method: 'POST',
     path: `${one}/disable`,
     summary: 'Disable an API client',
-    description: 'It gets no more tokens, and those it has stop working within two seconds.',
+    description:
+      'It gets no more tokens, and those it has stop working within two seconds and make nothing more from this moment. ' +
+      'The answer says what it made that still works; `also` ends that too, in the same transaction. A client that was ' +
+      'disabled before answers alike.',
     params,
-    response: ClientRecord,
-    handle: (context, { clientId }) => disableClient(context, clientId),
+    query: AlsoQuery,
+    response: ClientDisabled,
+    handle: (context, { clientId }, _form, request) =>
+      disableClient(context, clientId, readForm(AlsoQuery, request.query)),
   });
 
   serve(app, services, {

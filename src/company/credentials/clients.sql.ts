@@ -1,7 +1,7 @@
+import { createdBy, credentialJson, MAKER_COLUMNS } from '../../kernel/credential-columns.sql.ts';
 import { recordLog } from '../../kernel/record-log.ts';
 import { iso, json, limit, statement } from '../../kernel/sql.ts';
 import { contains, lists } from '../listing.sql.ts';
-import { createdBy, MAKER_COLUMNS } from './maker.sql.ts';
 
 const record = json({
   id: 'k.id',
@@ -12,6 +12,7 @@ const record = json({
   rotated_at: iso('k.rotated_at'),
   disabled_at: iso('k.disabled_at'),
   created_by: createdBy('k'),
+  rotated_by: credentialJson('k', 'rotated_by'),
 });
 
 export const clientLog = recordLog({
@@ -79,13 +80,15 @@ export const updateClient = statement(
 export const findScopes = statement('clients.find_scopes', `SELECT k.scopes FROM clients k WHERE ${here}`);
 
 /**
- * $1 company, $2 id, $3 hash, $4 now, $5 what can be granted or null for everything, $6 origin. Nothing where it has
- * more.
+ * $1 company, $2 id, $3 hash, $4 now, $5 the scopes that can be granted or null for all, $6 origin, $7… the credential that
+ * rotates. Returns no row if the client has other scopes.
  */
 export const rotateClient = statement(
   'clients.rotate',
   `WITH ${old}, k AS (
-     UPDATE clients k SET secret_sha256 = $3, rotated_at = $4, updated_at = $4
+     UPDATE clients k
+        SET secret_sha256 = $3, rotated_at = $4, updated_at = $4,
+            rotated_by_type = $7, rotated_by_id = $8, rotated_by_name = $9
        FROM old WHERE ${isOld} AND ($5::text[] IS NULL OR old.scopes <@ $5)
      RETURNING k.*
    ), e AS (

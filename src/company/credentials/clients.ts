@@ -1,3 +1,4 @@
+import { credentialValues } from '../../kernel/credential-columns.ts';
 import { invalidRequest, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -12,8 +13,10 @@ import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
 import type { ClientBody } from './clients.schema.ts';
 import * as sql from './clients.sql.ts';
+import { underCredentialLock } from './credential-lock.ts';
 import { readScopes, requireGrantable } from './granted-scopes.ts';
-import { makerColumns } from './maker.ts';
+import type { AlsoQuery } from './made.schema.ts';
+import { readAlso, withMade } from './made.ts';
 import { digest, newClientSecret, withSecret } from './secrets.ts';
 
 export async function listClients({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
@@ -31,17 +34,19 @@ export async function createClient(desk: Desk, form: Form<ClientBody>): Promise<
   await requireRoom(db, sql.clientLimit, [company.id]);
   const secret = newClientSecret();
   const values = [company.id, newId(), form.body.name, scopes, digest(secret), toSql(clock())];
-  const record = await db.json(sql.insertClient, [...values, ...makerColumns(credential), originOf(desk)]);
+  const all = [...values, ...credentialValues(credential), originOf(desk)];
+  const record = await underCredentialLock(desk, (held) => held.db.json(sql.insertClient, all));
   if (record === undefined) throw new Error('A client was refused without a reason.');
   return withSecret(record, 'client_secret', secret);
 }
 
 export async function changeClient(desk: Desk, id: string, form: Form<ClientBody>): Promise<string> {
-  const { db, company, clock } = desk;
+  const { company, clock } = desk;
   form.read('name', form.body.name, requireName);
   const values = [company.id, id, form.body.name ?? null, readScopes(form) ?? null];
+  const all = [...values, toSql(clock()), grantable(desk), originOf(desk)];
   return untilWritten(
-    async () => form.ok && db.json(sql.updateClient, [...values, toSql(clock()), grantable(desk), originOf(desk)]),
+    async () => form.ok && underCredentialLock(desk, ({ db }) => db.json(sql.updateClient, all)),
     async () => {
       requireGrantable(form, desk, await scopesOf(desk, id));
       form.check();
@@ -51,11 +56,12 @@ export async function changeClient(desk: Desk, id: string, form: Form<ClientBody
 
 /** Who learns the secret can do what the client may: nobody is given more than it has. */
 export async function rotateClient(desk: Desk, id: string): Promise<string> {
-  const { db, company, clock } = desk;
+  const { company, clock, credential } = desk;
   const secret = newClientSecret();
   const values = [company.id, id, digest(secret), toSql(clock()), grantable(desk), originOf(desk)];
+  const all = [...values, ...credentialValues(credential)];
   const record = await untilWritten(
-    () => db.json(sql.rotateClient, values),
+    () => underCredentialLock(desk, ({ db }) => db.json(sql.rotateClient, all)),
     async () => {
       const lacking = (await scopesOf(desk, id)).filter((scope) => desk.scopes && !desk.scopes.has(scope));
       if (lacking.length === 0) return;
@@ -74,11 +80,19 @@ async function scopesOf({ db, company }: Desk, id: string): Promise<string[]> {
   return client.scopes;
 }
 
-export const disableClient = (desk: Desk, id: string): Promise<string> =>
-  onClient(desk, sql.disableClient, id, toSql(desk.clock()), originOf(desk));
+/** Also of a client that was disabled before: what it made and still works can be ended later. */
+export async function disableClient(desk: Desk, id: string, query: Form<AlsoQuery>): Promise<string> {
+  const also = readAlso(query);
+  if (!query.ok) await showClient(desk, id);
+  query.check();
+  return underCredentialLock(desk, async (held) => {
+    const record = await onClient(held, sql.disableClient, id, toSql(desk.clock()), originOf(desk));
+    return withMade(held, { type: 'client', id }, also, record);
+  });
+}
 
 export const enableClient = (desk: Desk, id: string): Promise<string> =>
-  onClient(desk, sql.enableClient, id, toSql(desk.clock()), originOf(desk));
+  underCredentialLock(desk, (held) => onClient(held, sql.enableClient, id, toSql(desk.clock()), originOf(desk)));
 
 async function onClient(
   { db, company }: Desk,

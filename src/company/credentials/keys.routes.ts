@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { type Services, serve } from '../../http/operation.ts';
 import { answerList } from '../../http/paging.ts';
+import { readForm } from '../../kernel/form.ts';
 import { ListQuery } from '../../kernel/page.ts';
 import { findCompany } from '../company.ts';
-import { KeyBody, KeyCreated, KeyList, KeyRecord } from './keys.schema.ts';
+import { lockCredentials } from './credential-lock.ts';
+import { KeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from './keys.schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from './keys.ts';
+import { AlsoQuery } from './made.schema.ts';
 import { NOT_STORED } from './secrets.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
@@ -48,7 +51,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     description: 'Everything but the key itself.',
     params: { keyId: 'key' },
     response: KeyRecord,
-    record: { table: 'tokens', show: (context, { keyId }) => showKey(context, keyId) },
+    record: { table: 'tokens', show: (context, { keyId }) => showKey(context, keyId), lock: lockCredentials },
     handle: (context, { keyId }) => showKey(context, keyId),
   });
 
@@ -58,10 +61,14 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     method: 'DELETE',
     path: one,
     summary: 'Revoke an API key',
-    description: 'It stops working within two seconds and stays in the list.',
+    description:
+      'It stops working within two seconds, makes nothing more from this moment, and stays in the list. The answer says ' +
+      'what it made that still works; `also` ends that too, in the same transaction. A key that was revoked before ' +
+      'answers alike.',
     params: { keyId: 'key' },
-    response: KeyRecord,
-    handle: (context, { keyId }) => revokeKey(context, keyId),
+    query: AlsoQuery,
+    response: KeyRevoked,
+    handle: (context, { keyId }, _form, request) => revokeKey(context, keyId, readForm(AlsoQuery, request.query)),
   });
 
   serve(app, services, {

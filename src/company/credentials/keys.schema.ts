@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { CreatedBy } from '../../kernel/credential-columns.ts';
 import { ALL_SCOPES, COMPANY_SCOPES, type Scope } from '../../kernel/scopes.ts';
 import { instantOut, nullable, optional, text, time, uuid } from '../../kernel/shapes.ts';
 import { scopesOf } from './granted-scopes.ts';
-import { CreatedBy } from './maker.ts';
+import { MADE_FIELDS } from './made.schema.ts';
 
 const keyBody = (scopes: readonly Scope[]) =>
   Type.Object({
@@ -33,6 +34,7 @@ const fields = {
 };
 
 export const KeyRecord = Type.Object(fields, { additionalProperties: false });
+export const KeyRevoked = Type.Object({ ...fields, ...MADE_FIELDS }, { additionalProperties: false });
 export const KeyList = Type.Array(KeyRecord);
 export const KeyCreated = Type.Object(
   { ...fields, key: Type.String({ description: 'The bearer token. It is shown this once.', examples: ['cr_…'] }) },

@@ -1,7 +1,7 @@
+import { createdBy, MAKER_COLUMNS } from '../../kernel/credential-columns.sql.ts';
 import { recordLog } from '../../kernel/record-log.ts';
 import { iso, json, limit, statement } from '../../kernel/sql.ts';
 import { contains, lists } from '../listing.sql.ts';
-import { createdBy, MAKER_COLUMNS } from './maker.sql.ts';
 
 const given = {
   id: 't.id',

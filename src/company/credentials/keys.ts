@@ -1,3 +1,4 @@
+import { credentialValues } from '../../kernel/credential-columns.ts';
 import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/form.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -8,10 +9,12 @@ import { requireRoom } from '../../kernel/room.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time.ts';
 import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
+import { underCredentialLock } from './credential-lock.ts';
 import { readScopes, requireGrantable } from './granted-scopes.ts';
 import type { KeyBody } from './keys.schema.ts';
 import * as sql from './keys.sql.ts';
-import { makerColumns } from './maker.ts';
+import type { AlsoQuery } from './made.schema.ts';
+import { readAlso, withMade } from './made.ts';
 import { digest, newToken, withSecret } from './secrets.ts';
 
 export async function listKeys({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
@@ -40,20 +43,27 @@ export async function storeKey(
   desk: Desk,
   { name, scopes, expiry }: { name: string; scopes: readonly string[]; expiry?: Instant | undefined },
 ): Promise<string> {
-  const { db, company, clock, credential } = desk;
+  const { company, clock, credential } = desk;
   const key = newToken();
   const expires = expiry ? toSql(expiry) : null;
   const values = [company.id, newId(), digest(key), name, scopes, expires, toSql(clock())];
-  const record = await db.json(sql.insertKey, [...values, ...makerColumns(credential), originOf(desk)]);
+  const all = [...values, ...credentialValues(credential), originOf(desk)];
+  const record = await underCredentialLock(desk, ({ db }) => db.json(sql.insertKey, all));
   if (record === undefined) throw new Error('A key was refused without a reason.');
   return withSecret(record, 'key', key);
 }
 
-export async function revokeKey(desk: Desk, id: string): Promise<string> {
-  const { db, company, clock } = desk;
-  const record = await db.json(sql.revokeKey, [company.id, id, toSql(clock()), originOf(desk)]);
-  if (record === undefined) throw notFound('key');
-  return record;
+/** Also of a key that was revoked before: what it made and still works can be ended later. */
+export async function revokeKey(desk: Desk, id: string, query: Form<AlsoQuery>): Promise<string> {
+  const { company, clock } = desk;
+  const also = readAlso(query);
+  if (!query.ok) await showKey(desk, id);
+  query.check();
+  return underCredentialLock(desk, async (held) => {
+    const record = await held.db.json(sql.revokeKey, [company.id, id, toSql(clock()), originOf(desk)]);
+    if (record === undefined) throw notFound('key');
+    return withMade(held, { type: 'key', id }, also, record);
+  });
 }
 
 function parseExpiry(text: string, { company, clock }: Desk): Instant {
