@@ -50,6 +50,8 @@ export type AppOptions = {
   clock: Clock;
   logger: Logger;
   migrations?: Migration[];
+  /** Whether the start is complete; `/readyz` waits for it. */
+  isStarted?: () => boolean;
   /** Of the worker in the same process. */
   outcomes?: Outcomes;
   /** Where this is one of several processes. */
@@ -79,6 +81,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     clock,
     logger,
     migrations,
+    isStarted = () => true,
     outcomes,
     secrets,
     privateAddresses = false,
@@ -125,7 +128,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (requestsPerMinute !== undefined) rateLimit(app, requestsPerMinute, clock);
   overload(app, requestsAtOnce);
   metrics(app, { db, clock, outcomes: outcomes ?? new Outcomes(), gatherMetrics });
-  health(app, db, migrations ?? (await readMigrations()));
+  health(app, { db, migrations: migrations ?? (await readMigrations()), isStarted });
   const records = new Records();
   await openapi(app, packageJson.version, records);
 

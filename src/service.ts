@@ -40,6 +40,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const web = await start({ config, connection, logger, sends: true });
     undo.push(() => web.stop());
     const demo = bundled ? await withDemo(config, connection, web.url, logger) : undefined;
+    web.markStarted();
     return { url: web.url, demo, failed, stop };
   } catch (error) {
     await stop();
