@@ -35,6 +35,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     for (const name of await setUpDatabase(setup, await readMigrations())) {
       logger.info({ migration: name }, 'migrated');
     }
+    // Only now, because the set-up may have made the role.
+    await requireSafeServer(connection);
     const bundled = config.DATABASE_URL === undefined;
     const start = config.WEB_CONCURRENCY > 1 ? startWebProcesses : startWeb;
     const web = await start({ config, connection, logger, sends: true });

@@ -105,6 +105,8 @@ async function onServer({ connection, setup }: Reached, config: Config): Promise
   if (missing.length > 0) {
     return [...found, finding('migrations', 'fault', `${missing.join(', ')} missing. Run "case-records migrate".`)];
   }
+  // The role may be made by a migration, and has settings of its own.
+  await requireSafeServer(connection);
   const migrated = finding('migrations', 'ok', 'none is missing');
   return within(connection, async (db) => [
     ...found,

@@ -3,6 +3,7 @@ import { isBroken, isUnavailable, isUnprepared } from './database-faults.ts';
 import { CodedError } from './errors.ts';
 import { type OnSeveral, Pipelines, type Query } from './pipelines.ts';
 import { PrimaryClient } from './primary-client.ts';
+import { WITH_SAFE_COMMITS } from './safe-commits.ts';
 import type { Statement } from './sql.ts';
 
 export type Connection = { connectionString: string } | { host: string; user: string; database: string };
@@ -122,18 +123,24 @@ export class Database extends Executor {
       idle_in_transaction_session_timeout: IDLE_MS,
       application_name: 'case-records',
     };
-    const pipelines = (size: number, ahead: number, begin?: string) =>
+    const pipelines = (size: number, ahead: number, begin = '') =>
       new Pipelines({
         size,
         ahead,
         silenceMs: SILENCE_MS,
-        begin,
+        begin: `${WITH_SAFE_COMMITS}; ${begin}`,
         connect: () => new PrimaryClient({ ...settings, pipeline: true }),
         onError,
         onSeveral: (...told) => this.onSeveral(...told),
       });
     const pool = (max: number) => {
-      const made = new pg.Pool({ ...settings, query_timeout: SILENCE_MS, max, Client: PrimaryClient });
+      const made = new pg.Pool({
+        ...settings,
+        query_timeout: SILENCE_MS,
+        max,
+        Client: PrimaryClient,
+        onConnect: (client) => client.query(WITH_SAFE_COMMITS),
+      });
       // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
       made.on('error', onError);
       // The same while it is in use, where whoever uses it learns of it by its statement.
