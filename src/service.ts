@@ -7,6 +7,7 @@ import { bundledDatabase, ownDatabase } from './databases.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { type Setup, setUpDatabase } from './kernel/database-setup.ts';
 import { readMigrations } from './kernel/migrations.ts';
+import { nodeAdvice, postgresAdvice, postgresVersion } from './kernel/security-releases.ts';
 import { requireSafeServer } from './kernel/server-requirements.ts';
 import { systemClock } from './kernel/time.ts';
 import { startBundledPostgres } from './postgres/bundled-postgres.ts';
@@ -36,8 +37,11 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       logger.info({ migration: name }, 'migrated');
     }
     // Only now, because the set-up may have made the role.
-    await requireSafeServer(connection);
+    const version = postgresVersion(await requireSafeServer(connection));
     const bundled = config.DATABASE_URL === undefined;
+    for (const advice of [postgresAdvice(version, { bundled }), nodeAdvice(process.versions.node)]) {
+      if (advice) logger.warn({ advice }, 'security fixes are missing');
+    }
     const start = config.WEB_CONCURRENCY > 1 ? startWebProcesses : startWeb;
     const web = await start({ config, connection, logger, sends: true });
     undo.push(() => web.stop());
