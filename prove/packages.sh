@@ -1,6 +1,6 @@
 #!/bin/sh
-# What some proofs need beside Node, as root, on Debian or Ubuntu: a clock that can be moved (clock), and PostgreSQL with
-# Patroni, etcd, HAProxy and ip (failover). No server is set up or started by it.
+# What some proofs need beside Node, as root, on Debian or Ubuntu: a clock that can be moved (clock), PostgreSQL with
+# Patroni, etcd, HAProxy and ip (failover), and file systems that can be cut off (power-cut). No server is set up or started by it.
 set -e
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
@@ -10,4 +10,4 @@ if [ ! -e "$policy" ]; then
 fi
 apt-get install -y --no-install-recommends postgresql-common
 sed -i "s/^#\?create_main_cluster.*/create_main_cluster = false/" /etc/postgresql-common/createcluster.conf
-apt-get install -y --no-install-recommends libfaketime postgresql patroni etcd-server haproxy iproute2
+apt-get install -y --no-install-recommends libfaketime postgresql patroni etcd-server haproxy iproute2 e2fsprogs xfsprogs

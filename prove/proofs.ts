@@ -6,6 +6,7 @@ import { apart, input, messages, retries, webhooks } from './existing.ts';
 import { failover } from './failover.ts';
 import { migration } from './migration.ts';
 import { overload } from './overload.ts';
+import { powerCut } from './power-cut.ts';
 import type { Proof } from './proof.ts';
 import { slowPeers } from './slow-peers.ts';
 import { stalledDatabase } from './stalled-database.ts';
@@ -13,6 +14,7 @@ import { stalledDatabase } from './stalled-database.ts';
 /** In the order in which they run. */
 export const PROOFS: readonly Proof[] = [
   crash,
+  powerCut,
   failover,
   overload,
   slowPeers,

@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 const RULES: readonly [from: RegExp, may: RegExp][] = [
   // The kernel knows no resource and no HTTP.
   [/^kernel\//, /^kernel\//],
-  [/^postgres\//, /^postgres\//],
+  [/^postgres\//, /^(postgres\/|kernel\/durable-file\.ts$)/],
   [/^config\.ts$/, /^$/],
   [/^http\//, /^(http|kernel)\//],
   // What a change of an appointment or an adviser does to meetings is part of its statement.

@@ -51,6 +51,8 @@ export type AppOptions = {
   clock: Clock;
   logger: Logger;
   migrations?: Migration[];
+  /** Whether the start is complete; `/readyz` waits for it. */
+  isStarted?: () => boolean;
   /** Of the worker in the same process. */
   outcomes?: Outcomes;
   /** Where this is one of several processes. */
@@ -80,6 +82,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     clock,
     logger,
     migrations,
+    isStarted = () => true,
     outcomes,
     secrets,
     privateAddresses = false,
@@ -128,7 +131,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const stalledLog = new StalledLog(db, clock);
   const logStalledSeconds = () => stalledLog.seconds();
   metrics(app, { db, clock, outcomes: outcomes ?? new Outcomes(), gatherMetrics, logStalledSeconds });
-  health(app, { db, migrations: migrations ?? (await readMigrations()), logStalledSeconds });
+  health(app, { db, migrations: migrations ?? (await readMigrations()), isStarted, logStalledSeconds });
   const records = new Records();
   await openapi(app, packageJson.version, records);
 

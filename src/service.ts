@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createFirstDemo, type Demo, refreshDemo } from './company/demo.ts';
+import { keepDemo } from './company/demo.ts';
+import type { Demo } from './company/demo-file.ts';
 import type { Config } from './config.ts';
 import { bundledDatabase, ownDatabase } from './databases.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { type Setup, setUpDatabase } from './kernel/database-setup.ts';
 import { readMigrations } from './kernel/migrations.ts';
+import { nodeAdvice, postgresAdvice, postgresVersion } from './kernel/security-releases.ts';
 import { requireSafeServer } from './kernel/server-requirements.ts';
 import { systemClock } from './kernel/time.ts';
 import { startBundledPostgres } from './postgres/bundled-postgres.ts';
@@ -34,10 +36,17 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     for (const name of await setUpDatabase(setup, await readMigrations())) {
       logger.info({ migration: name }, 'migrated');
     }
+    // Only now, because the set-up may have made the role.
+    const version = postgresVersion(await requireSafeServer(connection));
+    const bundled = config.DATABASE_URL === undefined;
+    for (const advice of [postgresAdvice(version, { bundled }), nodeAdvice(process.versions.node)]) {
+      if (advice) logger.warn({ advice }, 'security fixes are missing');
+    }
     const start = config.WEB_CONCURRENCY > 1 ? startWebProcesses : startWeb;
     const web = await start({ config, connection, logger, sends: true });
     undo.push(() => web.stop());
-    const demo = config.DATABASE_URL === undefined ? await keepDemo(config, connection, web.url) : undefined;
+    const demo = bundled ? await withDemo(config, connection, web.url, logger) : undefined;
+    web.markStarted();
     return { url: web.url, demo, failed, stop };
   } catch (error) {
     await stop();
@@ -45,14 +54,20 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   }
 }
 
-/** Made where there is no company yet; its address may have changed where there is one. */
-async function keepDemo({ DATA_DIR }: Config, connection: Connection, baseUrl: string): Promise<Demo | undefined> {
+/** Returns the demonstration company if this start made it. */
+async function withDemo(
+  { DATA_DIR }: Config,
+  connection: Connection,
+  baseUrl: string,
+  logger: Logger,
+): Promise<Demo | undefined> {
   const file = join(DATA_DIR, 'demo.json');
   const db = new Database({ connection, poolSize: 1 });
   try {
-    const demo = await createFirstDemo(db, systemClock, { baseUrl, file });
-    if (!demo) await refreshDemo(file, baseUrl);
-    return demo;
+    const { made, renewed } = await keepDemo(db, systemClock, { baseUrl, file });
+    if (renewed)
+      logger.warn({ file }, 'the file of the demonstration company was lost: it has a new key, in a new file');
+    return made;
   } finally {
     await db.close();
   }

@@ -20,13 +20,14 @@ const tell = (message: Tells) => process.send?.(message);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.once('disconnect', end);
 process.on('message', (message: Told) => {
-  if ('begin' in message) void begin(message.begin.sends);
+  if ('begin' in message) void begin(message.begin);
+  else if ('started' in message) void starting?.then((web) => web.markStarted()).catch(() => {});
   else if ('stop' in message) void end();
   else if ('collect' in message) void collect().then((metrics) => tell({ collected: message.collect, metrics }));
   else gathering.get(message.gathered)?.(message.metrics);
 });
 
-async function begin(sends: boolean): Promise<void> {
+async function begin({ sends, started }: { sends: boolean; started: boolean }): Promise<void> {
   const gatherMetrics = (own: () => Promise<MetricObject[]>) => {
     collect = own;
     return gather;
@@ -35,7 +36,9 @@ async function begin(sends: boolean): Promise<void> {
     startWeb({ config, connection, logger, sends, gatherMetrics }),
   );
   try {
-    tell({ url: (await starting).url });
+    const web = await starting;
+    if (started) web.markStarted();
+    tell({ url: web.url });
   } catch (error) {
     logger.error({ err: error }, 'a process that answers requests could not start');
     process.exit(1);

@@ -6,7 +6,8 @@ import type { Web, WebOptions } from './web.ts';
 
 /** What a process is told, and what it tells. Metrics are asked for by one and gathered from all. */
 export type Told =
-  | { begin: { sends: boolean } }
+  | { begin: { sends: boolean; started: boolean } }
+  | { started: true }
   | { stop: true }
   | { collect: number }
   | { gathered: number; metrics: MetricObject[][] };
@@ -24,12 +25,13 @@ export async function startWebProcesses({ config, logger, sends }: WebOptions): 
   cluster.setupPrimary({ exec: new URL('./web-process.ts', import.meta.url).pathname, args: [] });
   const running = new Map<number, Worker>();
   let stopping = false;
+  let started = false;
 
   const start = async (place: number): Promise<string> => {
     const worker = cluster.fork();
     running.set(place, worker);
     worker.on('message', (message: Tells) => answer(worker, message));
-    worker.send({ begin: { sends: sends && place === 0 } } satisfies Told);
+    worker.send({ begin: { sends: sends && place === 0, started } } satisfies Told);
     return new Promise((resolve, reject) => {
       worker.on('message', (message: Tells) => 'url' in message && resolve(message.url));
       worker.once('exit', (code) => reject(new Error(`A process that answers requests ended with ${code}.`)));
@@ -76,6 +78,11 @@ export async function startWebProcesses({ config, logger, sends }: WebOptions): 
     if (asker.isConnected()) asker.send({ gathered: id, metrics } satisfies Told);
   };
 
+  const markStarted = () => {
+    started = true;
+    for (const worker of running.values()) if (worker.isConnected()) worker.send({ started } satisfies Told);
+  };
+
   const stop = async () => {
     stopping = true;
     await Promise.all(
@@ -91,7 +98,7 @@ export async function startWebProcesses({ config, logger, sends }: WebOptions): 
   try {
     const urls = await Promise.all(Array.from({ length: config.WEB_CONCURRENCY }, (_, place) => start(place)));
     for (const place of running.keys()) void keep(place);
-    return { url: urls[0] as string, stop };
+    return { url: urls[0] as string, markStarted, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -13,6 +13,8 @@ import { runWorker } from './worker.ts';
 
 export type Web = {
   url: string;
+  /** Tells it that the start is complete, so that `/readyz` can say so. */
+  markStarted(): void;
   /** Answers what is under way. */
   stop(): Promise<void>;
 };
@@ -34,6 +36,7 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
   const onError = (error: Error) => logger.warn({ reason: error.message }, 'a database connection broke');
   const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
   const outcomes = new Outcomes();
+  let started = false;
   let stopWorker = async () => {};
   let closeApp = async () => {};
   const leaveTransactions = periodically({
@@ -55,6 +58,7 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
       clock: systemClock,
       logger,
       migrations: await readMigrations(),
+      isStarted: () => started,
       outcomes,
       gatherMetrics,
       secrets: config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY),
@@ -70,7 +74,10 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
     if (sends && config.WORKER_CONCURRENCY > 0) {
       stopWorker = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
     }
-    return { url, stop };
+    const markStarted = () => {
+      started = true;
+    };
+    return { url, markStarted, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,6 +1,7 @@
-import { access, mkdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createDemo } from '../company/demo.ts';
+import { makeDurableFolder } from '../kernel/durable-file.ts';
 import { systemClock } from '../kernel/time.ts';
 import { type Command, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
@@ -24,7 +25,7 @@ export const commands: Command[] = [
       );
       if (taken) throw new UsageError(`${file} is there already; --file names another one.`, 'demo');
       return withDatabase(config, async (db) => {
-        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        await makeDurableFolder(dirname(file), { mode: 0o700 });
         const demo = await createDemo(db, systemClock, { baseUrl, file });
         return {
           json: JSON.stringify(demo),

@@ -3,6 +3,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { type Connection, Database } from '../kernel/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/migrations.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
+import { LISTED_ON, nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/security-releases.ts';
 import { requireSafeServer } from '../kernel/server-requirements.ts';
 import { statement } from '../kernel/sql.ts';
 import { systemClock } from '../kernel/time.ts';
@@ -21,7 +22,7 @@ const LITTLE_SPACE = 1_000_000_000;
 
 const server = statement(
   'doctor.server',
-  `SELECT current_setting('server_version') AS version, extract(epoch FROM clock_timestamp())::float8 AS now`,
+  `SELECT current_setting('server_version_num')::int AS version, extract(epoch FROM clock_timestamp())::float8 AS now`,
 );
 /** Whoever owns the table, its schema or its database, or may put a trigger onto it, can do as they like with it. */
 const log = statement(
@@ -60,7 +61,8 @@ async function examine(settings: () => Config): Promise<Finding[]> {
     if (!(error instanceof ConfigError)) throw error;
     return error.faults.map((fault) => ({ check: 'settings', state: 'fault', finding: `${fault}. Correct it.` }));
   }
-  const node = finding('node', 'ok', process.versions.node);
+  const { node: running } = process.versions;
+  const node = upToDate('node', `Node ${running}`, nodeAdvice(running));
   const settled = finding('settings', 'ok', 'none is wrong');
   return [settled, node, await mail(config), sms(config), ...(await space(config)), ...(await database(config))];
 }
@@ -101,10 +103,13 @@ async function database(config: Config): Promise<Finding[]> {
 
 async function onServer({ connection, setup }: Reached, config: Config): Promise<Finding[]> {
   const missing = await pendingMigrations(setup.owner, await readMigrations());
-  const found = await within(setup.owner, serverAndClock);
+  const bundled = config.DATABASE_URL === undefined;
+  const found = await within(setup.owner, (db) => serverAndClock(db, bundled));
   if (missing.length > 0) {
     return [...found, finding('migrations', 'fault', `${missing.join(', ')} missing. Run "case-records migrate".`)];
   }
+  // The role may be made by a migration, and has settings of its own.
+  await requireSafeServer(connection);
   const migrated = finding('migrations', 'ok', 'none is missing');
   return within(connection, async (db) => [
     ...found,
@@ -125,15 +130,16 @@ async function within<T>(connection: Connection, look: (db: Database) => Promise
   }
 }
 
-async function serverAndClock(db: Database): Promise<Finding[]> {
+async function serverAndClock(db: Database, bundled: boolean): Promise<Finding[]> {
   await db.first(server, []);
   const before = Date.now();
-  const row = await db.first<{ version: string; now: number }>(server, []);
+  const row = await db.first<{ version: number; now: number }>(server, []);
+  const version = postgresVersion(row?.version ?? 0);
   const apart = Math.abs((row?.now ?? 0) - (before + Date.now()) / 2_000);
   const state = apart > CLOCK_FAULT_S ? 'fault' : apart > CLOCK_WARNING_S ? 'warning' : 'ok';
   const advice = state === 'ok' ? '' : ' Set both by NTP: reminders go out by the clock of the service.';
   return [
-    finding('database', 'ok', `PostgreSQL ${row?.version}`),
+    upToDate('database', `PostgreSQL ${version}`, postgresAdvice(version, { bundled })),
     finding('clock', state, `${apart.toFixed(1)} s apart from the database's.${advice}`),
   ];
 }
@@ -197,6 +203,11 @@ async function webhooks(db: Database, { SECRETS_KEY = [] }: Config): Promise<Fin
   }
   return finding('webhooks', 'ok', `${all} secrets, all can be opened; no endpoint is failing`);
 }
+
+const upToDate = (check: string, program: string, advice: string | undefined): Finding =>
+  advice
+    ? finding(check, 'warning', advice)
+    : finding(check, 'ok', `${program}; no newer security release was known on ${LISTED_ON}`);
 
 function isKnown(zone: string): boolean {
   try {

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config.ts';
 import { runningDatabase } from '../databases.ts';
 import { Outcomes } from '../kernel/outcomes.ts';
+import { requireSafeServer } from '../kernel/server-requirements.ts';
 import { systemClock } from '../kernel/time.ts';
 import type { Command } from './command.ts';
 import { requireMigrated } from './database.ts';
@@ -17,6 +18,7 @@ export const commands: Command[] = [
       start: async (logger) => {
         if (config.WORKER_CONCURRENCY === 0) throw new ConfigError(['WORKER_CONCURRENCY is 0: nothing would be sent']);
         const connection = await runningDatabase(config);
+        await requireSafeServer(connection);
         await requireMigrated(connection);
         const { runWorker } = await import('../worker.ts');
         const outcomes = new Outcomes();

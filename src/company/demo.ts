@@ -1,4 +1,3 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Database } from '../kernel/database.ts';
 import { readForm } from '../kernel/form.ts';
 import { COMPANY_SCOPES } from '../kernel/scopes.ts';
@@ -10,22 +9,18 @@ import { openCase } from './cases/cases.ts';
 import { CreateCompanyBody } from './companies/companies.schema.ts';
 import { createCompany, hasCompanies } from './companies/companies.ts';
 import { findCompany } from './company.ts';
-import { storeKey } from './credentials/keys.ts';
-import type { Office } from './office.ts';
+import { revokeKey, storeKey } from './credentials/keys.ts';
+import { AlsoQuery } from './credentials/made.schema.ts';
+import { digest } from './credentials/secrets.ts';
+import * as sql from './demo.sql.ts';
+import { type Demo, readDemo, writeDemo } from './demo-file.ts';
+import type { Desk, Office } from './office.ts';
 import { CustomTagBody } from './tags/tags.schema.ts';
 import { addCustomTag, listDefaultTags } from './tags/tags.ts';
 
-export type Demo = {
-  base_url: string;
-  token: string;
-  case_id: string;
-  time_zone: string;
-  customers: { id: string; title: string; first_names: string; last_name: string; email: string; phone: string }[];
-  advisers: { email: string; video: boolean }[];
-  tags: string[];
-  custom_tags: string[];
-};
-
+const NAME = 'Demonstration & Partners';
+const KEY = 'demonstration';
+const REFERENCE = 'Smith, wills';
 const TIME_ZONE = 'Europe/London';
 const ADVISERS = [
   { email: 'vera.video@demo.example', name: 'Vera Video', video_provider: 'jitsi' },
@@ -38,15 +33,27 @@ const CUSTOMERS = [
 const CUSTOM_TAGS = ['vip-client', 'newsletter'];
 
 type DemoOptions = { baseUrl: string; file: string };
+/** What a start did: made the company, gave it a new key because its file was lost, or neither. */
+export type KeptDemo = { made?: Demo; renewed?: Demo };
 
-/** For a first start: a demonstration company while there is no company at all. */
-export async function createFirstDemo(db: Database, clock: Clock, options: DemoOptions): Promise<Demo | undefined> {
-  return (await hasCompanies({ db })) ? undefined : createDemo(db, clock, options);
+/** For a start with the bundled database: afterwards the demonstration company and its file are there together. */
+export async function keepDemo(db: Database, clock: Clock, options: DemoOptions): Promise<KeptDemo> {
+  if (!(await hasCompanies({ db }))) return { made: await createDemo(db, clock, options) };
+  const { file, baseUrl } = options;
+  const demo = await readDemo(file);
+  if (demo === 'unreadable') return {};
+  // A crash between the file and the commit leaves a token that the database never got.
+  const lost = demo === 'lost' || !(await db.first(sql.knowsToken, [digest(demo.token)]));
+  const renewed = lost ? await renewDemo(db, clock, options) : undefined;
+  if (renewed) return { renewed };
+  // The service may listen at another address than the start that wrote the file.
+  if (demo !== 'lost' && demo.base_url !== baseUrl) await writeDemo(file, { ...demo, base_url: baseUrl });
+  return {};
 }
 
 /**
  * A company to try everything with. The file is written before the company is committed: an end between the two
- * leaves a file that the next start replaces, never a company whose token nobody knows.
+ * leaves a file that the next start replaces, never a company whose token is lost.
  */
 export function createDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): Promise<Demo> {
   return db.transaction(async (transaction) => {
@@ -56,37 +63,55 @@ export function createDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOp
   });
 }
 
-/** The service may listen elsewhere than at the start that made the file. */
-export async function refreshDemo(file: string, baseUrl: string): Promise<void> {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  const demo: Demo | undefined = text && JSON.parse(text);
-  if (demo && demo.base_url !== baseUrl) await writeDemo(file, { ...demo, base_url: baseUrl });
+type Found = { company_id: string; key_id: string; case_id: string; customer_ids: string[] };
+
+/**
+ * Replaces the key of the demonstration company, because no copy of its token is left. Changes nothing if the first
+ * company is not surely the one that the first start made, or if its key was revoked.
+ */
+function renewDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): Promise<Demo | undefined> {
+  return db.transaction(async (transaction) => {
+    const office = { db: transaction, clock };
+    const emails = [CUSTOMERS, ADVISERS].map((people) => people.map(({ email }) => email));
+    const found = await transaction.first<Found>(sql.findDemo, [NAME, KEY, REFERENCE, ...emails]);
+    if (!found) return undefined;
+    const desk = { ...office, company: await findCompany(office, found.company_id) };
+    await revokeKey(desk, found.key_id, readForm(AlsoQuery, {}));
+    const demo = { base_url: baseUrl, ...(await describeDemo(desk, found.case_id, found.customer_ids)) };
+    await writeDemo(file, demo);
+    return demo;
+  });
 }
 
 async function fillDemo(office: Office): Promise<Omit<Demo, 'base_url'>> {
-  const settings = { name: 'Demonstration & Partners', time_zone: TIME_ZONE };
+  const settings = { name: NAME, time_zone: TIME_ZONE };
   const { id } = JSON.parse(await createCompany(office, readForm(CreateCompanyBody, settings)));
   const desk = { ...office, company: await findCompany(office, id) };
   for (const adviser of ADVISERS) await createAdviser(desk, readForm(CreateAdviserBody, adviser));
   for (const tag of CUSTOM_TAGS) await addCustomTag(desk, readForm(CustomTagBody, { tag }));
-  const smith = { reference: 'Smith, wills', customers: CUSTOMERS };
-  const opened = JSON.parse(await openCase(desk, readForm(CreateCaseBody, smith)));
+  const smith = { reference: REFERENCE, customers: CUSTOMERS };
+  const opened: { id: string; customers: { id: string }[] } = JSON.parse(
+    await openCase(desk, readForm(CreateCaseBody, smith)),
+  );
+  return describeDemo(
+    desk,
+    opened.id,
+    opened.customers.map((customer) => customer.id),
+  );
+}
+
+/** The content of the file, with a new key. */
+async function describeDemo(desk: Desk, caseId: string, customerIds: string[]): Promise<Omit<Demo, 'base_url'>> {
   const defaultTags: { tag: string }[] = JSON.parse(
-    (await listDefaultTags(office, { limit: 200, offset: 0, search: null })).json,
+    (await listDefaultTags(desk, { limit: 200, offset: 0, search: null })).json,
   );
   return {
-    token: JSON.parse(await storeKey(desk, { name: 'demonstration', scopes: COMPANY_SCOPES })).key,
-    case_id: opened.id,
-    time_zone: TIME_ZONE,
-    customers: CUSTOMERS.map((customer, i) => ({ id: opened.customers[i].id, ...customer })),
+    token: JSON.parse(await storeKey(desk, { name: KEY, scopes: COMPANY_SCOPES })).key,
+    case_id: caseId,
+    time_zone: desk.company.timeZone,
+    customers: CUSTOMERS.map((customer, i) => ({ id: customerIds[i] as string, ...customer })),
     advisers: ADVISERS.map(({ email, video_provider }) => ({ email, video: video_provider !== null })),
     tags: defaultTags.map(({ tag }) => tag),
     custom_tags: CUSTOM_TAGS,
   };
-}
-
-/** Whole or not at all, and readable by its owner only: it holds a token. */
-async function writeDemo(file: string, demo: Demo): Promise<void> {
-  await writeFile(`${file}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
 }

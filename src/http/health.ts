@@ -9,9 +9,11 @@ const applied = statement('migrations.last', 'SELECT max(version) AS version FRO
 /** A transaction ends, or is ended, in less time than this: the log standing still for longer is worth a look. */
 const MAX_STALL_SECONDS = 20;
 
-type HealthOptions = {
+export type HealthOptions = {
   db: Database;
   migrations: Migration[];
+  /** The service listens before its start is complete: the demonstration company needs the address. */
+  isStarted: () => boolean;
   /** Returns for how long followers of the event log have been shown nothing new. */
   logStalledSeconds: () => Promise<number>;
 };
@@ -20,12 +22,13 @@ type HealthOptions = {
  * `/healthz`: the process answers. `/readyz`: it can also do its work. An event log that stands still is told with 200:
  * records are read and written all the same, and 503 would make a load balancer take away every process at once.
  */
-export function health(app: FastifyInstance, { db, migrations, logStalledSeconds }: HealthOptions): void {
+export function health(app: FastifyInstance, { db, migrations, isStarted, logStalledSeconds }: HealthOptions): void {
   const wanted = migrations.at(-1)?.version;
 
   app.get('/healthz', { config: { access: 'public' } }, async () => ({ status: 'ok' }));
 
   app.get('/readyz', { config: { access: 'public' } }, async () => {
+    if (!isStarted()) throw new CodedError('unavailable', 'The service is starting.');
     const row = await db.first<{ version: number | null }>(applied, []);
     if (row?.version !== wanted) throw new CodedError('unavailable', 'The database has not been migrated.');
     const stalled = await logStalledSeconds();

@@ -3,6 +3,7 @@ import { isBroken, isUnavailable, isUnprepared } from './database-faults.ts';
 import { CodedError } from './errors.ts';
 import { type OnSeveral, Pipelines, type Query } from './pipelines.ts';
 import { PrimaryClient, type PrimaryClientConfig } from './primary-client.ts';
+import { WITH_SAFE_COMMITS } from './safe-commits.ts';
 import { sessionLimits } from './session-settings.ts';
 import type { Statement } from './sql.ts';
 
@@ -126,8 +127,9 @@ export class Database extends Executor {
       idle_in_transaction_session_timeout: IDLE_MS,
       application_name: 'case-records',
     };
+    const beginning = (transactionMs?: number) => `${WITH_SAFE_COMMITS}; ${sessionLimits(transactionMs)}`;
     const pipelines = (size: number, ahead: number, planning: string) => {
-      const sessionSql = `${planning}${sessionLimits(SHARED_COMMIT_MS)}`;
+      const sessionSql = `${planning}${beginning(SHARED_COMMIT_MS)}`;
       return new Pipelines({
         size,
         ahead,
@@ -140,7 +142,7 @@ export class Database extends Executor {
     const pool = (max: number, transactionMs?: number) => {
       const config: PrimaryClientConfig & pg.PoolConfig = {
         ...settings,
-        sessionSql: sessionLimits(transactionMs),
+        sessionSql: beginning(transactionMs),
         query_timeout: SILENCE_MS,
         max,
         Client: PrimaryClient,

@@ -1,10 +1,10 @@
-import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDurableFolder, writeDurably } from '../kernel/durable-file.ts';
 import type { Outgoing } from './outgoing.ts';
 
 /**
- * A folder in place of a server. The name is the message's own, so that one which is written again after a crash
- * replaces itself; the file is there whole or not at all.
+ * A folder in place of a server. The name is the message's own, so that a message that is written again after a crash
+ * replaces itself. The message counts as sent afterwards, so the file must survive a power cut.
  */
 export async function writeToOutbox(
   folder: string,
@@ -15,15 +15,7 @@ export async function writeToOutbox(
   const due = message.due.round('second').toString().replaceAll(':', '');
   const name = `${due}-${message.id}.${extension}`;
   // Personal data: for the owner's eyes.
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, name);
-  const file = await open(`${path}.new`, 'w', 0o600);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${path}.new`, path);
+  await makeDurableFolder(folder, { mode: 0o700 });
+  await writeDurably(join(folder, name), content, { mode: 0o600 });
   return name;
 }

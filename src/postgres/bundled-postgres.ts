@@ -1,5 +1,6 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDurableFolder } from '../kernel/durable-file.ts';
 import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
 import { isInitialised } from './data-directory.ts';
 import { isHeldByCommand, lockDataDirectory, type Role } from './data-directory-lock.ts';
@@ -73,7 +74,7 @@ export async function startBundledPostgres(options: BundledPostgresOptions): Pro
 
 async function ensureDataDir(dataDir: string): Promise<string> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await makeDurableFolder(dataDir, { mode: 0o700 });
     return await realpath(dataDir);
   } catch (error) {
     throw new BundledPostgresError(`The data directory ${dataDir} cannot be used: ${(error as Error).message}.`);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { chown, lchown, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chown, lchown, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { syncFolder } from '../kernel/durable-file.ts';
 import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
 import { type Installation, runProgram } from './server-program.ts';
 import type { ServerUser } from './server-user.ts';
@@ -66,7 +67,7 @@ export async function initialise(directory: string, installation: Installation):
     );
   }
   await rename(draft, directory);
-  await synchronise(dirname(directory));
+  await syncFolder(dirname(directory));
 }
 
 async function removeUnfinished(directory: string): Promise<void> {
@@ -76,12 +77,6 @@ async function removeUnfinished(directory: string): Promise<void> {
     // An initdb that outlived its service may still be writing there.
     await rm(join(parent, name), { recursive: true, force: true, maxRetries: 20 });
   }
-}
-
-async function synchronise(directory: string): Promise<void> {
-  const handle = await open(directory);
-  await handle.sync();
-  await handle.close();
 }
 
 /** A directory that was restored by root belongs to root as a whole. */

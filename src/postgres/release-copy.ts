@@ -1,5 +1,6 @@
 import { access, chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { syncFolder, syncTree } from '../kernel/durable-file.ts';
 import { cannotRunHere } from './bundled-postgres-error.ts';
 import { completeLinks, type Release, whyNotRunnable } from './release.ts';
 import type { ServerUser } from './server-user.ts';
@@ -48,7 +49,10 @@ async function copyCompletely(source: string, folder: string, copies: string): P
     await cp(source, draft, { recursive: true, verbatimSymlinks: true });
     await completeLinks(draft);
     await openToEveryone(draft);
+    // The name says that the copy is complete, so after a power cut no file of it may be empty.
+    await syncTree(draft);
     await rename(draft, folder);
+    await syncFolder(dirname(folder));
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     if (!(await exists(folder))) throw error;
