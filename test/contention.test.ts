@@ -155,14 +155,6 @@ const WRITES: Record<string, (firm: Firm) => Promise<Prepared>> = {
     await ok(firm.delete(path));
     return () => firm.post(`${path}/restore`);
   },
-  'clients.update': async (firm) => {
-    const { id } = await ok(firm.post('/manage/clients', { name: 'site', scopes: ['manage'] }));
-    return () => firm.patch(`/manage/clients/${id}`, { name: 'shop' });
-  },
-  'clients.rotate': async (firm) => {
-    const { id } = await ok(firm.post('/manage/clients', { name: 'site', scopes: ['manage'] }));
-    return () => firm.post(`/manage/clients/${id}/rotate`);
-  },
   'advisers.insert': async (firm) => () => firm.post('/manage/advisers', { email: 'eve@firm.example', name: 'Eve' }),
   'advisers.update': async (firm) => {
     const { id } = await ok(firm.post('/manage/advisers', { email: 'eve@firm.example', name: 'Eve' }));

@@ -8,7 +8,6 @@ import { originOf } from '../../kernel/record-log.ts';
 import { requireRoom } from '../../kernel/room.ts';
 import type { Statement } from '../../kernel/sql.ts';
 import { toSql } from '../../kernel/time.ts';
-import { untilWritten } from '../../kernel/until-written.ts';
 import { readPage } from '../listing.ts';
 import type { Desk } from '../office.ts';
 import type { ClientBody } from './clients.schema.ts';
@@ -45,13 +44,13 @@ export async function changeClient(desk: Desk, id: string, form: Form<ClientBody
   form.read('name', form.body.name, requireName);
   const values = [company.id, id, form.body.name ?? null, readScopes(form) ?? null];
   const all = [...values, toSql(clock()), grantable(desk), originOf(desk)];
-  return untilWritten(
-    async () => form.ok && underCredentialLock(desk, ({ db }) => db.json(sql.updateClient, all)),
-    async () => {
-      requireGrantable(form, desk, await scopesOf(desk, id));
-      form.check();
-    },
-  );
+  return underCredentialLock(desk, async (held) => {
+    const record = form.ok ? await held.db.json(sql.updateClient, all) : undefined;
+    if (record !== undefined) return record;
+    requireGrantable(form, desk, await scopesOf(held, id));
+    form.check();
+    throw new Error('A change of a client was refused without a reason.');
+  });
 }
 
 /** Who learns the secret can do what the client may: nobody is given more than it has. */
@@ -60,16 +59,13 @@ export async function rotateClient(desk: Desk, id: string): Promise<string> {
   const secret = newClientSecret();
   const values = [company.id, id, digest(secret), toSql(clock()), grantable(desk), originOf(desk)];
   const all = [...values, ...credentialValues(credential)];
-  const record = await untilWritten(
-    () => underCredentialLock(desk, ({ db }) => db.json(sql.rotateClient, all)),
-    async () => {
-      const lacking = (await scopesOf(desk, id)).filter((scope) => desk.scopes && !desk.scopes.has(scope));
-      if (lacking.length === 0) return;
-      const message = `the client has scopes that this token does not have: ${lacking.join(', ')}`;
-      throw invalidRequest([{ field: 'scopes', code: 'not_allowed', message }]);
-    },
-  );
-  return withSecret(record, 'client_secret', secret);
+  return underCredentialLock(desk, async (held) => {
+    const record = await held.db.json(sql.rotateClient, all);
+    if (record !== undefined) return withSecret(record, 'client_secret', secret);
+    const lacking = (await scopesOf(held, id)).filter((scope) => desk.scopes && !desk.scopes.has(scope));
+    const message = `the client has scopes that this token does not have: ${lacking.join(', ')}`;
+    throw invalidRequest([{ field: 'scopes', code: 'not_allowed', message }]);
+  });
 }
 
 const grantable = ({ scopes }: Desk) => (scopes ? [...scopes] : null);
