@@ -150,8 +150,6 @@ export class Database extends Executor {
       const made = new pg.Pool(config);
       // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
       made.on('error', onError);
-      // The same while it is in use, where whoever uses it learns of it by its statement.
-      made.on('connect', (client) => client.on('error', () => {}));
       return made;
     };
     this.#short = pipelines(poolSize, SHORT_AHEAD, PLANNED_ONCE);

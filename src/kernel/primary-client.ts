@@ -14,6 +14,8 @@ export class PrimaryClient extends pg.Client {
   constructor(config?: PrimaryClientConfig) {
     super(config);
     this.#sessionSql = config?.sessionSql;
+    // A connection that breaks fails its statements. Without a listener its error would also end the process.
+    this.on('error', () => {});
     const { connection } = this;
     connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
       if (parameterName !== 'in_hot_standby' || parameterValue !== 'on') return;
