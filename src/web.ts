@@ -51,6 +51,7 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
       connectionsAtOnce: config.CONNECTIONS_AT_ONCE,
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,
+      docs: config.DOCS,
     });
     closeApp = () => app.close();
     const url = reachable(await app.listen({ host: config.HOST, port: config.PORT }));
