@@ -167,6 +167,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deliveryRoutes(webhooks, services, settings);
   });
   await app.register(oauthRoutes, { ...services, attempts, bodies, limitRate, tokenSeconds });
-  await app.register(apiPages, { docs });
+  await app.register(apiPages, { docs, answers });
   return app;
 }

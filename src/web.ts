@@ -24,6 +24,9 @@ export type WebOptions = {
   gatherMetrics?: GatherMetrics;
 };
 
+// A burst of 1,000 connections filled Node's default of 511: a peer beyond it sends its SYN again after 1 and 3 seconds.
+const BACKLOG = 4096;
+
 /** One process that answers requests, on a database that is there and up to date. */
 export async function startWeb({ config, connection, logger, sends, gatherMetrics }: WebOptions): Promise<Web> {
   // The error itself carries the whole client, with the keys of its session.
@@ -54,7 +57,7 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
       docs: config.DOCS,
     });
     closeApp = () => app.close();
-    const url = reachable(await app.listen({ host: config.HOST, port: config.PORT }));
+    const url = reachable(await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG }));
     if (sends && config.WORKER_CONCURRENCY > 0) {
       stopWorker = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
     }

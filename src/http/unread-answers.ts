@@ -9,7 +9,14 @@ const EVICT_DOWN_TO = 7 / 8;
 // What Node and Fastify hold for a request whose answer waits behind an earlier one.
 const BYTES_PER_REQUEST = 8 * 1024;
 
-type Connection = { answers: ServerResponse[]; refused: boolean; unreadSince: number; takenBefore: number };
+type Connection = {
+  answers: ServerResponse[];
+  refused: boolean;
+  /** Bytes that the kernel may hold for a stranger. */
+  inKernel: number;
+  unreadSince: number;
+  takenBefore: number;
+};
 type Unread = { socket: Socket; bytes: number; rate: number };
 
 /** The answers that peers have not taken. Those of all connections together hold at most `maxBytes` when swept. */
@@ -30,7 +37,7 @@ export class UnreadAnswers {
   }
 
   opened(socket: Socket): void {
-    this.#connections.set(socket, { answers: [], refused: false, unreadSince: 0, takenBefore: 0 });
+    this.#connections.set(socket, { answers: [], refused: false, inKernel: 0, unreadSince: 0, takenBefore: 0 });
     socket.once('close', () => this.#connections.delete(socket));
   }
 
@@ -43,6 +50,7 @@ export class UnreadAnswers {
     if (!connection) return 'admitted';
     const { answers } = connection;
     forgetFinished(answers);
+    connection.inKernel = 0;
     if (connection.refused) return 'ignored';
     if (answers.length < MAX_PIPELINED_REQUESTS) {
       answers.push(answer);
@@ -51,6 +59,15 @@ export class UnreadAnswers {
     connection.refused = true;
     this.#evictions.add('pipelined_requests');
     return 'refused';
+  }
+
+  /**
+   * The kernel takes 4 MB for each peer that does not read, and all connections of the machine share its memory. Node
+   * cannot tell what the kernel holds, so a large public answer counts as unread until the peer's next request.
+   */
+  sendsToStranger(socket: Socket, bytes: number): void {
+    const connection = this.#connections.get(socket);
+    if (connection) connection.inKernel = bytes;
   }
 
   get bytes(): number {
@@ -67,7 +84,8 @@ export class UnreadAnswers {
       if (held <= this.#maxBytes * EVICT_DOWN_TO) return;
       held -= bytes;
       this.#evictions.add('unread_answer');
-      socket.destroy();
+      // A plain close would leave the kernel with the unread bytes for minutes.
+      socket.resetAndDestroy();
     }
   }
 
@@ -77,7 +95,7 @@ export class UnreadAnswers {
     for (const [socket, connection] of this.#connections) {
       const { answers } = connection;
       forgetFinished(answers);
-      let bytes = socket.writableLength;
+      let bytes = Math.max(socket.writableLength, connection.inKernel);
       for (let i = 1; i < answers.length; i++) {
         bytes += BYTES_PER_REQUEST + (answers[i] as ServerResponse).writableLength;
       }
