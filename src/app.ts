@@ -125,7 +125,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   securityHeaders(app);
   problems(app);
   rawBodies(app, bodies);
-  draining(app);
+  draining(app, answers);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
   const attempts = new WindowCounts(clock);
   const uses = new KeyUses(db, clock);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
@@ -24,6 +25,8 @@ export type WebOptions = {
   gatherMetrics?: GatherMetrics;
 };
 
+// After an uncaught error a connection to the database may never be given back. The bundled database is stopped anyway.
+const MAX_STOP_MS = 40_000;
 // A burst of 1,000 connections filled Node's default of 511: a peer beyond it sends its SYN again after 1 and 3 seconds.
 const BACKLOG = 4096;
 
@@ -36,8 +39,8 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
   let stopWorker = async () => {};
   let closeApp = async () => {};
   const stop = async () => {
-    await Promise.all([closeApp(), stopWorker()]);
-    await db.close();
+    const stopped = Promise.all([closeApp(), stopWorker()]).then(() => db.close());
+    await Promise.race([stopped, pause(MAX_STOP_MS, undefined, { ref: false })]);
   };
   try {
     const app = await buildApp({

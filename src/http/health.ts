@@ -12,7 +12,13 @@ export function health(app: FastifyInstance, db: Database, migrations: Migration
 
   app.get('/healthz', { config: { access: 'public' } }, async () => ({ status: 'ok' }));
 
+  let stopping = false;
+  app.addHook('preClose', async () => {
+    stopping = true;
+  });
+
   app.get('/readyz', { config: { access: 'public' } }, async () => {
+    if (stopping) throw new CodedError('unavailable', 'The service is stopping.');
     const row = await db.first<{ version: number | null }>(applied, []);
     if (row?.version !== wanted) throw new CodedError('unavailable', 'The database has not been migrated.');
     return { status: 'ok' };

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { refusePipelined } from './problems.ts';
+import { sendRawProblem } from './problems.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
 export type HttpServerOptions = {
@@ -27,7 +27,7 @@ export const httpServer =
     const options = { ...TIMES, requireHostHeader: false, highWaterMark: BUFFER_BYTES };
     const server = createServer(options, (request, response) => {
       const outcome = answers.admit(request, response);
-      if (outcome === 'refused') refusePipelined(response);
+      if (outcome === 'refused') sendRawProblem(response, 'unavailable', PIPELINED);
       if (outcome !== 'admitted') return;
       request.url = originForm(request.url as string);
       handler(request, response);
@@ -37,6 +37,8 @@ export const httpServer =
     server.on('connection', (socket) => answers.opened(socket));
     return server;
   };
+
+const PIPELINED = 'Too many requests came on this connection before the first was answered. Wait for answers.';
 
 const AUTHORITY = /^https?:\/\/[^/?#]*/i;
 

@@ -92,13 +92,13 @@ export function onClientError(error: NodeJS.ErrnoException, socket: Socket): voi
   );
 }
 
-/** Answers a request that has come without waiting for the answers to the ones before it, and ends the connection. */
-export function refusePipelined(response: ServerResponse): void {
-  const detail = 'Too many requests came on this connection before the first was answered. Wait for answers.';
-  const { id, body } = unread(503, 'Service Unavailable', detail, 'unavailable');
-  const headers = { 'content-type': 'application/problem+json', 'x-request-id': id, 'retry-after': '1' };
+/** Answers beside Fastify, which knows nothing of the request or cannot answer it any more, and ends the connection. */
+export function sendRawProblem(response: ServerResponse, code: ErrorCode, detail: string): void {
+  const { status, title } = PROBLEMS[code];
+  const { id, body } = unread(status, title, detail, code);
+  const headers = { 'content-type': 'application/problem+json', 'x-request-id': id, ...SECURITY_HEADERS };
   const length = { 'content-length': Buffer.byteLength(body), connection: 'close' };
-  response.writeHead(503, { ...headers, ...SECURITY_HEADERS, ...length }).end(body);
+  response.writeHead(status, { ...headers, ...(PASSING.has(code) && { 'retry-after': '1' }), ...length }).end(body);
 }
 
 function unread(

@@ -90,21 +90,22 @@ class UnfinishedBody {
   }
 
   #take = (chunk: Buffer): void => {
-    const length = this.length + chunk.length;
-    if (length > this.#limit) return this.fail(tooLarge(this.#limit));
-    if (length === this.#declared && this.length === 0) {
+    const before = this.length;
+    this.length += chunk.length;
+    if (this.length > this.#limit) {
+      this.fail(tooLarge(this.#limit));
+    } else if (before === 0 && this.length === this.#declared) {
       this.#bytes = chunk;
     } else {
-      if (length > this.capacity) this.#reserve(length);
-      if (this.#ended) return;
-      (this.#bytes as Buffer).set(chunk, this.length);
+      if (this.length > this.capacity) this.#reserve(before);
+      if (!this.#ended) this.#bytes?.set(chunk, before);
     }
-    this.length = length;
   };
 
-  #reserve(length: number): void {
-    const doubled = Math.max(MIN_CAPACITY, 2 * length);
-    const capacity = Math.min(doubled, this.#limit, this.#declared >= length ? this.#declared : doubled);
+  /** Makes room for all that has come; `filled` bytes are there already. */
+  #reserve(filled: number): void {
+    const doubled = Math.max(MIN_CAPACITY, 2 * this.length);
+    const capacity = Math.min(doubled, this.#limit, this.#declared >= this.length ? this.#declared : doubled);
     const more = capacity - this.capacity;
     if (this.capacity === 0) {
       this.begunAt = performance.now();
@@ -114,7 +115,7 @@ class UnfinishedBody {
     this.#bodies.grow(more);
     if (this.#ended) return;
     const bytes = Buffer.allocUnsafeSlow(capacity);
-    this.#bytes?.copy(bytes, 0, 0, this.length);
+    this.#bytes?.copy(bytes, 0, 0, filled);
     this.#bytes = bytes;
   }
 

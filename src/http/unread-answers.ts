@@ -70,6 +70,12 @@ export class UnreadAnswers {
     if (connection) connection.inKernel = bytes;
   }
 
+  /** The answers of requests that have arrived completely and of which nothing has been sent. */
+  unanswered(): ServerResponse[] {
+    const all = [...this.#connections.values()].flatMap(({ answers }) => answers);
+    return all.filter((answer) => !answer.headersSent && answer.req.complete);
+  }
+
   get bytes(): number {
     return this.#unread().reduce((sum, { bytes }) => sum + bytes, 0);
   }
