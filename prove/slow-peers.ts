@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Alone, alone } from './alone.ts';
 import { drive } from './drive.ts';
 import { type Figures, fault, noFigures, type Proof, until } from './proof.ts';
@@ -9,8 +10,9 @@ import { watched } from './watched.ts';
 
 const EACH = 1_000;
 const DROP_EVERY_MS = 2_000;
-// What docs/operations.md says: 30 seconds for a request and 5 to notice, 60 for an answer that nobody takes.
-const GONE_S = 70;
+const BETWEEN_KINDS_MS = 500;
+// What docs/operations.md says: 30 seconds for a request and 5 to notice, 60 after a peer last took something of its answer.
+const GONE_S = 80;
 const RUSH_S = 30;
 // Of what the process had before the slow peers came.
 const MOST_MEMORY = 1.5;
@@ -85,6 +87,8 @@ export const slowPeers: Proof = {
           const { drop } = kind;
           if (drop) timers.push(setInterval(() => socket.writable && socket.write(drop), DROP_EVERY_MS));
         }
+        // This process has to make the connections, too.
+        await pause(BETWEEN_KINDS_MS);
       }
       const left = () => [...open].map(([name, count]) => `${count} ${name}`).join(', ');
       const begun = performance.now();

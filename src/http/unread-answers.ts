@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Evictions } from './evictions.ts';
 
-export const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
+export const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 export const MAX_PIPELINED_REQUESTS = 32;
 const SWEEP_INTERVAL_MS = 250;
 const EVICT_DOWN_TO = 7 / 8;
