@@ -32,7 +32,8 @@ export const httpServer =
       request.url = originForm(request.url as string);
       handler(request, response);
     });
-    server.setTimeout(CONNECTION_TIMEOUT_MS);
+    // A plain close would leave the kernel with what the peer has not read.
+    server.setTimeout(CONNECTION_TIMEOUT_MS, (socket) => socket.resetAndDestroy());
     if (maxConnections !== undefined) server.maxConnections = maxConnections;
     server.on('connection', (socket) => answers.opened(socket));
     return server;
