@@ -63,7 +63,8 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^worker\.ts$/, /^(config\.ts|record-logs\.ts|events\/|kernel\/|messages\/|video\/|webhooks\/)/],
   [/^databases\.ts$/, /^(config\.ts|kernel\/|postgres\/bundled-postgres\.ts)/],
   [/^web\.ts$/, /^((app|config|worker)\.ts|http\/metrics\.ts|kernel\/)/],
-  [/^web-process(es)?\.ts$/, /^((config|databases|log|web|web-processes)\.ts|kernel\/)/],
+  [/^uncaught-errors\.ts$/, /^$/],
+  [/^web-process(es)?\.ts$/, /^((config|databases|log|uncaught-errors|web|web-processes)\.ts|kernel\/)/],
   [/^service\.ts$/, /^((config|databases|web|web-processes)\.ts|company\/|http\/|kernel\/|postgres\/)/],
   // Commands reach verbs and schemas, never routes.
   [
