@@ -72,7 +72,7 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
     /^(cli\/|(config|databases|record-logs|service|worker)\.ts|(company|events|messages|video|webhooks)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^log\.ts$/, /^config\.ts$/],
-  [/^process\.ts$/, /^(cli\/|log\.ts$)/],
+  [/^process\.ts$/, /^(cli\/|(log|uncaught-errors)\.ts$)/],
   [/^main\.ts$/, /^process\.ts$/],
   // It goes to where the service is not.
   [/^client\//, /^client\//],
