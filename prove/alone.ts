@@ -1,3 +1,4 @@
+import type { Settings } from '../test/harness/service.ts';
 import type { Line } from './exchange.ts';
 import { type Demo, Site } from './site.ts';
 
@@ -12,8 +13,8 @@ export type Alone = {
 };
 
 /** A service without workers and a caller of it, for as long as `work` takes. */
-export async function alone(work: (alone: Alone) => Promise<void>): Promise<void> {
-  const site = await Site.open({ WORKER_CONCURRENCY: '0' });
+export async function alone(work: (alone: Alone) => Promise<void>, settings: Settings = {}): Promise<void> {
+  const site = await Site.open({ WORKER_CONCURRENCY: '0', ...settings });
   try {
     await site.start();
     const demo = await site.demo();

@@ -76,7 +76,8 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
   [/^worker\.ts$/, /^(config\.ts|record-logs\.ts|events\/|kernel\/|messages\/|video\/|webhooks\/)/],
   [/^databases\.ts$/, /^(config\.ts|kernel\/|postgres\/bundled-postgres\.ts)/],
   [/^web\.ts$/, /^((app|config|worker)\.ts|http\/metrics\.ts|kernel\/)/],
-  [/^web-process(es)?\.ts$/, /^((config|databases|log|web|web-processes)\.ts|kernel\/)/],
+  [/^uncaught-errors\.ts$/, /^$/],
+  [/^web-process(es)?\.ts$/, /^((config|databases|log|uncaught-errors|web|web-processes)\.ts|kernel\/)/],
   [/^service\.ts$/, /^((config|databases|web|web-processes)\.ts|company\/|http\/|kernel\/|postgres\/)/],
   // Commands reach verbs and schemas, never routes.
   [
@@ -84,7 +85,7 @@ const RULES: readonly [from: RegExp, may: RegExp][] = [
     /^(cli\/|(config|databases|record-logs|service|worker)\.ts|(company|events|messages|video|webhooks)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
   ],
   [/^log\.ts$/, /^config\.ts$/],
-  [/^process\.ts$/, /^(cli\/|log\.ts$)/],
+  [/^process\.ts$/, /^(cli\/|(log|uncaught-errors)\.ts$)/],
   [/^main\.ts$/, /^process\.ts$/],
   // It goes to where the service is not.
   [/^client\//, /^client\//],

@@ -24,15 +24,19 @@ import { rawBodies } from './http/body.ts';
 import { crossOrigin } from './http/cors.ts';
 import { draining } from './http/draining.ts';
 import { Records } from './http/entity-tags.ts';
+import { Evictions } from './http/evictions.ts';
 import { health } from './http/health.ts';
+import { httpServer } from './http/http-server.ts';
 import { type GatherMetrics, metrics } from './http/metrics.ts';
 import { openapi } from './http/openapi.ts';
 import { overload } from './http/overload.ts';
-import { BODY_LIMIT, onClientError, onFrameworkError, problems } from './http/problems.ts';
+import { onClientError, onFrameworkError, problems } from './http/problems.ts';
 import { rateLimit } from './http/rate-limit.ts';
 import { requestId, requestLog, shared } from './http/request-log.ts';
 import { routes } from './http/route.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { UnfinishedBodies } from './http/unfinished-bodies.ts';
+import { UnreadAnswers } from './http/unread-answers.ts';
 import { WindowCounts } from './http/window-counts.ts';
 import type { Database } from './kernel/database.ts';
 import { type Migration, readMigrations } from './kernel/migrations.ts';
@@ -71,6 +75,12 @@ export type AppOptions = {
   privateAddresses?: boolean;
   /** How long an access token works. */
   tokenSeconds?: number;
+  /** Whether the API reference is served at /docs. */
+  docs?: boolean;
+  /** Most bytes of request bodies that have not arrived completely. */
+  maxUnfinishedBytes?: number;
+  /** Most bytes of answers that peers have not taken. */
+  maxUnreadBytes?: number;
 };
 
 const HOUR = 3_600;
@@ -92,45 +102,51 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     corsOrigins = [],
     tokenSeconds = HOUR,
     gatherMetrics,
+    docs = true,
+    maxUnfinishedBytes,
+    maxUnreadBytes,
   } = options;
+  const evictions = new Evictions(logger);
+  const bodies = new UnfinishedBodies(evictions, maxUnfinishedBytes);
+  const answers = new UnreadAnswers(evictions, maxUnreadBytes);
   const app = Fastify({
     loggerInstance: shared(logger) as never,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => requestId(request as IncomingMessage),
-    bodyLimit: BODY_LIMIT,
     return503OnClosing: false,
     clientErrorHandler: onClientError,
     frameworkErrors: onFrameworkError as never,
-    // Judged in problems.ts, so that its answer has the common form.
-    // A slow or silent peer must not hold a connection for ever. Of the two times for headers and for all of a request
-    // Node takes the longer one for the latter, whichever is which.
-    http: { requireHostHeader: false, connectionsCheckingInterval: 5_000, headersTimeout: 30_000 },
-    requestTimeout: 30_000,
-    keepAliveTimeout: 30_000,
-    connectionTimeout: 60_000,
+    serverFactory: httpServer({ answers, maxConnections: connectionsAtOnce }) as never,
     routerOptions: { maxParamLength: 16_384 },
   }) as unknown as FastifyInstance;
   // Bodies are judged by the forms (all faults at once, after the path), answers are JSON text from the database.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
 
-  if (connectionsAtOnce !== undefined) app.server.maxConnections = connectionsAtOnce;
+  app.addHook('onClose', async () => answers.stop());
   routes(app);
   requestLog(app, logger);
   securityHeaders(app);
   problems(app);
-  rawBodies(app);
-  draining(app);
+  rawBodies(app, bodies);
+  draining(app, answers);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
   const attempts = new WindowCounts(clock);
   const uses = new KeyUses(db, clock);
   app.addHook('onClose', () => uses.flush());
   authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
-  if (requestsPerMinute !== undefined) rateLimit(app, requestsPerMinute, clock);
+  const limitRate = requestsPerMinute === undefined ? undefined : rateLimit(app, requestsPerMinute, clock);
   overload(app, requestsAtOnce);
   const stalledLog = new StalledLog(db, clock);
   const logStalledSeconds = () => stalledLog.seconds();
-  metrics(app, { db, clock, outcomes: outcomes ?? new Outcomes(), gatherMetrics, logStalledSeconds });
+  metrics(app, {
+    db,
+    clock,
+    outcomes: outcomes ?? new Outcomes(),
+    gatherMetrics,
+    held: { bodies, answers, evictions },
+    logStalledSeconds,
+  });
   health(app, { db, migrations: migrations ?? (await readMigrations()), isStarted, logStalledSeconds });
   const records = new Records();
   await openapi(app, packageJson.version, records);
@@ -157,7 +173,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     endpointRoutes(webhooks, services, settings);
     deliveryRoutes(webhooks, services, settings);
   });
-  await app.register(oauthRoutes, { ...services, attempts, tokenSeconds });
-  await app.register(apiPages);
+  await app.register(oauthRoutes, { ...services, attempts, bodies, limitRate, tokenSeconds });
+  await app.register(apiPages, { docs, answers });
   return app;
 }

@@ -110,6 +110,11 @@ export const SETTINGS = {
     'Origins whose pages may call from a browser, such as `https://app.example`, by commas',
     origins,
   ),
+  DOCS: setting(
+    'on',
+    '`off` leaves out the API reference at `/docs`; `/openapi.json` stays',
+    (text) => oneOf(text, ['on', 'off']) === 'on',
+  ),
   OAUTH_TOKEN_SECONDS: setting('3600', 'How long an access token of an API client works, 60 to 86400', (text) =>
     wholeNumber(text, 60, 86_400),
   ),

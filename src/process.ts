@@ -48,6 +48,8 @@ async function stay({ config, start }: Starter): Promise<void> {
   }
 
   onSignal = (signal) => end(`received ${signal}`, 0);
+  const { onUncaughtError } = await import('./uncaught-errors.ts');
+  onUncaughtError(logger, (reason) => void end(reason, 1));
 
   // A service whose parent was killed would go on unseen, holding its port and its data.
   const parent = process.ppid;

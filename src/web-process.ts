@@ -2,6 +2,7 @@ import type { MetricObject } from 'prom-client';
 import { readConfig } from './config.ts';
 import { runningDatabase } from './databases.ts';
 import { openLog } from './log.ts';
+import { onUncaughtError } from './uncaught-errors.ts';
 import { startWeb, type Web } from './web.ts';
 import type { Tells, Told } from './web-processes.ts';
 
@@ -13,16 +14,18 @@ const gathering = new Map<number, (metrics: MetricObject[][]) => void>();
 let asked = 0;
 let collect: () => Promise<MetricObject[]> = async () => [];
 let starting: Promise<Web> | undefined;
+let ending = false;
 
 const tell = (message: Tells) => process.send?.(message);
 
 // A signal to the whole group, as from a terminal, is for the first process: it tells the others.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
-process.once('disconnect', end);
+process.once('disconnect', () => end(0));
+onUncaughtError(logger, () => void end(1));
 process.on('message', (message: Told) => {
   if ('begin' in message) void begin(message.begin);
   else if ('started' in message) void starting?.then((web) => web.markStarted()).catch(() => {});
-  else if ('stop' in message) void end();
+  else if ('stop' in message) void end(0);
   else if ('collect' in message) void collect().then((metrics) => tell({ collected: message.collect, metrics }));
   else gathering.get(message.gathered)?.(message.metrics);
 });
@@ -45,9 +48,11 @@ async function begin({ sends, started }: { sends: boolean; started: boolean }): 
   }
 }
 
-async function end(): Promise<void> {
+async function end(code: number): Promise<void> {
+  if (ending) return;
+  ending = true;
   await starting?.then((web) => web.stop()).catch((error) => logger.error({ err: error }, 'stop failed'));
-  process.exit(0);
+  process.exit(code);
 }
 
 /** The ids of different processes must differ: the answer goes to whoever asked. */

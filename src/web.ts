@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
@@ -29,6 +30,10 @@ export type WebOptions = {
 };
 
 const HALF_SENT_CHECK_MS = 5_000;
+// After an uncaught error a connection to the database may never be given back. The bundled database is stopped anyway.
+const MAX_STOP_MS = 40_000;
+// A burst of 1,000 connections filled Node's default of 511: a peer beyond it sends its SYN again after 1 and 3 seconds.
+const BACKLOG = 4096;
 
 /** One process that answers requests, on a database that is there and up to date. */
 export async function startWeb({ config, connection, logger, sends, gatherMetrics }: WebOptions): Promise<Web> {
@@ -49,8 +54,8 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
     failure: 'half-sent transactions could not be looked for',
   });
   const stop = async () => {
-    await Promise.all([closeApp(), stopWorker(), leaveTransactions()]);
-    await db.close();
+    const stopped = Promise.all([closeApp(), stopWorker(), leaveTransactions()]).then(() => db.close());
+    await Promise.race([stopped, pause(MAX_STOP_MS, undefined, { ref: false })]);
   };
   try {
     const app = await buildApp({
@@ -68,9 +73,10 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
       connectionsAtOnce: config.CONNECTIONS_AT_ONCE,
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,
+      docs: config.DOCS,
     });
     closeApp = () => app.close();
-    const url = reachable(await app.listen({ host: config.HOST, port: config.PORT }));
+    const url = reachable(await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG }));
     if (sends && config.WORKER_CONCURRENCY > 0) {
       stopWorker = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
     }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../src/config.ts';
+import { caller } from './harness/http.ts';
 import { openWorld } from './harness/world.ts';
 
 /** What an operator can switch on: requests per minute, and calls from other origins. */
@@ -53,6 +54,38 @@ test('one credential does not use up what another may send', async () => {
   const other = await firm.withScopes('manage');
   for (let i = 0; i < 4; i++) await firm.get(PATH);
   assert.equal((await other.get(PATH)).status, 200);
+});
+
+test('the limit holds for token requests, together with the other requests of the client', async () => {
+  const firm = await limited.firm();
+  const made = await firm.post('/manage/clients', { name: 'site', scopes: ['interactions:read'] });
+  const { id: client_id, client_secret } = made.body;
+  const grant = { grant_type: 'client_credentials', client_id, client_secret };
+  const first = await limited.anonymous.post('/oauth/token', grant);
+  assert.deepEqual([first.status, first.headers['ratelimit-remaining']], [200, '2']);
+  const user = caller(limited.baseUrl, first.body.access_token);
+  assert.equal((await user.get(`${firm.path}/interactions`)).headers['ratelimit-remaining'], '1');
+  const revoke = { client_id, client_secret, token: 'x' };
+  assert.equal((await limited.anonymous.post('/oauth/revoke', revoke)).headers['ratelimit-remaining'], '0');
+  for (const path of ['/oauth/token', '/oauth/revoke']) {
+    const refused = await limited.anonymous.post(path, { ...grant, token: 'x' });
+    assert.deepEqual([refused.status, refused.body.code], [429, 'rate_limited'], refused.text);
+  }
+  assert.equal((await user.get(`${firm.path}/interactions`)).status, 429);
+  const [row] = await limited.sql('SELECT count(*)::int AS n FROM tokens WHERE client_id = $1', [client_id]);
+  assert.equal(row?.n, 1);
+});
+
+test('wrong credentials use up nothing of what a client may send', async () => {
+  const firm = await limited.firm();
+  const { body } = await firm.post('/manage/clients', { name: 'site', scopes: ['interactions:read'] });
+  const grant = { grant_type: 'client_credentials', client_id: body.id };
+  for (let i = 0; i < 5; i++) {
+    const refused = await limited.anonymous.post('/oauth/token', { ...grant, client_secret: 'wrong' });
+    assert.deepEqual([refused.status, refused.headers['ratelimit-limit']], [401, undefined]);
+  }
+  const granted = await limited.anonymous.post('/oauth/token', { ...grant, client_secret: body.client_secret });
+  assert.equal(granted.status, 200, granted.text);
 });
 
 test('health and metrics are not limited', async () => {

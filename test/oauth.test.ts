@@ -252,6 +252,57 @@ test('a malformed request or a refused scope is no failed attempt', async () => 
   assert.equal((await world.anonymous.post(TOKEN, grant({ ...client, secret: 'x' }))).status, 401);
 });
 
+/** As many bytes as `size`, with a parameter that is not known. */
+const padded = (parameters: Parameters, size: number): string => {
+  const length = JSON.stringify({ ...parameters, pad: '' }).length;
+  return JSON.stringify({ ...parameters, pad: 'x'.repeat(size - length) });
+};
+
+test('a body may have 16 KiB and not one byte more', async () => {
+  const client = await makeClient(await world.firm());
+  await ok(world.anonymous.post(TOKEN, padded(grant(client), 16_384)));
+  for (const [path, parameters] of [
+    [TOKEN, grant(client)],
+    [REVOKE, { ...grant(client), token: 'x' }],
+  ] as const) {
+    for (const headers of [{}, FORM]) {
+      const answer = await world.anonymous.post(path, padded(parameters, 16_385), headers);
+      assert.deepEqual([answer.status, answer.body.code], [413, 'body_too_large'], answer.text);
+      assert.match(answer.body.detail, /16384/);
+    }
+  }
+});
+
+test('what cannot be read is refused unread when it comes too often; HTTP Basic still gets through', async () => {
+  const client = await makeClient(await world.firm());
+  for (let i = 0; i < 30; i++) assert.equal((await world.anonymous.post(TOKEN, '[')).status, 400);
+  for (const body of ['[', grant(client)]) {
+    for (const path of [TOKEN, REVOKE]) {
+      const refused = await world.anonymous.post(path, body);
+      assert.deepEqual([refused.status, refused.body.code], [429, 'too_many_attempts'], refused.text);
+      assert.match(String(refused.headers['retry-after']), /^\d+$/);
+    }
+  }
+  const granted = await world.anonymous.post(TOKEN, { grant_type: 'client_credentials' }, basic(client));
+  assert.deepEqual([granted.status, granted.headers['retry-after']], [200, undefined], granted.text);
+  const wrong = basic({ ...client, secret: 'wrong' });
+  await assertRefused(world.anonymous.post(TOKEN, '[', wrong), 401, 'invalid_client');
+  world.clock.advance({ minutes: 1 });
+  await ok(world.anonymous.post(TOKEN, grant(client)));
+});
+
+test('30 requests at once that cannot be read are parsed, however many come', async (t) => {
+  const { parse } = JSON;
+  let parsed = 0;
+  t.mock.method(JSON, 'parse', (text: string, ...more: []) => {
+    if (text === '[[') parsed++;
+    return parse(text, ...more);
+  });
+  const answers = await Promise.all(Array.from({ length: 100 }, () => world.anonymous.post(TOKEN, '[[')));
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  assert.deepEqual([parsed, count(400), count(429)], [30, 30, 70]);
+});
+
 test('an access token stops an hour after it was given', async () => {
   const firm = await world.firm();
   const client = await makeClient(firm);

@@ -16,6 +16,7 @@ beforeEach(() => world.clock.advance({ minutes: 1 }));
 const MEBIBYTE = 1_048_576;
 const ERROR_CODES = [
   ...['invalid_request', 'invalid_token', 'insufficient_scope', 'not_found', 'method_not_allowed', 'body_too_large'],
+  'unsupported_media_type',
   ...['too_many_attempts', 'unavailable', 'internal'],
 ];
 const FAULT_CODES = [
@@ -1159,6 +1160,72 @@ for (const [what, request] of Object.entries({
 
 test('a request without Host is refused in the common form', async () => {
   assertProblem(await raw('GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'), 400, 'invalid_request');
+});
+
+for (const [what, hosts, code] of [
+  ['two Host headers', 'Host: a\r\nHost: b\r\n', 'too_many'],
+  ['the same Host twice, in another letter case', 'Host: a\r\nHOST: a\r\n', 'too_many'],
+  ['a Host with a path', 'Host: a/b\r\n', 'format'],
+  ['a Host with a user', 'Host: user@a\r\n', 'format'],
+  ['a Host with a blank', 'Host: a b\r\n', 'format'],
+  ['a Host with a port that is no number', 'Host: a:b\r\n', 'format'],
+  ['a Host with an open bracket', 'Host: [::1\r\n', 'format'],
+  ['two hosts in one header', 'Host: a, b\r\n', 'format'],
+] as const) {
+  test(`a request with ${what} is refused with the field named`, async () => {
+    for (const path of ['/healthz', '/nothing', '/events']) {
+      assertRefused(await raw(`GET ${path} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`), `Host: ${code}`);
+    }
+  });
+}
+
+for (const host of ['localhost', 'LOCALHOST:8080', 'records.firm.example.', '127.0.0.1:80', '[::1]:8080', '', 'a_b']) {
+  test(`"${host}" is a Host`, async () => {
+    assert.equal((await raw(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).status, 200);
+  });
+}
+
+for (const start of ['http://evil.example', 'https://evil.example:8443', 'HTTP://user@evil.example']) {
+  test(`an address that begins with ${start} is answered, and its host is not repeated`, async () => {
+    const firm = await world.firm();
+    for (const path of ['/manage/cases?per_page=1', '/events', `${firm.path}/interactions?per_page=1&page=1`]) {
+      const answer = await raw(head(firm, 'GET', start + path));
+      assert.equal(answer.status, 200, answer.all);
+      assert.match(String(answer.headers.link), /^<\//, path);
+      assert.doesNotMatch(answer.all, /evil/);
+    }
+    assertProblem(await raw(head(firm, 'GET', start)), 404, 'not_found');
+    assertProblem(await raw(head(firm, 'GET', `${start}?x=1`)), 404, 'not_found');
+  });
+}
+
+/* ---- Content-Encoding ---- */
+
+for (const encoding of ['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'unknown']) {
+  test(`a body with Content-Encoding: ${encoding} is refused with 415 and does nothing`, async () => {
+    const firm = await world.firm();
+    const headers = { 'content-encoding': encoding };
+    const answer = await firm.post(`${firm.path}/interactions`, { type: 'phone' }, headers);
+    assertProblem(answer, 415, 'unsupported_media_type');
+    assert.equal(answer.headers['accept-encoding'], 'identity');
+    assertProblem(await firm.post('/manage/cases', { reference: 'x' }, headers), 415, 'unsupported_media_type');
+    assertProblem(await world.anonymous.post('/oauth/token', {}, headers), 415, 'unsupported_media_type');
+    assert.deepEqual(await interactionsOf(firm), []);
+  });
+}
+
+test('Content-Encoding is judged after the credentials, the scope and the Content-Type, and only where there is a body', async () => {
+  const firm = await world.firm();
+  const headers = { 'content-encoding': 'gzip' };
+  const path = `${firm.path}/interactions`;
+  assertProblem(await world.anonymous.post(path, { type: 'phone' }, headers), 401, 'invalid_token');
+  const narrow = await firm.withScopes('invoices:read');
+  assertProblem(await narrow.post(path, { type: 'phone' }, headers), 403, 'insufficient_scope');
+  const typed = { ...headers, 'content-type': 'text/plain' };
+  assertRefused(await firm.post(path, { type: 'phone' }, typed), 'Content-Type: not_allowed');
+  assertProblem(await firm.post('/cases/none/interactions', {}, headers), 415, 'unsupported_media_type');
+  assert.equal((await firm.get(path, headers)).status, 200);
+  assert.equal((await firm.post(path, { type: 'phone' }, { 'content-encoding': 'Identity' })).status, 200);
 });
 
 test('an expectation that nobody knows is answered in the common form', async () => {

@@ -21,8 +21,11 @@ export const commands: Command[] = [
 ];
 
 /** Standard output is the log in most places: the token stays in its file. */
-function greet({ DATA_DIR }: Config, { url, demo }: { url: string; demo: { case_id: string } | undefined }): void {
-  console.log(`Case Records listens on ${url} (API pages: ${url}/docs)`);
+function greet(
+  { DATA_DIR, DOCS }: Config,
+  { url, demo }: { url: string; demo: { case_id: string } | undefined },
+): void {
+  console.log(`Case Records listens on ${url}${DOCS ? ` (API pages: ${url}/docs)` : ''}`);
   if (!demo) return;
   console.log(`
 A demonstration company was made; ${DATA_DIR}/demo.json holds its token and identifiers. Try:

@@ -16,6 +16,7 @@ export type Problem = {
     | 'request_under_way'
     | 'precondition_failed'
     | 'body_too_large'
+    | 'unsupported_media_type'
     | 'idempotency_key_reused'
     | 'too_many_attempts'
     | 'rate_limited'

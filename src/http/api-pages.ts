@@ -1,44 +1,62 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { CodedError } from '../kernel/errors.ts';
+import { PAGE_HEADERS, referencePage } from './reference-page.ts';
+import { referenceScript } from './reference-script.ts';
+import { type StaticContent, sendContent, staticContent } from './static-content.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
-// Everything comes from here; a page that asked another host for anything would be refused by the browser.
-const POLICY =
-  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; " +
-  "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; " +
-  "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+const REVALIDATED = { cacheControl: 'no-cache' };
+const KEPT_FOREVER = { cacheControl: 'public, max-age=31536000, immutable' };
 
-/** `/openapi.json`, and readable pages made of it at `/docs`. */
-export async function apiPages(app: FastifyInstance): Promise<void> {
+type Pages = { page: StaticContent; script: StaticContent; scriptPath: string };
+
+export type ApiPagesOptions = { docs: boolean; answers: UnreadAnswers };
+
+/** `/openapi.json`, and, if `docs` is true, a readable reference made of it at `/docs`. */
+export async function apiPages(app: FastifyInstance, { docs, answers }: ApiPagesOptions): Promise<void> {
   const access = { config: { access: 'public' as const }, schema: { hide: true } };
-  app.get('/openapi.json', access, async () => app.swagger());
 
-  // Loading the pages takes 0.4 s and 40 MB: only a process that is asked for them pays that.
-  let pages: Promise<FastifyInstance> | undefined;
-  for (const url of ['/docs', '/docs/*']) {
-    app.get(url, access, async (request, reply) => {
-      pages ??= loadPages();
-      const page = await (await pages).inject(request.url);
-      reply.status(page.statusCode).headers({ 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer' });
-      for (const name of ['content-type', 'location']) if (page.headers[name]) reply.header(name, page.headers[name]);
-      return page.rawPayload;
-    });
+  const document = madeOnce(() =>
+    staticContent('application/json; charset=utf-8', Buffer.from(JSON.stringify(app.swagger()))),
+  );
+  app.get('/openapi.json', access, async (request, reply) =>
+    sendContent(request, reply, await document(), { ...REVALIDATED, answers }),
+  );
+  if (!docs) return;
+
+  const pages = madeOnce(makePages);
+  for (const url of ['/docs', '/docs/']) {
+    app.get(url, access, async (request, reply) =>
+      sendContent(request, reply.headers(PAGE_HEADERS), (await pages()).page, { ...REVALIDATED, answers }),
+    );
   }
+  app.get('/docs/:file', access, async (request, reply) => {
+    const { script, scriptPath } = await pages();
+    if (`/docs/${(request.params as { file: string }).file}` !== scriptPath) {
+      throw new CodedError('not_found', 'There is nothing at this address.');
+    }
+    return sendContent(request, reply, script, { ...KEPT_FOREVER, answers });
+  });
 }
 
-async function loadPages(): Promise<FastifyInstance> {
-  const { default: scalar } = await import('@scalar/fastify-api-reference');
-  const pages = Fastify();
-  await pages.register(scalar, {
-    routePrefix: '/docs',
-    configuration: {
-      url: '/openapi.json',
-      title: 'Case Records',
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    },
-  });
-  return pages;
+async function makePages(): Promise<Pages> {
+  const script = await staticContent('text/javascript; charset=utf-8', await referenceScript());
+  const scriptPath = `/docs/reference.${script.hash}.js`;
+  return {
+    page: await staticContent('text/html; charset=utf-8', Buffer.from(referencePage(scriptPath))),
+    script,
+    scriptPath,
+  };
+}
+
+/** Made when it is first asked for, and again only after a failure. */
+function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
 }

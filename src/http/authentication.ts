@@ -21,7 +21,7 @@ export type AuthenticationOptions = {
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
-/** Judges in this order: credentials, scope, Content-Type. The route came first, the path and the body follow. */
+/** Judges in this order: credentials, scope, Content-Type, Content-Encoding. The route came first, the path and the body follow. */
 export function authentication(app: FastifyInstance, { findCaller, attempts }: AuthenticationOptions): void {
   app.decorateRequest('caller', null);
 
@@ -57,8 +57,9 @@ function admit(request: FastifyRequest, reply: FastifyReply, access: Scope, call
     reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${access}"`);
     throw new CodedError('insufficient_scope', `The token does not have the scope ${access}.`);
   }
-  if ((request.route.specified || hasBody(request)) && !isJson(request.headers['content-type']))
-    throw invalidRequest([NOT_JSON]);
+  const body = hasBody(request);
+  if ((request.route.specified || body) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
+  if (body) requirePlainBody(request, reply);
 }
 
 function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: WindowCounts): never {
@@ -70,6 +71,14 @@ function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: Wi
 
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** Throws if the body is compressed: a compressed body of a few bytes could unfold to gigabytes. */
+export function requirePlainBody({ headers }: FastifyRequest, reply: FastifyReply): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
+  reply.header('accept-encoding', 'identity');
+  throw new CodedError('unsupported_media_type', 'The body must be sent without Content-Encoding.');
+}
 
 const JSON_TYPE = 'application/json';
 const isJson = (contentType = ''): boolean =>

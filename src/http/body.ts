@@ -4,15 +4,18 @@ import type { Static, TSchema } from 'typebox';
 import type { FaultCode } from '../kernel/errors.ts';
 import { Form, readForm } from '../kernel/form.ts';
 import { LONG_NUMBER, quoteLongNumbers } from './long-numbers.ts';
+import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import { unsafeText } from './unsafe-text.ts';
+
+export const BODY_LIMIT = 1024 * 1024;
 
 /**
  * Bodies are kept as bytes until a verb asks for them: whether a body can be read at all is judged only after the
  * path has been (an unknown case is 404 whatever the body holds).
  */
-export function rawBodies(app: FastifyInstance): void {
+export function rawBodies(app: FastifyInstance, bodies: UnfinishedBodies): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('application/json', bodies.parser(BODY_LIMIT));
 }
 
 export function formOf<S extends TSchema>(schema: S, bytes: unknown): Form<Static<S>> {

@@ -27,8 +27,14 @@ export function health(app: FastifyInstance, { db, migrations, isStarted, logSta
 
   app.get('/healthz', { config: { access: 'public' } }, async () => ({ status: 'ok' }));
 
+  let stopping = false;
+  app.addHook('preClose', async () => {
+    stopping = true;
+  });
+
   app.get('/readyz', { config: { access: 'public' } }, async () => {
     if (!isStarted()) throw new CodedError('unavailable', 'The service is starting.');
+    if (stopping) throw new CodedError('unavailable', 'The service is stopping.');
     const row = await db.first<{ version: number | null }>(applied, []);
     if (row?.version !== wanted) throw new CodedError('unavailable', 'The database has not been migrated.');
     const stalled = await logStalledSeconds();

@@ -4,8 +4,11 @@ import type { Database } from '../kernel/database.ts';
 import type { Outcomes } from '../kernel/outcomes.ts';
 import { longStatement } from '../kernel/sql.ts';
 import { type Clock, toSql } from '../kernel/time.ts';
+import type { Evictions } from './evictions.ts';
 import { perRoute } from './route.ts';
 import { type Timing, Timings } from './timings.ts';
+import type { UnfinishedBodies } from './unfinished-bodies.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 const dueMessages = longStatement(
   'messages.due',
@@ -37,12 +40,13 @@ export type MetricsOptions = {
   clock: Clock;
   outcomes: Outcomes;
   gatherMetrics: GatherMetrics | undefined;
+  held: { bodies: UnfinishedBodies; answers: UnreadAnswers; evictions: Evictions };
   logStalledSeconds: () => Promise<number>;
 };
 
 /** Prometheus: requests, latency by route, statements, the pool, work that is due, the process. */
 export function metrics(app: FastifyInstance, options: MetricsOptions): void {
-  const { db, clock, outcomes, gatherMetrics, logStalledSeconds } = options;
+  const { db, clock, outcomes, gatherMetrics, held, logStalledSeconds } = options;
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
@@ -102,6 +106,32 @@ export function metrics(app: FastifyInstance, options: MetricsOptions): void {
     registers,
     collect() {
       for (const [state, count] of Object.entries(db.connections)) this.set({ state }, count);
+    },
+  });
+  new Gauge({
+    name: 'http_unfinished_request_bytes',
+    help: 'Bytes held of request bodies that have not arrived completely.',
+    registers,
+    collect() {
+      this.set(held.bodies.bytes);
+    },
+  });
+  new Gauge({
+    name: 'http_unread_answer_bytes',
+    help: 'Bytes of answers that peers have not taken.',
+    registers,
+    collect() {
+      this.set(held.answers.bytes);
+    },
+  });
+  new Counter({
+    name: 'http_connections_evicted_total',
+    help: 'Connections closed because the process held too much for slow peers.',
+    labelNames: ['reason'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(held.evictions.counts)) this.inc({ reason }, count);
     },
   });
   new Gauge({

@@ -54,11 +54,12 @@ const STATUSES: Record<string, string> = {
   404: 'There is no such case or record for this company.',
   409: 'A request with the same Idempotency-Key is still under way.',
   412: 'The record is no longer the one that If-Match names.',
-  413: 'The body is larger than 1 MiB.',
+  413: 'The body is larger than 1 MiB, or than 16 KiB if it asks for or revokes an access token.',
+  415: 'The body has a Content-Encoding.',
   422: 'The Idempotency-Key belongs to another request.',
   429: 'Too many requests of this credential, or too many without valid ones from this address.',
   500: 'A fault of the service. It has been logged under the request id.',
-  503: 'The database cannot be reached at the moment, or too many requests change the same record at once.',
+  503: 'The database cannot be reached at the moment, the service has too much to do, or too many requests change the same record at once.',
 };
 
 /** The document is made from the schemas that validate. */

@@ -145,7 +145,7 @@ export function serve<P extends string, B extends TSchema>(
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
-        if (error.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') throw error;
+        if ((error as { code?: string }).code !== 'body_too_large') throw error;
         // The path is judged before the body, also when that is too large to be read. What would act without a body
         // acts too, and is undone: only where it finds nothing does the answer change.
         const undone = services.db.transaction(async (db) => {

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, type ErrorCode, invalidRequest } from '../kernel/errors.ts';
+import { hostFault } from './host-header.ts';
 import type { WholeAnswer } from './kept-answer.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
@@ -16,6 +17,7 @@ export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
   request_under_way: { status: 409, title: 'Conflict' },
   precondition_failed: { status: 412, title: 'Precondition Failed' },
   body_too_large: { status: 413, title: 'Content Too Large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported Media Type' },
   idempotency_key_reused: { status: 422, title: 'Unprocessable Content' },
   too_many_attempts: { status: 429, title: 'Too Many Requests' },
   rate_limited: { status: 429, title: 'Too Many Requests' },
@@ -25,8 +27,6 @@ export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
 
 /** What is likely to be over in a second. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(['unavailable', 'request_under_way']);
-
-export const BODY_LIMIT = 1024 * 1024;
 
 export function problems(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -47,7 +47,8 @@ export function problems(app: FastifyInstance): void {
 
   // Before a body is read: where there is no route, its size and type are nobody's concern.
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) done(NO_HOST);
+    const fault = hostFault(request.raw);
+    if (fault) done(fault);
     else if (request.is404) sendNotFound(request, reply);
     else done();
   });
@@ -70,8 +71,6 @@ export function problems(app: FastifyInstance): void {
   }
 }
 
-const NO_HOST = invalidRequest([{ field: 'Host', code: 'required', message: 'the header Host is required' }]);
-
 /** An address that cannot be decoded, or is too long for the router, names nothing. */
 export function onFrameworkError(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id).headers(SECURITY_HEADERS);
@@ -93,14 +92,28 @@ export function onClientError(error: NodeJS.ErrnoException, socket: Socket): voi
   );
 }
 
-function unread(status: number, title: string): { id: string; body: string } {
+/** Answers beside Fastify, which knows nothing of the request or cannot answer it any more, and ends the connection. */
+export function sendRawProblem(response: ServerResponse, code: ErrorCode, detail: string): void {
+  const { status, title } = PROBLEMS[code];
+  const { id, body } = unread(status, title, detail, code);
+  const headers = { 'content-type': 'application/problem+json', 'x-request-id': id, ...SECURITY_HEADERS };
+  const length = { 'content-length': Buffer.byteLength(body), connection: 'close' };
+  response.writeHead(status, { ...headers, ...(PASSING.has(code) && { 'retry-after': '1' }), ...length }).end(body);
+}
+
+function unread(
+  status: number,
+  title: string,
+  detail = 'The request could not be read as HTTP.',
+  code: ErrorCode = 'invalid_request',
+): { id: string; body: string } {
   const id = randomUUID();
   const body = JSON.stringify({
     type: 'about:blank',
     title,
     status,
-    detail: 'The request could not be read as HTTP.',
-    code: 'invalid_request',
+    detail,
+    code,
     request_id: id,
     ...(status === 400 && { errors: [{ field: 'request', code: 'format', message: 'is not valid HTTP' }] }),
   });
@@ -136,23 +149,13 @@ export function problemOf(request: FastifyRequest, error: CodedError): WholeAnsw
   return { status, headers: { 'content-type': 'application/problem+json' }, body: JSON.stringify(body) };
 }
 
-/** Faults that Fastify finds before a handler runs. What is not the caller's stays hidden. */
+/** Faults that Fastify finds before a handler runs. Those of the service itself are not described to the caller. */
 function fromFramework(error: FastifyError): CodedError {
-  switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new CodedError('body_too_large', `A body may have at most ${BODY_LIMIT} bytes.`);
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return badBody('does not have the length that Content-Length names');
-    default:
-      if (error.statusCode !== undefined && error.statusCode < 500) return badBody('could not be read');
-      return new CodedError('internal', 'Something went wrong here. It has been logged under the request id.');
-  }
+  if (error.statusCode !== undefined && error.statusCode < 500) return UNREADABLE_BODY;
+  return new CodedError('internal', 'Something went wrong here. It has been logged under the request id.');
 }
 
-const badBody = (message: string) =>
-  new CodedError('invalid_request', 'The request was refused because of: body.', [
-    { field: 'body', code: 'format', message },
-  ]);
+const UNREADABLE_BODY = invalidRequest([{ field: 'body', code: 'format', message: 'could not be read' }]);
 
 function matches(pattern: string, path: string): boolean {
   const wanted = pattern.split('/');

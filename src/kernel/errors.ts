@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'idempotency_key_reused'
   | 'precondition_failed'
   | 'body_too_large'
+  | 'unsupported_media_type'
   | 'too_many_attempts'
   | 'rate_limited'
   | 'unavailable'

@@ -54,8 +54,9 @@ export function credentialsOf({ headers }: FastifyRequest, parameters: Parameter
   return basic;
 }
 
-function readBasic(header: string): Credentials | undefined {
-  const text = Buffer.from(BASIC.exec(header)?.[1] ?? '', 'base64').toString('utf8');
+/** Returns undefined if the header is missing or cannot be read. */
+export function readBasic(header: string | undefined): Credentials | undefined {
+  const text = Buffer.from(BASIC.exec(header ?? '')?.[1] ?? '', 'base64').toString('utf8');
   const [, id, secret] = /^([^:]+):(.+)$/s.exec(text) ?? [];
   if (id === undefined || secret === undefined) return undefined;
   try {

@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import { countFailure } from '../../http/failed-attempts.ts';
+import { requirePlainBody } from '../../http/authentication.ts';
+import { countFailure, requireFewFailures } from '../../http/failed-attempts.ts';
 import type { Services } from '../../http/operation.ts';
-import type { WindowCounts } from '../../http/window-counts.ts';
+import type { LimitRate } from '../../http/rate-limit.ts';
+import type { UnfinishedBodies } from '../../http/unfinished-bodies.ts';
+import { WindowCounts } from '../../http/window-counts.ts';
 import { Granted, Refused, RevokeBody, Revoked, TokenBody } from './oauth.schema.ts';
 import { authenticateClient, type Client, issueToken, Refusal, revokeToken } from './oauth.ts';
-import { credentialsOf, FORM, type Parameters, parametersOf } from './oauth-request.ts';
+import { credentialsOf, FORM, type Parameters, parametersOf, readBasic } from './oauth-request.ts';
 
 type Endpoint = {
   id: string;
@@ -17,16 +20,48 @@ type Endpoint = {
   handle: (client: Client, parameters: Parameters) => Promise<object>;
 };
 
-/** The two routes whose errors are RFC 6749's and not the service's own. */
-export async function oauthRoutes(
-  app: FastifyInstance,
-  services: Services & { attempts: WindowCounts; tokenSeconds: number },
-): Promise<void> {
-  app.addContentTypeParser(FORM, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+// A stranger's body is read before the client is known: it may be no larger than a token request can be.
+const PUBLIC_BODY_LIMIT = 16 * 1024;
 
-  app.addHook('onRequest', async (_request, reply) => {
+export type OAuthOptions = Services & {
+  attempts: WindowCounts;
+  bodies: UnfinishedBodies;
+  limitRate: LimitRate | undefined;
+  tokenSeconds: number;
+};
+
+/** The two routes whose errors are RFC 6749's and not the service's own. */
+export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions): Promise<void> {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(['application/json', FORM], services.bodies.parser(PUBLIC_BODY_LIMIT));
+  const unreadable = new WindowCounts(services.clock);
+
+  app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
+    if (!readBasic(request.headers.authorization)) requireFewFailures(unreadable, request, reply);
+    requirePlainBody(request, reply);
   });
+
+  /**
+   * Parsing what cannot be read costs the most, so it is refused beforehand when it comes often from an address. Clients
+   * behind the same address still get through by HTTP Basic, which is judged without the body.
+   */
+  const readParameters = async (request: FastifyRequest, reply: FastifyReply): Promise<Parameters> => {
+    try {
+      requireFewFailures(unreadable, request, reply);
+    } catch (error) {
+      const basic = readBasic(request.headers.authorization);
+      if (!basic) throw error;
+      await authenticateClient(services, basic);
+      reply.removeHeader('retry-after');
+    }
+    try {
+      return parametersOf(request);
+    } catch (error) {
+      unreadable.add(request.ip);
+      throw error;
+    }
+  };
 
   app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
     if (error instanceof Refusal) return refuse(error, services.attempts, request, reply);
@@ -50,11 +85,13 @@ export async function oauthRoutes(
         body,
         response: { 200: response, 400: Refused, 401: Refused },
       },
-      handler: async (request) => {
-        const parameters = parametersOf(request);
+      handler: async (request, reply: FastifyReply) => {
+        const parameters = await readParameters(request, reply);
         const credentials = credentialsOf(request, parameters);
         if (!credentials) throw new Refusal('invalid_client', 'The client must send its id and its secret.');
-        return handle(await authenticateClient(services, credentials), parameters);
+        const client = await authenticateClient(services, credentials);
+        services.limitRate?.(client.id, reply);
+        return handle(client, parameters);
       },
     });
 

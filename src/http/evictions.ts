@@ -1,0 +1,29 @@
+import type { Logger } from 'pino';
+
+/** Why a connection was closed: what it made the process hold. */
+export type EvictionReason = 'unfinished_request' | 'unread_answer' | 'pipelined_requests';
+
+const LOG_INTERVAL_MS = 10_000;
+
+/** Counts the connections that were closed because the process held too much for slow peers. */
+export class Evictions {
+  readonly counts: Record<EvictionReason, number> = { unfinished_request: 0, unread_answer: 0, pipelined_requests: 0 };
+  readonly #logger: Logger;
+  #sinceLogged = 0;
+  #loggedAt = -Infinity;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Logs at most one line in ten seconds: a flood must not fill the log as well. */
+  add(reason: EvictionReason): void {
+    this.counts[reason]++;
+    this.#sinceLogged++;
+    const now = performance.now();
+    if (now - this.#loggedAt < LOG_INTERVAL_MS) return;
+    this.#logger.warn({ evicted: this.#sinceLogged, reason }, 'slow peers hold too much memory: some are disconnected');
+    this.#loggedAt = now;
+    this.#sinceLogged = 0;
+  }
+}
