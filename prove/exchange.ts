@@ -1,7 +1,16 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 
-export type Sent = { method: string; path: string; body?: unknown; headers?: Record<string, string> };
-export type Answered = { status: number; text: string; headers: IncomingHttpHeaders; ms: number };
+export type Sent = {
+  method: string;
+  path: string;
+  body?: unknown;
+  /** A body that is sent as it is. */
+  text?: string;
+  headers?: Record<string, string>;
+  /** The answer is counted and not kept. */
+  discard?: boolean;
+};
+export type Answered = { status: number; text: string; bytes: number; headers: IncomingHttpHeaders; ms: number };
 
 /** The answer, or how the connection ended without one. */
 export type Outcome = Answered | { status: 0; error: string; ms: number };
@@ -23,9 +32,9 @@ export class Line {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: Infinity });
   }
 
-  send({ method, path, body, headers = {} }: Sent): Promise<Outcome> {
+  send({ method, path, body, text, headers = {}, discard = false }: Sent): Promise<Outcome> {
     const begun = performance.now();
-    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const payload = body === undefined ? text : JSON.stringify(body);
     const sent: Record<string, string> = {
       authorization: `Bearer ${this.#token}`,
       'content-type': 'application/json',
@@ -33,7 +42,7 @@ export class Line {
       ...headers,
     };
     return new Promise((resolve) => {
-      const end = (outcome: { status: number; text: string; headers: IncomingHttpHeaders } | { error: string }) => {
+      const end = (outcome: Omit<Answered, 'ms'> | { error: string }) => {
         clearTimeout(timer);
         const ms = performance.now() - begun;
         resolve('error' in outcome ? { status: 0, ...outcome, ms } : { ...outcome, ms });
@@ -43,11 +52,15 @@ export class Line {
         { method, headers: sent, agent: this.#agent },
         (response) => {
           const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          let bytes = 0;
+          response.on('data', (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (!discard) chunks.push(chunk);
+          });
           response.on('error', (error) => end({ error: error.message }));
           response.on('end', () => {
             const text = Buffer.concat(chunks).toString('utf8');
-            end({ status: response.statusCode ?? 0, text, headers: response.headers });
+            end({ status: response.statusCode ?? 0, text, bytes, headers: response.headers });
           });
         },
       );

@@ -1,4 +1,5 @@
 import { clock } from './clock.ts';
+import { cost } from './cost.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { eventLog } from './event-log.ts';
@@ -27,5 +28,6 @@ export const PROOFS: readonly Proof[] = [
   messages,
   webhooks,
   input,
+  cost,
   apart,
 ];

@@ -562,6 +562,16 @@ test('a letter as two escapes is accepted beside an unknown field of any depth',
   }
 });
 
+test('a body that is nested more than 256 deep is refused, and brackets within text do not count', async () => {
+  const firm = await world.firm();
+  const send = (field: string) => firm.post(`${firm.path}/interactions`, `{"type":"phone",${field}}`);
+  const nested = (depth: number) => `"unknown":${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`;
+  assert.equal((await send(nested(254))).status, 200);
+  assertRefused(await send(nested(256)), 'body: format');
+  assertRefused(await send(`"unknown":${'['.repeat(1_000)}`), 'body: format');
+  assert.equal((await send(`"unknown":"${'\\\\\\"[{'.repeat(600)}"`)).status, 200);
+});
+
 test('of a key that comes twice the last value counts', async () => {
   const firm = await world.firm();
   const answer = await firm.post(`${firm.path}/interactions`, '{"type":"phone","type":"email"}');

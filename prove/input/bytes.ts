@@ -51,7 +51,7 @@ export function bytesOf(draft: Draft, { token, ids, known }: Sender): Sent {
     (damage === 'noLength' && body !== undefined);
   return {
     method,
-    path: target.replace(/^http:\/\/x/, ''),
+    path: target.replace(/^http:\/\/[^/]+/, ''),
     bytes: Buffer.concat([Buffer.from(head, 'latin1'), framed]),
     headOnly: method === 'HEAD',
     last: broken,

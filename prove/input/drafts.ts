@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { BODIES } from '../cost-bodies.ts';
 import { Members, type Node, Raw } from './json.ts';
 import type { Operation } from './operations.ts';
 import { NASTY, text } from './texts.ts';
@@ -77,6 +78,7 @@ function target({ template, query }: Operation): fc.Arbitrary<string> {
     template.toUpperCase(),
     `${template}#x`,
     `http://x${template}`,
+    `http://evil.example:81${template}`,
   );
   const path = fc.oneof(some(18, fc.constant(template)), some(2, spoiled), some(1, odd));
   return fc.tuple(path, search(query)).map((both) => both.join(''));
@@ -150,11 +152,16 @@ const header: fc.Arbitrary<readonly [string, string]> = fc.oneof(
       ['content-type', 'application/json; charset=utf-16'],
       ['content-type', 'application/json\0'],
       ['content-encoding', 'gzip'],
+      ['content-encoding', 'br, identity'],
+      ['content-encoding', 'identity'],
       ['authorization', 'Bearer x'],
       ['authorization', 'Basic eDp5'],
       ['authorization', ''],
       ['host', ''],
       ['host', 'evil.example'],
+      ['host', 'evil.example:99999'],
+      ['host', 'evil example'],
+      ['host', '[::1'],
       ['x-forwarded-for', '127.0.0.1'],
       ['x-http-method-override', 'DELETE'],
       ['connection', 'close'],
@@ -167,7 +174,20 @@ const header: fc.Arbitrary<readonly [string, string]> = fc.oneof(
     ] as const),
   ),
 );
-const headers = fc.oneof(some(8, fc.constant([])), some(2, fc.array(header, { minLength: 1, maxLength: 3 })));
+const TWO_HOSTS = [
+  ['host', 'localhost'],
+  ['host', 'evil.example'],
+] as const;
+const headers = fc.oneof(
+  some(40, fc.constant([])),
+  some(10, fc.array(header, { minLength: 1, maxLength: 3 })),
+  some(1, fc.constant(TWO_HOSTS)),
+);
+
+/** What costs more than its size to read. */
+const costly = fc
+  .tuple(fc.constantFrom(...Object.values(BODIES)), fc.constantFrom(100, 5_000, 50_000))
+  .map(([make, bytes]) => Buffer.from(make(bytes)));
 
 function body({ body: schema }: Operation): fc.Arbitrary<Node | Uint8Array | undefined> {
   if (!schema)
@@ -195,6 +215,7 @@ function body({ body: schema }: Operation): fc.Arbitrary<Node | Uint8Array | und
     some(1, without),
     some(1, anything),
     some(1, fc.uint8Array({ maxLength: 40 })),
+    some(1, costly),
     some(1, fc.constant(undefined)),
   );
 }

@@ -96,6 +96,7 @@ export class Lane {
     assert.ok(answer, 'the connection was closed without an answer');
     assert.ok(answer.status < 500, `${answer.status}: ${answer.text}`);
     assert.equal(answer.headers['x-injected'], undefined);
+    assert.doesNotMatch(String(answer.headers.link), /<[^/]/, 'a link is more than a path');
     assert.doesNotMatch(answer.text, /node_modules|FST_ERR|\.[jt]s:\d+:\d/);
     assertDescribed(method, path, answer);
     const own = answer.headers['idempotency-replayed'] === undefined && answer.body?.error === undefined;

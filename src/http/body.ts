@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { FaultCode } from '../kernel/errors.ts';
 import { Form, readForm } from '../kernel/form.ts';
-import { LONG_NUMBER, quoteLongNumbers } from './long-numbers.ts';
+import { isTooDeep, MAX_DEPTH } from './json-depth.ts';
+import { hasDecimals, LONG_NUMBER, quoteLongNumbers } from './long-numbers.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import { unsafeText } from './unsafe-text.ts';
 
@@ -22,11 +23,12 @@ export function formOf<S extends TSchema>(schema: S, bytes: unknown): Form<Stati
   if (!(bytes instanceof Buffer) || bytes.length === 0) return refused('required', 'must be one JSON object');
   if (!isUtf8(bytes)) return refused('format', 'must be UTF-8');
   const text = bytes.toString('utf8');
+  if (isTooDeep(text)) return refused('format', `must not be nested more than ${MAX_DEPTH} deep`);
   let body: unknown;
   let exact: unknown;
   try {
     body = JSON.parse(text);
-    exact = LONG_NUMBER.test(text) ? JSON.parse(quoteLongNumbers(text)) : body;
+    exact = LONG_NUMBER.test(text) && hasDecimals(schema) ? JSON.parse(quoteLongNumbers(text)) : body;
   } catch {
     return refused('format', 'is not valid JSON');
   }

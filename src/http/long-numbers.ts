@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox';
 import { DECIMAL_PATTERN, plainText } from '../kernel/money.ts';
 
 /** A double gives back at most 15 digits as they were written, so longer numbers are read as text. */
@@ -9,6 +10,15 @@ const DECIMAL = new RegExp(DECIMAL_PATTERN);
 const [QUOTE, BACKSLASH, PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E] = [...'"\\+-.09Ee'].map((character) =>
   character.charCodeAt(0),
 ) as [number, number, number, number, number, number, number, number, number];
+
+const withDecimals = new WeakMap<TSchema, boolean>();
+
+/** Whether a body of this schema has amounts, whose digits have to be kept. */
+export function hasDecimals(schema: TSchema): boolean {
+  const known = withDecimals.get(schema) ?? JSON.stringify(schema).includes(JSON.stringify(DECIMAL_PATTERN));
+  withDecimals.set(schema, known);
+  return known;
+}
 
 /**
  * Returns the JSON text with its long numbers as strings, so that parsing it keeps every digit. JSON.parse with a

@@ -37,7 +37,7 @@ export function unsafeText(body: unknown): Fault[] {
     const value = (container as Record<string | number, unknown>)[key];
     if (typeof key === 'string' && !isStorable(key)) faults.push(fault(nameOf(frame) || 'body'));
     else if (typeof value === 'string' && !isStorable(value)) faults.push(fault(nameOf(frame, key)));
-    else if (typeof value === 'object' && value !== null) frame = frameOf(value, frame, key);
+    else if (typeof value === 'object' && value !== null && !isEmptyList(value)) frame = frameOf(value, frame, key);
   }
   return faults;
 }
@@ -65,6 +65,9 @@ function nameOf(frame: Frame, key?: string | number): string {
     '',
   );
 }
+
+/** A body may have hundreds of thousands of them. */
+const isEmptyList = (value: object) => Array.isArray(value) && value.length === 0;
 
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 

@@ -65,9 +65,13 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
 
   app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
     if (error instanceof Refusal) return refuse(error, services.attempts, request, reply);
-    if (error.code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') throw error;
-    const kind = new Refusal('invalid_request', `The Content-Type must be application/json or ${FORM}.`);
-    return refuse(kind, services.attempts, request, reply);
+    if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+      const kind = new Refusal('invalid_request', `The Content-Type must be application/json or ${FORM}.`);
+      return refuse(kind, services.attempts, request, reply);
+    }
+    if (error.code !== 'invalid_request') throw error;
+    // A body that broke off, or a Host that is none: refused in the words of RFC 6749 like every other 400 here.
+    return refuse(new Refusal('invalid_request', error.message), services.attempts, request, reply);
   });
 
   const serve = ({ id, url, summary, description, body, response, handle }: Endpoint) =>
