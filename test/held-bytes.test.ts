@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import pino from 'pino';
+import { Evictions } from '../src/http/evictions.ts';
+import { UnreadAnswers } from '../src/http/unread-answers.ts';
 import { document } from './harness/openapi.ts';
 import { openWorld, type World } from './harness/world.ts';
 
@@ -154,4 +157,24 @@ test('a connection may have 32 requests in flight; one more is answered 503 and 
   assert.deepEqual(statuses, [...Array(32).fill('200'), '503']);
   assert.match(received(), /"code":"unavailable"/);
   assert.equal(await metric(world, `${EVICTED}{reason="pipelined_requests"}`), before + 1);
+});
+
+test('a peer that takes nothing of its answer for the longest time is cut off, however little it holds', () => {
+  const evictions = new Evictions(pino({ level: 'silent' }));
+  const answers = new UnreadAnswers(evictions, 1_000, -1);
+  const peer = (writableLength: number) => {
+    const socket = Object.assign(new EventEmitter(), {
+      writableLength,
+      bytesWritten: 10,
+      destroyed: false,
+      resetAndDestroy: () => Object.assign(socket, { destroyed: true }),
+    });
+    answers.opened(socket as unknown as Socket);
+    return socket;
+  };
+  const [stalled, idle] = [peer(10), peer(0)];
+  answers.sweep();
+  answers.stop();
+  assert.deepEqual([stalled.destroyed, idle.destroyed], [true, false]);
+  assert.equal(evictions.counts.unread_answer, 1);
 });

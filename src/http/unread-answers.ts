@@ -5,6 +5,10 @@ import type { Evictions } from './evictions.ts';
 export const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 export const MAX_PIPELINED_REQUESTS = 32;
 const SWEEP_INTERVAL_MS = 250;
+// Node's own limit is 60 s as well, but begins anew if the kernel took a part of the answer meanwhile.
+const MAX_STALL_MS = 60_000;
+// A peer that has just come has taken little, however fast it reads.
+const YOUNG_MS = 500;
 const EVICT_DOWN_TO = 7 / 8;
 // What Node and Fastify hold for a request whose answer waits behind an earlier one.
 const BYTES_PER_REQUEST = 8 * 1024;
@@ -16,8 +20,10 @@ type Connection = {
   inKernel: number;
   unreadSince: number;
   takenBefore: number;
+  taken: number;
+  takenAt: number;
 };
-type Unread = { socket: Socket; bytes: number; rate: number };
+type Unread = { socket: Socket; bytes: number; rate: number; since: number };
 
 /** The answers that peers have not taken. Those of all connections together hold at most `maxBytes` when swept. */
 export class UnreadAnswers {
@@ -25,10 +31,14 @@ export class UnreadAnswers {
   readonly #maxBytes: number;
   readonly #connections = new Map<Socket, Connection>();
   readonly #timer: NodeJS.Timeout;
+  readonly #maxStallMs: number;
+  /** The sum over all connections. */
+  #inKernel = 0;
 
-  constructor(evictions: Evictions, maxBytes = MAX_UNREAD_BYTES) {
+  constructor(evictions: Evictions, maxBytes = MAX_UNREAD_BYTES, maxStallMs = MAX_STALL_MS) {
     this.#evictions = evictions;
     this.#maxBytes = maxBytes;
+    this.#maxStallMs = maxStallMs;
     this.#timer = setInterval(() => this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
@@ -37,8 +47,13 @@ export class UnreadAnswers {
   }
 
   opened(socket: Socket): void {
-    this.#connections.set(socket, { answers: [], refused: false, inKernel: 0, unreadSince: 0, takenBefore: 0 });
-    socket.once('close', () => this.#connections.delete(socket));
+    const unread = { inKernel: 0, unreadSince: 0, takenBefore: 0, taken: 0, takenAt: 0 };
+    const connection = { answers: [], refused: false, ...unread };
+    this.#connections.set(socket, connection);
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      this.#inKernel -= connection.inKernel;
+    });
   }
 
   /**
@@ -50,6 +65,7 @@ export class UnreadAnswers {
     if (!connection) return 'admitted';
     const { answers } = connection;
     forgetFinished(answers);
+    this.#inKernel -= connection.inKernel;
     connection.inKernel = 0;
     if (connection.refused) return 'ignored';
     if (answers.length < MAX_PIPELINED_REQUESTS) {
@@ -63,11 +79,15 @@ export class UnreadAnswers {
 
   /**
    * The kernel takes 4 MB for each peer that does not read, and all connections of the machine share its memory. Node
-   * cannot tell what the kernel holds, so a large public answer counts as unread until the peer's next request.
+   * cannot tell what the kernel holds, so a large public answer counts as unread until the peer's next request. A burst of
+   * them must not wait for the next sweep.
    */
   sendsToStranger(socket: Socket, bytes: number): void {
     const connection = this.#connections.get(socket);
-    if (connection) connection.inKernel = bytes;
+    if (!connection) return;
+    this.#inKernel += bytes - connection.inKernel;
+    connection.inKernel = bytes;
+    if (this.#inKernel > this.#maxBytes) this.sweep();
   }
 
   /** The answers of requests that have arrived completely and of which nothing has been sent. */
@@ -80,19 +100,29 @@ export class UnreadAnswers {
     return this.#unread().reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Closes the connections whose peers read slowest until the others hold no more than the limit. */
+  /** Closes the connections whose peers read nothing, or read slowest until the others hold no more than the limit. */
   sweep(): void {
+    const now = performance.now();
     const unread = this.#unread();
+    for (const [socket, { unreadSince, takenAt }] of this.#connections) {
+      if (unreadSince > 0 && now - takenAt > this.#maxStallMs) this.#evict(socket);
+    }
     let held = unread.reduce((sum, { bytes }) => sum + bytes, 0);
     if (held <= this.#maxBytes) return;
-    unread.sort((a, b) => a.rate - b.rate);
+    // The oldest first among those that are equally slow.
+    unread.sort((a, b) => (a.rate === b.rate ? a.since - b.since : a.rate - b.rate));
     for (const { socket, bytes } of unread) {
       if (held <= this.#maxBytes * EVICT_DOWN_TO) return;
       held -= bytes;
-      this.#evictions.add('unread_answer');
-      // A plain close would leave the kernel with the unread bytes for minutes.
-      socket.resetAndDestroy();
+      this.#evict(socket);
     }
+  }
+
+  #evict(socket: Socket): void {
+    if (socket.destroyed) return;
+    this.#evictions.add('unread_answer');
+    // A plain close would leave the kernel with the unread bytes for minutes.
+    socket.resetAndDestroy();
   }
 
   #unread(): Unread[] {
@@ -110,9 +140,14 @@ export class UnreadAnswers {
         continue;
       }
       const taken = socket.bytesWritten - socket.writableLength;
-      if (connection.unreadSince === 0) Object.assign(connection, { unreadSince: now, takenBefore: taken });
-      const rate = (taken - connection.takenBefore) / (now - connection.unreadSince + 1);
-      found.push({ socket, bytes, rate });
+      if (connection.unreadSince === 0) {
+        Object.assign(connection, { unreadSince: now, takenBefore: taken, taken, takenAt: now });
+      }
+      if (taken !== connection.taken) Object.assign(connection, { taken, takenAt: now });
+      const { unreadSince: since, takenBefore } = connection;
+      const age = now - since;
+      const rate = age < YOUNG_MS ? Infinity : (taken - takenBefore) / age;
+      found.push({ socket, bytes, rate, since });
     }
     return found;
   }
