@@ -50,10 +50,7 @@ export class UnreadAnswers {
     const unread = { inKernel: 0, unreadSince: 0, takenBefore: 0, taken: 0, takenAt: 0 };
     const connection = { answers: [], refused: false, ...unread };
     this.#connections.set(socket, connection);
-    socket.once('close', () => {
-      this.#connections.delete(socket);
-      this.#inKernel -= connection.inKernel;
-    });
+    socket.once('close', () => this.#forget(socket, connection));
   }
 
   /**
@@ -118,8 +115,14 @@ export class UnreadAnswers {
     }
   }
 
+  #forget(socket: Socket, connection: Connection): void {
+    if (this.#connections.delete(socket)) this.#inKernel -= connection.inKernel;
+  }
+
   #evict(socket: Socket): void {
-    if (socket.destroyed) return;
+    const connection = this.#connections.get(socket);
+    if (!connection) return;
+    this.#forget(socket, connection);
     this.#evictions.add('unread_answer');
     // A plain close would leave the kernel with the unread bytes for minutes.
     socket.resetAndDestroy();
