@@ -16,10 +16,10 @@ const GONE_S = 80;
 const RUSH_S = 30;
 // Of what the process had before the slow peers came.
 const MOST_MEMORY = 1.5;
-// All kinds together, under load: each connection alone takes some 12 KB, and V8 lets a larger heap grow further.
-const MOST_MB_TOGETHER = 700;
 const KIND_MS = 4_000;
+// Beside strangers. A thousand lists at once, or all kinds together, also keep the database busy, on the same two cores.
 const MOST_HEALTH_MS = 1_000;
+const MOST_HEALTH_BESIDE_WORK_MS = 3_000;
 const MOST_P99_MS = 2_000;
 const ENTRIES = 20_000;
 
@@ -28,6 +28,8 @@ type Slow = {
   begins: (demo: Demo) => string;
   drop?: string;
   unread?: boolean;
+  /** Whether the database has to work for it. */
+  works?: boolean;
 };
 
 /** Without credentials, with most of its body. */
@@ -48,7 +50,7 @@ const kindsOf = (script: string): Slow[] => [
   { name: 'readers of the document', begins: () => get('/openapi.json'), unread: true },
   { name: 'slow headers', begins: (demo) => head(demo, 'POST'), drop: 'X-Slow: 1\r\n' },
   { name: 'slow bodies', begins: (demo) => `${head(demo, 'POST')}Content-Length: 100000\r\n\r\n{`, drop: ' ' },
-  { name: 'readers of a long list', begins: (demo) => `${head(demo, 'GET')}\r\n`, unread: true },
+  { name: 'readers of a long list', begins: (demo) => `${head(demo, 'GET')}\r\n`, unread: true, works: true },
 ];
 
 function slowPeer(url: string, { begins, unread }: Slow, demo: Demo): Socket {
@@ -95,7 +97,8 @@ export const slowPeers: Proof = {
           `${each} ${kind.name}: memory ${rest} to ${peak} MB (${ratio}), /healthz ${health} ms at most`,
         );
         if (ratio > MOST_MEMORY) fault(figures, `${kind.name}: memory ${rest} to ${peak} MB`);
-        if (health > MOST_HEALTH_MS) figures.late.push(`${kind.name}: /healthz was answered after ${health} ms`);
+        if (health > (kind.works ? MOST_HEALTH_BESIDE_WORK_MS : MOST_HEALTH_MS))
+          figures.late.push(`${kind.name}: /healthz was answered after ${health} ms`);
       }
 
       const atRest = await memoryOf(pid);
@@ -129,7 +132,8 @@ export const slowPeers: Proof = {
       const ratio = Math.round((peak / atRest) * 100) / 100;
       if (beside.refused > 0) figures.late.push(`${beside.refused} others were refused`);
       if (beside.p99 > MOST_P99_MS) figures.late.push(`others waited: p99 ${beside.p99} ms`);
-      if (peak > MOST_MB_TOGETHER) fault(figures, `memory ${peak} MB`);
+      if (ratio > MOST_MEMORY) fault(figures, `all kinds together: memory ${atRest} to ${peak} MB`);
+      if (health > MOST_HEALTH_BESIDE_WORK_MS) figures.late.push(`/healthz was answered after ${health} ms`);
       for (const { name, drop } of kinds) {
         if (drop && open.get(name) !== each) figures.late.push(`${left()} were there when others had been served`);
       }
