@@ -3,8 +3,12 @@ import type { Database } from '../kernel/database.ts';
 import { CodedError } from '../kernel/errors.ts';
 import type { Migration } from '../kernel/migrations.ts';
 import { statement } from '../kernel/sql.ts';
+import { sendProblem } from './problems.ts';
 
 const applied = statement('migrations.last', 'SELECT max(version) AS version FROM migrations');
+
+const STARTING = new CodedError('unavailable', 'The service is starting.');
+const STOPPING = new CodedError('unavailable', 'The service is stopping.');
 
 /** A transaction ends, or is ended, in less time than this: the log standing still for longer is worth a look. */
 const MAX_STALL_SECONDS = 20;
@@ -32,9 +36,9 @@ export function health(app: FastifyInstance, { db, migrations, isStarted, logSta
     stopping = true;
   });
 
-  app.get('/readyz', { config: { access: 'public' } }, async () => {
-    if (!isStarted()) throw new CodedError('unavailable', 'The service is starting.');
-    if (stopping) throw new CodedError('unavailable', 'The service is stopping.');
+  app.get('/readyz', { config: { access: 'public' } }, async (request, reply) => {
+    // Nothing is wrong, so nothing is logged: a supervisor asks again and again.
+    if (!isStarted() || stopping) return sendProblem(request, reply, stopping ? STOPPING : STARTING);
     const row = await db.first<{ version: number | null }>(applied, []);
     // A later one is of the release that follows: its migrations work while this release still runs.
     if ((row?.version ?? 0) < wanted) throw new CodedError('unavailable', 'The database has not been migrated.');
