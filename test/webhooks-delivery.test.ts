@@ -104,7 +104,11 @@ test('a record with many events goes out one after the other, over several worke
   }
   world.clock.advance({ seconds: 1 });
   await Promise.all(offices.map((one) => one.runOnce()));
-  await office.runOnce();
+  // On a busy machine a worker finds an endpoint taken by another, and looks again later.
+  for (let i = 0; i < 10 && receiver.received.length < 6 * 16; i++) {
+    world.clock.advance({ seconds: 1 });
+    await office.runOnce();
+  }
   assert.equal(receiver.received.length, 6 * 16);
   for (const id of ids) {
     const its = receiver.received.filter(({ event }) => event.record.id === id);
