@@ -238,15 +238,17 @@ test('an endpoint whose address the credential set belongs to it, until another 
   assert.equal(also_ended[0].changed_by.id, leaked.id);
 });
 
-test('a client whose secret the credential replaced belongs to it, until another credential replaces it again', async () => {
+test('a client whose secret the credential has ever replaced belongs to it, whoever replaced it again', async () => {
   const firm = await world.firm();
   const leaked = await keyOf(firm);
-  const [taken, restored] = [await clientOf(firm), await clientOf(firm)];
-  for (const { id } of [taken, restored]) await ok(leaked.caller.post(`${CLIENTS}/${id}/rotate`));
+  const [taken, hidden, restored] = [await clientOf(firm), await clientOf(firm), await clientOf(firm)];
+  for (const { id } of [taken, hidden, restored]) await ok(leaked.caller.post(`${CLIENTS}/${id}/rotate`));
+  // By itself, with a token that the credential could get: the last rotation no longer tells of the credential.
+  await ok(hidden.caller.post(`${CLIENTS}/${hidden.id}/rotate`));
   await ok(firm.post(`${CLIENTS}/${restored.id}/rotate`));
-  const made = await keyOf(taken.caller);
+  const made = [await keyOf(taken.caller), await keyOf(hidden.caller), await keyOf(restored.caller)];
   const { also_ended } = await revoke(firm, leaked.id, ALL);
-  assert.deepEqual(idsOf(also_ended), ids(taken.id, made.id));
+  assert.deepEqual(idsOf(also_ended), ids(taken.id, hidden.id, restored.id, ...made.map(({ id }) => id)));
 });
 
 test('a circle of credentials that made and took over one another is ended as a whole', async () => {

@@ -65,6 +65,7 @@ export const GRANTS: Record<string, readonly string[]> = {
     'advisers',
     'appointments',
     'cases',
+    'client_rotations',
     'clients',
     'companies',
     'custom_tags',

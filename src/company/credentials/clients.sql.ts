@@ -91,6 +91,10 @@ export const rotateClient = statement(
             rotated_by_type = $7, rotated_by_id = $8, rotated_by_name = $9
        FROM old WHERE ${isOld} AND ($5::text[] IS NULL OR old.scopes <@ $5)
      RETURNING k.*
+   ), r AS (
+     INSERT INTO client_rotations (company_id, client_id, rotated_by_type, rotated_by_id)
+     SELECT k.company_id, k.id, $7, $8 FROM k WHERE $8::uuid IS NOT NULL
+     ON CONFLICT DO NOTHING
    ), e AS (
      ${clientLog.entry('rotated', { from: 'k', at: '$4', origin: '$6', before })}
    )

@@ -6,13 +6,13 @@ import { keyLog } from './keys.sql.ts';
 
 /** What a credential made, and how all of it is ended. */
 
-const ofCompany = (type: string, table: string, by: string, where = 'true') =>
-  `SELECT '${type}' AS type, r.id FROM ${table} r
+const ofCompany = (type: string, table: string, by: string, where = 'true', id = 'r.id') =>
+  `SELECT '${type}' AS type, ${id} AS id FROM ${table} r
     WHERE r.${by}_id = c.id AND r.${by}_type = c.type AND r.company_id = $1 AND ${where}`;
 
 /**
- * The credential, what it made, what that made in turn, and so on. A client belongs to it if a credential of the set knows its
- * secret, an endpoint if one of them set its address. That can lead back in a circle, which UNION ends.
+ * The credential, what it made, what that made in turn, and so on. A client belongs to it if a credential of the set has
+ * ever replaced its secret, an endpoint if one of them set its address. That can lead back in a circle, which UNION ends.
  */
 const made = `made AS (
   SELECT $2::text AS type, $3::uuid AS id
@@ -21,7 +21,7 @@ const made = `made AS (
     ${[
       ofCompany('key', 'tokens', 'created_by', 'r.client_id IS NULL'),
       ofCompany('client', 'clients', 'created_by'),
-      ofCompany('client', 'clients', 'rotated_by'),
+      ofCompany('client', 'client_rotations', 'rotated_by', 'true', 'r.client_id'),
       ofCompany('webhook_endpoint', 'webhook_endpoints', 'created_by'),
       ofCompany('webhook_endpoint', 'webhook_endpoints', 'url_set_by'),
     ].join(' UNION ALL ')}) m
