@@ -3,56 +3,68 @@
 -- from before this migration leaves the columns as they are, so they are estimates and nothing depends on them but size.
 ALTER TABLE invoices ADD item_count integer, ADD payment_count integer;
 
--- Of how many rows the images of an entry are made, if they are many; a page of the log is cut by it. An entry of a large
--- invoice has in `was` only what its change touched: {"invoices": {…}, "changed": {table: [rows as they were]},
--- "added": {table: [ids]}}. Every thousandth version is kept whole.
-ALTER TABLE events ADD image_rows integer;
+ALTER TABLE events
+  -- For parts of a large record that `was` does not have, because copying them with every change would take megabytes: what
+  -- the change touched, {table: {"changed": [rows as they were], "added": [ids]}}. A table that is not named is whole in `was`.
+  ADD touched json,
+  -- Of how many rows the images of an entry are made, if they are many; a page of the log is cut by it.
+  ADD image_rows integer;
 
--- Returns what such an entry would have kept if it had kept everything: the rows of the next whole entry, or those that
--- are there now, with every change in between taken back. The first entry that mentions a row knows what it was.
-CREATE FUNCTION whole_invoice_entry(company uuid, in_case uuid, invoice uuid, at_position bigint) RETURNS json
+-- Returns the rows that an entry left out: those of the next entry that has them all, or the present ones, with every change
+-- in between taken back. The first entry that mentions a row knows what it was.
+CREATE FUNCTION untouched_invoice_part(company uuid, in_case uuid, invoice uuid, at_position bigint, part text) RETURNS json
 LANGUAGE sql STABLE AS $$
-  WITH entries AS MATERIALIZED (
-    SELECT e.position, e.was, e.was -> 'invoice_items' IS NOT NULL AS is_whole
-      FROM events e
-     WHERE e.company_id = company AND e.case_id = in_case AND e.record_id = invoice AND e.position >= at_position
-       AND e.was IS NOT NULL AND e.position <= coalesce((
-         SELECT n.position FROM events n
-          WHERE n.company_id = company AND n.case_id = in_case AND n.record_id = invoice AND n.position >= at_position
-            AND n.was -> 'invoice_items' IS NOT NULL
-          ORDER BY n.position LIMIT 1), e.position)
+  -- Found first and read afterwards: each may have megabytes.
+  WITH next_whole AS MATERIALIZED (
+    SELECT min(n.position) AS position FROM events n
+     WHERE n.company_id = company AND n.case_id = in_case AND n.record_id = invoice AND n.position > at_position
+       AND n.was IS NOT NULL AND n.touched -> part IS NULL
   ), whole AS MATERIALIZED (
-    SELECT was FROM entries WHERE is_whole
+    SELECT n.position, n.was -> part AS kept FROM next_whole w
+      JOIN events n ON n.company_id = company AND n.position = w.position
+  ), entries AS MATERIALIZED (
+    SELECT e.position, e.touched -> part AS touched FROM events e
+     WHERE e.company_id = company AND e.case_id = in_case AND e.record_id = invoice AND e.position >= at_position
+       AND e.position < coalesce((SELECT position FROM whole), 9223372036854775807) AND e.touched IS NOT NULL
   ), mentioned AS MATERIALIZED (
-    SELECT DISTINCT ON (m.part, m.id) m.part, m.id, m.kept
-      FROM (SELECT e.position, c.key AS part, (r.value ->> 'id')::uuid AS id, r.value AS kept
-              FROM entries e, json_each(e.was -> 'changed') c, json_array_elements(c.value) r WHERE NOT e.is_whole
+    SELECT DISTINCT ON (m.id) m.id, m.kept
+      FROM (SELECT e.position, (r.value ->> 'id')::uuid AS id, r.value AS kept
+              FROM entries e, json_array_elements(e.touched -> 'changed') r
              UNION ALL
-            SELECT e.position, a.key, i.id::uuid, NULL
-              FROM entries e, json_each(e.was -> 'added') a, json_array_elements_text(a.value) AS i (id) WHERE NOT e.is_whole) m
-     ORDER BY m.part, m.id, m.position
+            SELECT e.position, a.id::uuid, NULL FROM entries e, json_array_elements_text(e.touched -> 'added') AS a (id)) m
+     ORDER BY m.id, m.position
   ), later AS (
-    SELECT p.part, (r.value ->> 'id')::uuid AS id, r.value AS kept
-      FROM whole, (VALUES ('invoice_items'), ('payments')) AS p (part), json_array_elements(whole.was -> p.part) r
+    SELECT (r.value ->> 'id')::uuid AS id, r.value AS kept FROM whole, json_array_elements(whole.kept) r
      UNION ALL
-    SELECT 'invoice_items', t.id, to_json(t) FROM invoice_items t
-     WHERE t.company_id = company AND t.case_id = in_case AND t.invoice_id = invoice AND NOT EXISTS (SELECT FROM whole)
+    SELECT t.id, to_json(t) FROM invoice_items t
+     WHERE part = 'invoice_items' AND t.company_id = company AND t.case_id = in_case AND t.invoice_id = invoice
+       AND NOT EXISTS (SELECT FROM whole)
      UNION ALL
-    SELECT 'payments', y.id, to_json(y) FROM payments y
-     WHERE y.company_id = company AND y.case_id = in_case AND y.invoice_id = invoice AND NOT EXISTS (SELECT FROM whole)
-  ), parts AS (
-    SELECT l.part, l.kept FROM later l LEFT JOIN mentioned m USING (part, id) WHERE m.id IS NULL
-     UNION ALL
-    SELECT m.part, m.kept FROM mentioned m WHERE m.kept IS NOT NULL
+    SELECT y.id, to_json(y) FROM payments y
+     WHERE part = 'payments' AND y.company_id = company AND y.case_id = in_case AND y.invoice_id = invoice
+       AND NOT EXISTS (SELECT FROM whole)
   )
-  SELECT json_build_object(
-    'invoices', e.was -> 'invoices',
-    'invoice_items', (SELECT coalesce(json_agg(p.kept), '[]') FROM parts p WHERE p.part = 'invoice_items'),
-    'payments', (SELECT coalesce(json_agg(p.kept), '[]') FROM parts p WHERE p.part = 'payments'))
-    FROM entries e WHERE e.position = at_position
+  SELECT coalesce(json_agg(p.kept), '[]')
+    FROM (SELECT l.kept FROM later l LEFT JOIN mentioned m USING (id) WHERE m.id IS NULL
+           UNION ALL
+          SELECT m.kept FROM mentioned m WHERE m.kept IS NOT NULL) p
+$$;
+
+-- Returns what an entry would have kept if it had kept everything.
+CREATE FUNCTION whole_invoice_entry(company uuid, in_case uuid, invoice uuid, at_position bigint, was json, touched json)
+RETURNS json LANGUAGE sql STABLE AS $$
+  SELECT json_build_object('invoices', was -> 'invoices',
+    'invoice_items', CASE WHEN touched -> 'invoice_items' IS NULL THEN was -> 'invoice_items'
+                          ELSE untouched_invoice_part(company, in_case, invoice, at_position, 'invoice_items') END,
+    'payments', CASE WHEN touched -> 'payments' IS NULL THEN was -> 'payments'
+                     ELSE untouched_invoice_part(company, in_case, invoice, at_position, 'payments') END)
 $$;
 
 DO $$
+DECLARE
+  name text;
 BEGIN
-  EXECUTE format('ALTER FUNCTION whole_invoice_entry SET search_path = %I, pg_temp', current_schema());
+  FOREACH name IN ARRAY ARRAY['untouched_invoice_part', 'whole_invoice_entry'] LOOP
+    EXECUTE format('ALTER FUNCTION %I SET search_path = %I, pg_temp', name, current_schema());
+  END LOOP;
 END $$;

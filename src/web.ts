@@ -4,10 +4,9 @@ import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import type { GatherMetrics } from './http/metrics.ts';
 import { type Connection, Database } from './kernel/database.ts';
-import { endHalfSentTransactions } from './kernel/half-sent-transactions.ts';
+import { watchHalfSentTransactions } from './kernel/half-sent-transactions.ts';
 import { readMigrations } from './kernel/migrations.ts';
 import { Outcomes } from './kernel/outcomes.ts';
-import { periodically } from './kernel/periodic.ts';
 import { SecretBox } from './kernel/secret-box.ts';
 import { systemClock } from './kernel/time.ts';
 import { runWorker } from './worker.ts';
@@ -29,7 +28,6 @@ export type WebOptions = {
   gatherMetrics?: GatherMetrics;
 };
 
-const HALF_SENT_CHECK_MS = 5_000;
 // After an uncaught error a connection to the database may never be given back. The bundled database is stopped anyway.
 const MAX_STOP_MS = 40_000;
 // A burst of 1,000 connections filled Node's default of 511: a peer beyond it sends its SYN again after 1 and 3 seconds.
@@ -44,15 +42,9 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
   let started = false;
   let stopWorker = async () => {};
   let closeApp = async () => {};
-  const leaveTransactions = periodically({
-    everyMs: HALF_SENT_CHECK_MS,
-    work: async () => {
-      const ended = await endHalfSentTransactions(db);
-      if (ended > 0) logger.warn({ ended }, 'half-sent transactions were ended: the line to the database broke');
-    },
-    logger,
-    failure: 'half-sent transactions could not be looked for',
-  });
+  const works = sends && config.WORKER_CONCURRENCY > 0;
+  // A worker in this process does that as well.
+  const leaveTransactions = works ? async () => {} : watchHalfSentTransactions(db, logger);
   const stop = async () => {
     const stopped = Promise.all([closeApp(), stopWorker(), leaveTransactions()]).then(() => db.close());
     await Promise.race([stopped, pause(MAX_STOP_MS, undefined, { ref: false })]);
@@ -77,7 +69,7 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
     });
     closeApp = () => app.close();
     const url = reachable(await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG }));
-    if (sends && config.WORKER_CONCURRENCY > 0) {
+    if (works) {
       stopWorker = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
     }
     const markStarted = () => {

@@ -5,6 +5,7 @@ import { forgetOldEvents } from './events/forgetting.ts';
 import { type Connection, Database } from './kernel/database.ts';
 import { databaseClock } from './kernel/database-clock.ts';
 import { DueWorker } from './kernel/due-work.ts';
+import { watchHalfSentTransactions } from './kernel/half-sent-transactions.ts';
 import type { Outcomes } from './kernel/outcomes.ts';
 import { HOUR_MS, periodically } from './kernel/periodic.ts';
 import { SecretBox } from './kernel/secret-box.ts';
@@ -70,6 +71,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     new DueWorker({ ...limits, db: webhooksDb, queues: webhooks }),
   ];
   await Promise.all(workers.map((worker) => worker.start()));
+  const leaveTransactions = watchHalfSentTransactions(db, logger);
   const leaveEvents = periodically({
     everyMs: HOUR_MS,
     work: (signal) => forgetOldEvents(db, signal),
@@ -84,6 +86,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   });
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
+    await leaveTransactions();
     await leaveEvents();
     await leaveDeliveries();
     leaveClock();

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { Database } from '../src/kernel/database.ts';
 import { isBroken } from '../src/kernel/database-faults.ts';
 import { CodedError } from '../src/kernel/errors.ts';
+import { PrimaryClient } from '../src/kernel/primary-client.ts';
 import { longStatement, statement } from '../src/kernel/sql.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { type Firm, openWorld } from './harness/world.ts';
@@ -238,4 +239,13 @@ test('what ends a connection is told by its code: the system, the resolver, TLS 
   ])
     assert.ok(isBroken(coded(code)), code);
   for (const code of ['ERR_INVALID_ARG_TYPE', 'ERR_OUT_OF_RANGE', '']) assert.ok(!isBroken(coded(code)), code);
+});
+
+test('a connection whose settings cannot be made is not left open', async () => {
+  const name = 'case-records test settings';
+  const client = new PrimaryClient({ ...world.connection, application_name: name, sessionSql: 'SELECT 1 / 0' });
+  await assert.rejects(client.connect(), /division by zero/);
+  const open = () => world.sql('SELECT 1 FROM pg_stat_activity WHERE application_name = $1', [name]);
+  for (let i = 0; i < 500 && (await open()).length > 0; i++) await new Promise(setImmediate);
+  assert.deepEqual(await open(), []);
 });

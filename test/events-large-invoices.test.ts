@@ -140,7 +140,7 @@ test('what an entry left out is found behind the version that is kept whole, and
   const firm = await world.firm();
   const one = await create(firm, lines(60, 'first'));
   const id = one.split('/').at(-1);
-  await world.sql('UPDATE invoices SET version = 997 WHERE id = $1', [id]);
+  await world.sql('UPDATE invoices SET version = 61 WHERE id = $1', [id]);
   const states = [await stateOf(firm, one)];
   for (let i = 0; i < 7; i++) {
     const item = states.at(-1)?.items[i];
@@ -148,7 +148,7 @@ test('what an entry left out is found behind the version that is kept whole, and
     states.push(await stateOf(firm, one));
   }
   const kept = await world.sql<{ whole: boolean }>(
-    `SELECT was -> 'invoice_items' IS NOT NULL AS whole FROM events WHERE record_id = $1 AND was IS NOT NULL ORDER BY position`,
+    'SELECT touched IS NULL AS whole FROM events WHERE record_id = $1 AND was IS NOT NULL ORDER BY position',
     [id],
   );
   assert.deepEqual(
@@ -164,6 +164,25 @@ test('what an entry left out is found behind the version that is kept whole, and
     events.slice(1).map(({ before }) => before),
     states.slice(0, -1),
   );
+});
+
+test('an entry of an invoice whose items were replaced again and again is completed by few rows', async () => {
+  const firm = await world.firm();
+  const one = await create(firm, lines(60, 'first'));
+  for (let i = 0; i < 3; i++) await change(firm, one, { total: i });
+  for (let i = 0; i < 12; i++) await change(firm, one, { items: lines(200, `round ${i}`) });
+  const id = one.split('/').at(-1);
+  const [row] = await world.sql<{ whole: number; rows: number }>(
+    `SELECT count(*) FILTER (WHERE touched -> 'invoice_items' IS NULL)::int AS whole,
+            coalesce(sum(json_array_length(touched -> 'invoice_items' -> 'changed')), 0)::int AS rows
+       FROM events WHERE record_id = $1 AND was IS NOT NULL`,
+    [id],
+  );
+  assert.deepEqual(row, { whole: 12, rows: 0 }, 'each replacement keeps what it removed, whole');
+  const events = await historyOf(firm, one);
+  assert.equal(events.length, 16);
+  assert.deepEqual(events[4]?.before, events[3]?.after);
+  assert.equal(events[1]?.before.items.length, 60);
 });
 
 test('an invoice that was written before its items were counted is changed and shown like any other', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -177,4 +178,18 @@ test('a peer that takes nothing of its answer for the longest time is cut off, h
   answers.stop();
   assert.deepEqual([stalled.destroyed, idle.destroyed], [true, false]);
   assert.equal(evictions.counts.unread_answer, 1);
+});
+
+test('a further request does not show that a peer has read what the kernel holds for it', () => {
+  const answers = new UnreadAnswers(new Evictions(pino({ level: 'silent' })), 1_000_000);
+  const socket = Object.assign(new EventEmitter(), { writableLength: 0, bytesWritten: 0 }) as unknown as Socket;
+  answers.opened(socket);
+  answers.sendsToStranger(socket, 5_000);
+  answers.admit({ socket } as IncomingMessage, { writableFinished: true } as ServerResponse);
+  assert.equal(answers.bytes, 5_000);
+  answers.sendsToStranger(socket, 5_000);
+  assert.equal(answers.bytes, 10_000);
+  socket.emit('close');
+  assert.equal(answers.bytes, 0);
+  answers.stop();
 });

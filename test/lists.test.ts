@@ -366,6 +366,15 @@ test('a second page that is too long for one text begins where it should', async
   assert.deepEqual(second.body, all.body.slice(12, 24));
 });
 
+test('few invoices with long headings come in pieces', async () => {
+  const firm = await world.firm();
+  await fillInvoices(firm, 20, 1);
+  await world.sql(`UPDATE invoices SET recipients_name = repeat('x', 300000) WHERE case_id = $1`, [firm.caseId]);
+  const all = await firm.get(`${firm.path}/invoices`);
+  assert.ok(inPieces(all));
+  assert.equal(all.body.length, 20);
+});
+
 test('few interactions with long notes come in pieces', async () => {
   const firm = await world.firm();
   await fill(firm, 150);

@@ -45,7 +45,7 @@ export type CaseLists = {
   page: Statement;
   /** The elements, some in a row, to be read row by row: as for `matching`. */
   pieces: Statement;
-  /** The same of a page: as for `page`. */
+  /** The elements of a page, some in a row. Its parameters are those of `page`. */
   pagePieces: Statement;
 };
 

@@ -87,7 +87,7 @@ function shownFrom(logs: readonly RecordLog[]) {
   };
   const joins = `
     LEFT JOIN LATERAL (
-      SELECT n.before, n.was, n.position, n.image_rows FROM events n
+      SELECT n.before, n.was, n.position, n.touched FROM events n
        WHERE n.company_id = e.company_id AND n.case_id = e.case_id AND n.record_id = e.record_id AND n.position > e.position
        ORDER BY n.position LIMIT 1) n ON true
     CROSS JOIN LATERAL (
@@ -99,8 +99,8 @@ function shownFrom(logs: readonly RecordLog[]) {
       SELECT s.images[1] AS before, s.images[2] AS after
         FROM (SELECT ARRAY(
           SELECT CASE WHEN w.was IS NULL THEN w.before ELSE ${byRecord(({ shown }) => shown?.('w'))} END
-            FROM (VALUES (1, e.before, e.was, e.position, e.image_rows), (2, t.before, t.was, n.position, n.image_rows))
-                   AS w (place, before, was, position, image_rows) ORDER BY w.place) AS images
+            FROM (VALUES (1, e.before, e.was, e.position, e.touched), (2, t.before, t.was, n.position, n.touched))
+                   AS w (place, before, was, position, touched) ORDER BY w.place) AS images
           OFFSET 0) s OFFSET 0) a`;
   const changed = `CASE WHEN a.before IS NOT NULL AND a.after IS NOT NULL THEN ARRAY(
     SELECT coalesce(x.key, y.key) FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key

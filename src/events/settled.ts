@@ -5,7 +5,15 @@ import { settledEvents } from './events.sql.ts';
 /** Up to where the log can be read without missing anything, and the last position that was ever given. */
 export type Settled = { settled: bigint; last: bigint };
 
-type Reading = { known: bigint | undefined; running: Promise<Settled> | undefined; next: Promise<Settled> | undefined };
+/**
+ * `known`: up to where the log could last be read. It may be the position of an undone write, which a crash of the database
+ * gives again, so it holds only while no connection breaks: `breaks` is how many had broken then.
+ */
+type Reading = {
+  known: { position: bigint; breaks: number } | undefined;
+  running: Promise<Settled> | undefined;
+  next: Promise<Settled> | undefined;
+};
 const readings = new WeakMap<Database, Reading>();
 
 const PATIENCE = '200 milliseconds';
@@ -35,10 +43,15 @@ export function readSettled({ database }: Executor): Promise<Settled> {
 }
 
 async function look(db: Database, reading: Reading): Promise<Settled> {
-  const patience = reading.known === undefined ? FIRST_PATIENCE : PATIENCE;
-  const row = await db.first<{ settled: string | null; last: string }>(settledEvents, [patience]);
-  const settled = row?.settled ? BigInt(row.settled) : reading.known;
-  if (settled === undefined) throw new CodedError('unavailable', 'A change is taking long to be written. Try again.');
-  reading.known = reading.known !== undefined && reading.known > settled ? reading.known : settled;
-  return { settled: reading.known, last: BigInt(row?.last ?? 0) };
+  const before = reading.known?.breaks === db.breaks ? reading.known : undefined;
+  const row = await db.first<{ settled: string | null; last: string }>(settledEvents, [
+    before ? PATIENCE : FIRST_PATIENCE,
+  ]);
+  const { breaks } = db;
+  const known = before?.breaks === breaks ? before.position : undefined;
+  const found = row?.settled ? BigInt(row.settled) : known;
+  if (found === undefined) throw new CodedError('unavailable', 'A change is taking long to be written. Try again.');
+  const settled = known !== undefined && known > found ? known : found;
+  reading.known = { position: settled, breaks };
+  return { settled, last: BigInt(row?.last ?? 0) };
 }

@@ -4,7 +4,10 @@ import { DECIMAL_PATTERN, plainText } from '../kernel/money.ts';
 /** A double gives back at most 15 digits as they were written, so longer numbers are read as text. */
 export const LONG_NUMBER = /\d[\d.]{15}/;
 const MIN_LENGTH = 16;
-/** A number far beyond any amount stays a number: written out, one of 20 characters could take 400. */
+/**
+ * A number far beyond any amount, or so small that it counts as 0, stays a number: written out, one of 20 characters could
+ * take 400.
+ */
 const MAX_ADDED_DIGITS = 40;
 const DECIMAL = new RegExp(DECIMAL_PATTERN);
 const [QUOTE, BACKSLASH, PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E] = [...'"\\+-.09Ee'].map((character) =>

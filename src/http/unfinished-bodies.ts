@@ -142,7 +142,7 @@ class UnfinishedBody {
 
 const EVICTED = new CodedError(
   'unavailable',
-  'Too many requests have bodies that arrive slowly. Send it again, and send the body at once.',
+  'Too many requests have bodies that arrive slowly. Send it again, with the whole body in one go.',
 );
 
 const tooLarge = (limit: number) => new CodedError('body_too_large', `A body may have at most ${limit} bytes.`);

@@ -7,6 +7,8 @@ export const MAX_PIPELINED_REQUESTS = 32;
 const SWEEP_INTERVAL_MS = 250;
 // Node's own limit is 60 s as well, but begins anew if the kernel took a part of the answer meanwhile.
 const MAX_STALL_MS = 60_000;
+// What the kernel holds for one connection at most, in its usual settings.
+const MAX_KERNEL_BYTES = 6 * 1024 * 1024;
 // A peer that has just come has taken little, however fast it reads.
 const YOUNG_MS = 500;
 const EVICT_DOWN_TO = 7 / 8;
@@ -62,8 +64,6 @@ export class UnreadAnswers {
     if (!connection) return 'admitted';
     const { answers } = connection;
     forgetFinished(answers);
-    this.#inKernel -= connection.inKernel;
-    connection.inKernel = 0;
     if (connection.refused) return 'ignored';
     if (answers.length < MAX_PIPELINED_REQUESTS) {
       answers.push(answer);
@@ -76,14 +76,15 @@ export class UnreadAnswers {
 
   /**
    * The kernel takes 4 MB for each peer that does not read, and all connections of the machine share its memory. Node
-   * cannot tell what the kernel holds, so a large public answer counts as unread until the peer's next request. A burst of
-   * them must not wait for the next sweep.
+   * cannot tell what the kernel holds, and a next request does not show that the peer has read anything, so a large public
+   * answer counts as unread until its connection ends. A burst of them must not wait for the next sweep.
    */
   sendsToStranger(socket: Socket, bytes: number): void {
     const connection = this.#connections.get(socket);
     if (!connection) return;
-    this.#inKernel += bytes - connection.inKernel;
-    connection.inKernel = bytes;
+    const more = Math.min(bytes, MAX_KERNEL_BYTES - connection.inKernel);
+    this.#inKernel += more;
+    connection.inKernel += more;
     if (this.#inKernel > this.#maxBytes) this.sweep();
   }
 

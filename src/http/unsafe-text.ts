@@ -66,7 +66,7 @@ function nameOf(frame: Frame, key?: string | number): string {
   );
 }
 
-/** A body may have hundreds of thousands of them. */
+/** An empty list needs no walk, and a body may have hundreds of thousands of empty lists. */
 const isEmptyList = (value: object) => Array.isArray(value) && value.length === 0;
 
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();

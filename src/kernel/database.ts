@@ -116,9 +116,15 @@ export class Database extends Executor {
   /** Told of every statement, for the metrics. */
   onStatement: (name: string, seconds: number) => void = () => {};
   onSeveral: OnSeveral = () => {};
+  /** How many connections have broken. While it stays the same, the server has not crashed and not been replaced. */
+  breaks = 0;
 
-  constructor({ connection, poolSize, onError = () => {} }: DatabaseOptions) {
+  constructor({ connection, poolSize, onError: tell = () => {} }: DatabaseOptions) {
     super();
+    const onError = (error: Error) => {
+      this.breaks++;
+      tell(error);
+    };
     const settings = {
       ...connection,
       connectionTimeoutMillis: CONNECT_MS,
@@ -244,6 +250,7 @@ export class Database extends Executor {
     try {
       return await ask(pipelines, query);
     } catch (error) {
+      if (isBroken(error)) this.breaks++;
       // Nobody may have noticed yet that an idle connection broke. What only reads can be asked again on another.
       const again = isUnprepared(error) || (isBroken(error) && READS.test(query.text));
       return await (again ? ask(pipelines, query).catch(unlessUnavailable) : unlessUnavailable(error));

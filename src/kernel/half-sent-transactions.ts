@@ -1,4 +1,6 @@
+import type { Logger } from 'pino';
 import type { Database } from './database.ts';
+import { periodically } from './periodic.ts';
 import { statement } from './sql.ts';
 
 /**
@@ -28,3 +30,17 @@ const endHalfSent = statement(
 export async function endHalfSentTransactions(db: Database, maxWaitSeconds = MAX_WAIT_SECONDS): Promise<number> {
   return (await db.rows(endHalfSent, [maxWaitSeconds])).length;
 }
+
+const CHECK_INTERVAL_MS = 5_000;
+
+/** Ends half-sent transactions from now on. Returns the function that stops it. */
+export const watchHalfSentTransactions = (db: Database, logger: Logger): (() => Promise<void>) =>
+  periodically({
+    everyMs: CHECK_INTERVAL_MS,
+    work: async () => {
+      const ended = await endHalfSentTransactions(db);
+      if (ended > 0) logger.warn({ ended }, 'half-sent transactions were ended: the line to the database broke');
+    },
+    logger,
+    failure: 'half-sent transactions could not be looked for',
+  });

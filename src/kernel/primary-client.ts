@@ -33,7 +33,13 @@ export class PrimaryClient extends pg.Client {
   override connect(callback: (error: Error) => void): void;
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
     const connected = super.connect().then(async () => {
-      if (this.#sessionSql !== undefined) await this.query(this.#sessionSql);
+      try {
+        if (this.#sessionSql !== undefined) await this.query(this.#sessionSql);
+      } catch (error) {
+        // The pool forgets a connection that could not be made, and would leave this one open.
+        this.connection.stream.destroy();
+        throw error;
+      }
       return this;
     });
     if (!callback) return connected;

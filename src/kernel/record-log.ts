@@ -25,6 +25,8 @@ type Entry = {
   origin: string;
   /** What the record was, as its log keeps it. */
   before?: string;
+  /** Of parts that `before` leaves out: what the change touched, or null. */
+  touched?: string;
   /** Of how many rows the images of the entry are made, if they are many, or null. */
   imageRows?: string;
 };
@@ -81,10 +83,14 @@ export function logOf<Verb extends string>(
     current: `SELECT ${kept} FROM ${table} ${as} WHERE ${key.company} = e.company_id AND ${key.case} = e.case_id AND ${key.id} = e.record_id`,
     exists: `SELECT 1 FROM ${table} ${as}
       WHERE ${key.company} = $1 AND ${key.id} = $2 AND ${key.case} = $3`,
-    entry: (verb: Verb, { from, at, origin, before, imageRows }: Entry) =>
-      `INSERT INTO events (company_id, case_id, record_id, type, at, origin${before ? `, ${column}` : ''}${imageRows ? ', image_rows' : ''})
-       SELECT ${key.company}, ${key.case}, ${key.id}, '${record}.${verb}', ${at}::timestamptz, ${origin}::json${before ? `, ${before}` : ''}${imageRows ? `, ${imageRows}` : ''}
-         FROM ${from}`,
+    entry: (verb: Verb, { from, at, origin, before, touched, imageRows }: Entry) => {
+      const optional = Object.entries({ [column]: before, touched, image_rows: imageRows }).filter(([, sql]) => sql);
+      const names = optional.map(([name]) => `, ${name}`).join('');
+      const values = optional.map(([, sql]) => `, ${sql}`).join('');
+      return `INSERT INTO events (company_id, case_id, record_id, type, at, origin${names})
+       SELECT ${key.company}, ${key.case}, ${key.id}, '${record}.${verb}', ${at}::timestamptz, ${origin}::json${values}
+         FROM ${from}`;
+    },
   };
 }
 

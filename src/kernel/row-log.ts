@@ -5,6 +5,8 @@ import { json } from './sql.ts';
 /** Gives what stands in FROM for the rows of a table. */
 export type RowsOf = (table: string) => string;
 
+/** The condition that all parts meet. */
+export const EVERY_PART = 'true';
 /** SQL: which rows are changed or removed (a condition on `part`), and the ids of those that are added (uuid[]). */
 type Touched = Record<string, { changed?: string; added?: string }>;
 
@@ -47,10 +49,14 @@ type Part = {
   count?: (record: string) => string;
 };
 
-/** An entry of a record with more parts than this keeps only those that its change touched. */
+/** An entry keeps all parts of a kind up to this many; of more it keeps those that its change touched. */
 export const MAX_WHOLE_PARTS = 50;
-/** So that no more entries than this are read to tell what one of them left out. */
-const WHOLE_EVERY_VERSIONS = 1_000;
+/**
+ * Now and then an entry keeps all parts however many they are, so that an entry that left them out can be completed by
+ * reading fewer further entries than it has parts. On average a change then copies 16 parts at most.
+ */
+const MIN_WHOLE_INTERVAL = 64;
+const PARTS_PER_COPY = 16;
 
 /**
  * The log of a record that belongs to a case. `parts` are the tables with further rows of the record. `wholeEntry` is the
@@ -67,31 +73,35 @@ export function rowLog<const Verb extends string>(
   const key = { company: `${as}.company_id`, case: `${as}.case_id`, id: `${as}.id` };
   const rowsOf = (name: string, condition?: string) =>
     `ARRAY(SELECT part FROM ${name} part WHERE ${parts[name]?.isPart('part', as)}${condition ? ` AND ${condition}` : ''})`;
+  const names = Object.keys(parts);
   const wholeOf = (row: string) =>
-    json({ [table]: row, ...Object.fromEntries(Object.keys(parts).map((name) => [name, rowsOf(name)])) });
-  const touchedOf = (row: string, touched: Touched) => {
-    const entries = Object.entries(touched);
-    const changed = entries.flatMap(([name, { changed }]) => (changed ? [[name, rowsOf(name, changed)]] : []));
-    const added = entries.flatMap(([name, { added }]) => (added ? [[name, added]] : []));
-    return json({
-      [table]: row,
-      changed: json(Object.fromEntries(changed)),
-      added: json(Object.fromEntries(added)),
-    });
+    json({ [table]: row, ...Object.fromEntries(names.map((name) => [name, rowsOf(name)])) });
+  /** Stands beside the record as it was seen: how many parts it has. OFFSET 0 keeps it from being worked out again. */
+  const counted = `CROSS JOIN LATERAL (SELECT ${names.map((name) => `${parts[name]?.count?.('seen')} AS ${name}`).join(', ')} OFFSET 0) counted`;
+  /** SQL: whether an entry keeps all parts of this kind. If all of them are changed, there is nothing to leave out. */
+  const isWhole = (name: string, touched: Touched) => {
+    if (touched[name]?.changed === EVERY_PART) return 'true';
+    const interval = `greatest(${MIN_WHOLE_INTERVAL}, counted.${name} / ${PARTS_PER_COPY})`;
+    return `(counted.${name} <= ${MAX_WHOLE_PARTS} OR seen.version % ${interval} = 0)`;
   };
-  const countOf = (row: string) =>
-    Object.values(parts)
-      .flatMap(({ count }) => count?.(row) ?? [])
-      .join(' + ');
-  const keptOf = (row: string, touched: Touched) =>
-    wholeEntry === undefined
-      ? wholeOf(row)
-      : `CASE WHEN ${countOf(row)} <= ${MAX_WHOLE_PARTS} OR ${row}.version % ${WHOLE_EVERY_VERSIONS} = 0
-              THEN ${wholeOf(row)} ELSE ${touchedOf(row, touched)} END`;
-  const imageRowsOf = (row: string, touched: Touched) => {
-    const added = Object.values(touched).flatMap(({ added }) => (added ? [`cardinality(${added})`] : []));
-    const after = [countOf(row), ...added].join(' + ');
-    return `CASE WHEN ${after} > ${MAX_WHOLE_PARTS} THEN ${countOf(row)} + ${after} END`;
+  const keptOf = (touched: Touched) => {
+    const kept = names.map((name) => [name, `CASE WHEN ${isWhole(name, touched)} THEN ${rowsOf(name)} END`]);
+    return wholeEntry === undefined ? wholeOf('seen') : json({ [table]: 'seen', ...Object.fromEntries(kept) });
+  };
+  const touchedOf = (touched: Touched) => {
+    const left = names.filter((name) => isWhole(name, touched) !== 'true');
+    const fields = left.map((name) => {
+      const { changed, added } = touched[name] ?? {};
+      const rows = json({ ...(changed && { changed: rowsOf(name, changed) }), ...(added && { added }) });
+      return [name, `CASE WHEN NOT ${isWhole(name, touched)} THEN ${rows} END`];
+    });
+    const allWhole = left.map((name) => isWhole(name, touched)).join(' AND ');
+    return `CASE WHEN NOT (${allWhole}) THEN json_strip_nulls(${json(Object.fromEntries(fields))}) END`;
+  };
+  const imageRowsOf = (touched: Touched) => {
+    const before = names.map((name) => `counted.${name}`).join(' + ');
+    const added = Object.values(touched).flatMap(({ added }) => (added ? [` + cardinality(${added})`] : []));
+    return `CASE WHEN ${before}${added.join('')} > ${MAX_WHOLE_PARTS} THEN 2 * (${before})${added.join('')} END`;
   };
   const kept = wholeOf(as);
   const log = logOf(options, key, kept, 'was');
@@ -99,8 +109,8 @@ export function rowLog<const Verb extends string>(
   const wasOf = (entry: string) =>
     wholeEntry === undefined
       ? `${entry}.was`
-      : `CASE WHEN ${entry}.image_rows IS NULL THEN ${entry}.was
-              ELSE ${wholeEntry}(e.company_id, e.case_id, e.record_id, ${entry}.position) END`;
+      : `CASE WHEN ${entry}.touched IS NULL THEN ${entry}.was
+              ELSE ${wholeEntry}(e.company_id, e.case_id, e.record_id, ${entry}.position, ${entry}.was, ${entry}.touched) END`;
   return {
     ...log,
     kept,
@@ -110,21 +120,22 @@ export function rowLog<const Verb extends string>(
         FROM json_to_record(${wasOf(entry)}) AS kept (${[table, ...Object.keys(parts)].map((name) => `${name} json`).join(', ')}),
              json_populate_record(NULL::${table}, kept.${table}) ${as})`,
     change: ({ verb, set, where = 'true', returning = `${as}.*`, touched = {}, read, at, origin, given = ONE }) => {
+      const partial = wholeEntry !== undefined;
       // The parts are found by what no change of the record changes.
       const [beside, onto, seen, before] = read
         ? ['', read.version, '', `${read.was}::json`]
-        : [`${table} seen`, 'seen.version', ` AND ${isIt('seen')}`, `${as}.was`];
+        : [`${table} seen ${partial ? counted : ''}`, 'seen.version', ` AND ${isIt('seen')}`, `${as}.was`];
       const from = [given.from, beside].filter((source) => source !== '').join(', ');
       const changed = `${set ? `${set}, ` : ''}updated_at = ${at}, version = ${as}.version + 1`;
-      const was = read ? '' : `, ${keptOf('seen', touched)} AS was`;
-      const rows = wholeEntry === undefined ? '' : `, ${imageRowsOf('seen', touched)} AS image_rows`;
-      const imageRows = wholeEntry === undefined ? {} : { imageRows: `${as}.image_rows` };
+      const was = read ? '' : `, ${keptOf(touched)} AS was`;
+      const rows = partial ? `, ${touchedOf(touched)} AS touched, ${imageRowsOf(touched)} AS image_rows` : '';
+      const further = partial ? { touched: `${as}.touched`, imageRows: `${as}.image_rows` } : {};
       return `${as} AS (
         UPDATE ${table} ${as} SET ${given.here(changed)} ${from && `FROM ${from}`}
          WHERE ${given.here(`${isIt(as)}${seen} AND ${as}.version = ${onto} AND ${where}`)}
         RETURNING ${returning}${given.here(was + rows)}${given.carried}
       ), e AS (
-        ${given.behind(log.entry(verb, { from: as, at, origin, before, ...imageRows }))}
+        ${given.behind(log.entry(verb, { from: as, at, origin, before, ...further }))}
       )`;
     },
   };

@@ -1,4 +1,4 @@
-import { MAX_WHOLE_PARTS } from '../../kernel/row-log.ts';
+import { EVERY_PART, MAX_WHOLE_PARTS } from '../../kernel/row-log.ts';
 import { forSeveral } from '../../kernel/several.ts';
 import { inParts, limit, statement } from '../../kernel/sql.ts';
 import { caseLists } from '../case-list.sql.ts';
@@ -22,7 +22,11 @@ export const invoiceLists = caseLists('invoices', {
   own: ['text', 'boolean'],
   filters: 3,
   element: element('$3'),
-  large: { parts: `CROSS JOIN ${items('$4')}`, bytes: `(${BYTES_OF_HEADING} + ${BYTES_OF_ITEM} * ${itemCount('v')})` },
+  large: {
+    parts: `CROSS JOIN ${items('$4')}`,
+    bytes: `(${BYTES_OF_HEADING} + octet_length(v.recipients_name) + octet_length(v.terms) + octet_length(v.payment_terms)
+      + ${BYTES_OF_ITEM} * ${itemCount('v')})`,
+  },
   order: 'v.date_created DESC, v.created_at DESC, v.id DESC',
 });
 
@@ -108,7 +112,7 @@ export const updateInvoice = inParts<UpdatePart>('invoices.update', (parts) => {
   const types = adds ? [...UPDATED, ...LINES] : UPDATED;
   const counts = [parts.includes('removed') ? '0' : itemCount('v'), ...(adds ? [`cardinality(${IDS})`] : [])];
   const touched = {
-    ...(parts.includes('removed') && { changed: 'true' }),
+    ...(parts.includes('removed') && { changed: EVERY_PART }),
     ...(adds && { added: IDS }),
   };
   return forSeveral(

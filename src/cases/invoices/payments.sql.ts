@@ -12,7 +12,7 @@ export const listPayments = statement(
     GROUP BY v.id`,
 );
 
-/** $1 company, $2 case, $3 invoice. Each entry of its log holds all of them. */
+/** $1 company, $2 case, $3 invoice. Reversed payments count as well. */
 export const paymentLimit = limit(
   'payments of an invoice',
   1_000,

@@ -11,7 +11,7 @@ export const AlsoQuery = Type.Object({
     Type.String({
       maxLength: 100,
       description:
-        'What is ended with it, by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, ' +
+        'What is ended with the credential, separated by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, ' +
         'directly or through what it made: endpoints and clients are disabled, keys revoked.',
       examples: ['endpoints,keys,clients'],
     }),
