@@ -56,7 +56,7 @@ export async function largeInvoices(
   };
   const changed = await line.send({ method: 'PATCH', path: `${list}/${id}`, body });
   const [{ size } = { size: 0 }] = await site.sql<{ size: number }>(
-    'SELECT max(length(was::text))::int AS size FROM events WHERE record_id = $1',
+    'SELECT max(length(was::text) + coalesce(length(touched::text), 0))::int AS size FROM events WHERE record_id = $1',
     [id],
   );
   const log = `a change of ${JSON.stringify(body).length} bytes to an invoice of ${ITEMS} items adds ${size} bytes to the event log`;

@@ -129,7 +129,7 @@ test('a small change of an invoice of 1,000 items adds less than 2 kB to the log
   await ok(firm.post(`${one}/payments`, { amount: '1.00' }));
   await ok(firm.post(`${one}/sent`, {}));
   const rows = await world.sql<{ type: string; size: number }>(
-    'SELECT type, length(was::text) AS size FROM events WHERE record_id = $1 AND was IS NOT NULL ORDER BY position',
+    'SELECT type, length(was::text) + coalesce(length(touched::text), 0) AS size FROM events WHERE record_id = $1 AND was IS NOT NULL ORDER BY position',
     [one.split('/').at(-1)],
   );
   assert.equal(rows.length, 5);
