@@ -115,10 +115,11 @@ async function fillInteractions(client: pg.Client, count: number): Promise<void>
 async function fillInvoices(client: pg.Client, count: number): Promise<void> {
   await client.query(
     `INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total,
-       vat_amount, total, terms, payment_terms, recipients_name, paid, created_at, updated_at)
+       vat_amount, total, terms, payment_terms, recipients_name, paid, created_at, updated_at,
+       item_count, payment_count)
      SELECT company_id, case_id, uuidv7(), 'INV-' || n, gen_random_uuid(), now() - n * interval '9 days',
             now() - n * interval '9 days' + interval '30 days', 20, 300, 60, 360, 'Terms', '30 days', 'Ms Jo Doe',
-            CASE WHEN n % 4 = 0 THEN 360 ELSE 0 END, now(), now()
+            CASE WHEN n % 4 = 0 THEN 360 ELSE 0 END, now(), now(), 3, CASE WHEN n % 4 = 0 THEN 1 ELSE 0 END
        FROM ${perCase(count)} c`,
   );
   await client.query(

@@ -97,10 +97,11 @@ function smallTexts(list: CaseList, matching: string): Texts {
   const { rows, element, order } = list.entries ?? itself;
   const counted = rows(matching);
   const entries = `SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) AS n ${counted}`;
+  // The text is put together by a subquery: named twice in one, the server would put it together twice.
   const ifShort = (elementText: string, by: string, from: string) =>
-    `SELECT CASE WHEN count(*) <= ${MAX_WHOLE_RECORDS}
-                  AND coalesce(octet_length(${joinedText(elementText, by)}), 0) <= ${MAX_WHOLE_BYTES}
-                 THEN ${arrayText(elementText, by)} END AS json, count(*) AS n FROM ${from}`;
+    `SELECT CASE WHEN f.n <= ${MAX_WHOLE_RECORDS} AND coalesce(octet_length(f.elements), 0) <= ${MAX_WHOLE_BYTES}
+                 THEN '[' || coalesce(f.elements, '') || ']' END AS json, f.n
+       FROM (SELECT ${joinedText(elementText, by)} AS elements, count(*) AS n FROM ${from}) f`;
   const few = `LIMIT ${MAX_WHOLE_RECORDS + 1}`;
   return {
     all: ifShort(
