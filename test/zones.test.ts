@@ -56,7 +56,7 @@ test('an instant is shown as the wall time that Temporal gives it', () => {
   fc.assert(
     fc.property(moments, ({ zone, seconds }) => {
       const expected = fromSeconds(seconds).toZonedDateTimeISO(zone).toPlainDateTime();
-      const shown = showWallTimes(`"${zoneMark(zone)}${(seconds + EPOCH_SHIFT).toString(16)}"`);
+      const shown = showWallTimes(`"${zoneMark(zone)}${seconds + EPOCH_SHIFT}"`);
       assert.equal(shown, `"${expected.toString({ smallestUnit: 'second' }).replace('T', ' ')}"`, zone);
     }),
     RUNS,

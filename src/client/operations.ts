@@ -2729,7 +2729,7 @@ export type Operations = {
   /** Disable an API client. It gets no more tokens, and those it has stop working within two seconds and make nothing more from this moment. The answer says what it made that still works; `also` ends that too, in the same transaction. A client that was disabled before answers alike. */
   disableClient: {
     input: {
-      /** What is ended with it, by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, directly or through what it made: endpoints and clients are disabled, keys revoked. */
+      /** What is ended with the credential, separated by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, directly or through what it made: endpoints and clients are disabled, keys revoked. */
       also?: string | undefined;
       /** The client. */
       clientId: string;
@@ -2786,7 +2786,7 @@ export type Operations = {
   /** Revoke an API key. It stops working within two seconds, makes nothing more from this moment, and stays in the list. The answer says what it made that still works; `also` ends that too, in the same transaction. A key that was revoked before answers alike. */
   revokeKey: {
     input: {
-      /** What is ended with it, by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, directly or through what it made: endpoints and clients are disabled, keys revoked. */
+      /** What is ended with the credential, separated by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, directly or through what it made: endpoints and clients are disabled, keys revoked. */
       also?: string | undefined;
       /** The key. */
       keyId: string;

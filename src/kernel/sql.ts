@@ -64,7 +64,7 @@ export const iso = (column: string): string => `to_char(${column} AT TIME ZONE '
 
 /** A wall time in the zone whose mark the parameter is (`zoneMark`), as `showWallTimes` reads it. */
 export const wall = (column: string, zone: string): string =>
-  `(${zone}::text || to_hex(floor(extract(epoch FROM ${column}))::bigint + ${EPOCH_SHIFT}))`;
+  `(${zone}::text || (floor(extract(epoch FROM ${column})) + ${EPOCH_SHIFT})::text)`;
 
 /** An expression, and the same as JSON text. */
 export type Field = { readonly sql: string; readonly text: string };

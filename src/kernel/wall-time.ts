@@ -1,35 +1,37 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { writeTime } from './calendar.ts';
 import { type Zone, zoneOf } from './zones.ts';
 
 /**
  * Statements write a wall time as the mark of its zone, which is a parameter, and the seconds since 1970; it is turned
  * into text here. So one time zone database, that of Temporal, reads and shows: PostgreSQL's own may be older, and an
- * hour off. A mark has 36 random bits, so that no text of a caller is taken for one, and is as long as what takes its
- * place. It begins with a character that hardly any text holds, because it is looked for in every answer.
+ * hour off. A mark is as long as what takes its place, and has 34 random bits, ten of them of its zone, so that no text of
+ * a caller is taken for one. It begins with a character that hardly any text holds: it is looked for in every answer.
  */
-const MARK = `\x7f${randomBytes(5).toString('base64url').slice(0, 6)}`;
+const MARK = `\x7f${randomBytes(3).toString('base64url')}`;
 const MARK_LENGTH = MARK.length + 2;
-const LENGTH = MARK_LENGTH + 10;
-/** Gives every second of the years 1000 to 9999 ten hexadecimal digits. */
+const LENGTH = MARK_LENGTH + 12;
+/** Gives every second of the years 1000 to 9999 twelve digits. */
 export const EPOCH_SHIFT = 140_000_000_000;
 
 /** The two digits of a zone go from 0 to W: nothing that JSON escapes, and more than there are zones. */
 const RADIX = 40;
-const HALF_DIGITS = 5;
-const [QUOTE, ZERO, NINE, LOWER_A] = [...Buffer.from('"09a')] as [number, number, number, number];
+const [QUOTE, ZERO] = [...Buffer.from('"0')] as [number, number];
 const MARK_BYTES = Buffer.from(MARK);
 const FIRST = MARK_BYTES[0] as number;
 
-const zones: Zone[] = [];
+/** By the number that the two digits of its mark make. */
+const zones: (Zone | undefined)[] = new Array(RADIX * RADIX).fill(undefined);
 const marks = new Map<string, string>();
 
 /** What a statement is given for a zone. */
 export function zoneMark(zone: string): string {
   const known = marks.get(zone);
   if (known !== undefined) return known;
-  const mark = MARK + String.fromCharCode(ZERO + Math.floor(zones.length / RADIX), ZERO + (zones.length % RADIX));
-  zones.push(zoneOf(zone));
+  const free = [...zones.keys()].filter((number) => zones[number] === undefined);
+  const number = free[randomInt(free.length)] as number;
+  const mark = MARK + String.fromCharCode(ZERO + Math.floor(number / RADIX), ZERO + (number % RADIX));
+  zones[number] = zoneOf(zone);
   marks.set(zone, mark);
   return mark;
 }
@@ -45,11 +47,11 @@ export function showWallTimes(json: string): string {
   bytes.write(json);
   for (let at = bytes.indexOf(FIRST); at >= 0; at = bytes.indexOf(FIRST, at + 1)) {
     if (!isMark(bytes, at) || bytes[at - 1] !== QUOTE || bytes[at + LENGTH] !== QUOTE) continue;
-    const zone = zones[zoneNumberIn(bytes, at + MARK.length)];
-    const high = hexadecimalIn(bytes, at + MARK_LENGTH);
-    const low = hexadecimalIn(bytes, at + MARK_LENGTH + HALF_DIGITS);
-    if (zone === undefined || high < 0 || low < 0) continue;
-    const seconds = high * 16 ** HALF_DIGITS + low - EPOCH_SHIFT;
+    const zone = zones[numberIn(bytes, at + MARK.length, at + MARK_LENGTH, RADIX)];
+    const millions = numberIn(bytes, at + MARK_LENGTH, at + MARK_LENGTH + 6, 10);
+    const rest = numberIn(bytes, at + MARK_LENGTH + 6, at + LENGTH, 10);
+    if (zone === undefined || millions < 0 || rest < 0) continue;
+    const seconds = millions * 1_000_000 + rest - EPOCH_SHIFT;
     writeTime(bytes, at, seconds + zone.offsetAt(seconds));
   }
   return bytes.toString();
@@ -60,21 +62,13 @@ function isMark(bytes: Buffer, at: number): boolean {
   return true;
 }
 
-/** Returns -1 if the two digits are not those of a zone. */
-function zoneNumberIn(bytes: Buffer, at: number): number {
-  const high = (bytes[at] as number) - ZERO;
-  const low = (bytes[at + 1] as number) - ZERO;
-  return high < 0 || high >= RADIX || low < 0 || low >= RADIX ? -1 : high * RADIX + low;
-}
-
-/** Returns the five digits as a number, so few that it stays a small one; -1 if there is anything else among them. */
-function hexadecimalIn(bytes: Buffer, at: number): number {
+/** Of digits that follow each other from 0 on, and so few that it stays a small number; -1 where there is anything else. */
+function numberIn(bytes: Buffer, from: number, to: number, radix: number): number {
   let number = 0;
-  for (let i = at; i < at + HALF_DIGITS; i++) {
-    const byte = bytes[i] as number;
-    const digit = byte <= NINE ? byte - ZERO : byte - LOWER_A + 10;
-    if (digit < 0 || digit > 15 || (byte > NINE && digit < 10)) return -1;
-    number = number * 16 + digit;
+  for (let i = from; i < to; i++) {
+    const digit = (bytes[i] as number) - ZERO;
+    if (digit < 0 || digit >= radix) return -1;
+    number = number * radix + digit;
   }
   return number;
 }
