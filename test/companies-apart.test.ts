@@ -324,6 +324,7 @@ const REFERENCES: Record<string, string[]> = {
   cases: ['company_id'],
   custom_tags: ['company_id'],
   clients: ['company_id'],
+  client_rotations: ['company_id', 'client_id'],
   tokens: ['company_id', 'client_id'],
   customers: ['company_id', 'case_id'],
   addresses: ['company_id', 'case_id'],
@@ -395,6 +396,10 @@ async function fillTables(firm: Firm, caseId = firm.caseId): Promise<void> {
     firm.companyId,
     clientId,
   ]);
+  await world.sql(
+    `INSERT INTO client_rotations (company_id, client_id, rotated_by_type, rotated_by_id) VALUES ($1, $2, 'key', $3)`,
+    [firm.companyId, clientId, randomUUID()],
+  );
   const endpointId = randomUUID();
   await world.sql(
     `INSERT INTO webhook_endpoints (company_id, id, url, types, state, position, created_at, updated_at)
