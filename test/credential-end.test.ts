@@ -238,7 +238,7 @@ test('an endpoint whose address the credential set belongs to it, until another 
   assert.equal(also_ended[0].changed_by.id, leaked.id);
 });
 
-test('a client whose secret the credential has ever replaced belongs to it, whoever replaced it again', async () => {
+test('a client whose secret the credential has ever replaced belongs to it, also after another rotation', async () => {
   const firm = await world.firm();
   const leaked = await keyOf(firm);
   const [taken, hidden, restored] = [await clientOf(firm), await clientOf(firm), await clientOf(firm)];

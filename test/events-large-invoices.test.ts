@@ -65,6 +65,19 @@ async function historyOf(firm: Firm, one: string): Promise<{ type: string; befor
   }
 }
 
+/** The events show these states of the invoice, one after the other. */
+async function assertHistory(firm: Firm, one: string, states: State[]): Promise<void> {
+  const events = await historyOf(firm, one);
+  assert.deepEqual(
+    events.map(({ after }) => after),
+    states,
+  );
+  assert.deepEqual(
+    events.slice(1).map(({ before }) => before),
+    states.slice(0, -1),
+  );
+}
+
 const CHANGES = ['heading', 'cancel', 'reinstate', 'append', 'replace', 'clear', 'pay', 'reverse', 'send'] as const;
 
 /** Does one of the changes; returns false if the invoice has nothing to which it applies. */
@@ -104,15 +117,7 @@ test('every event of an invoice with many items shows exactly what it was and wh
           const done = await apply(firm, one, kind, pick, states.at(-1) as State);
           if (done) states.push(await stateOf(firm, one));
         }
-        const events = await historyOf(firm, one);
-        assert.deepEqual(
-          events.map(({ after }) => after),
-          states,
-        );
-        assert.deepEqual(
-          events.slice(1).map(({ before }) => before),
-          states.slice(0, -1),
-        );
+        await assertHistory(firm, one, states);
       },
     ),
     { numRuns: 12, seed: Number(process.env.SEED ?? 20261118) },
@@ -155,15 +160,7 @@ test('what an entry left out is found behind the version that is kept whole, and
     kept.map(({ whole }) => whole),
     [false, false, false, true, false, false, false],
   );
-  const events = await historyOf(firm, one);
-  assert.deepEqual(
-    events.map(({ after }) => after),
-    states,
-  );
-  assert.deepEqual(
-    events.slice(1).map(({ before }) => before),
-    states.slice(0, -1),
-  );
+  await assertHistory(firm, one, states);
 });
 
 test('an entry of an invoice whose items were replaced again and again is completed by few rows', async () => {
