@@ -13,6 +13,8 @@ type ValuedToken = Token & { value: string & { pattern: string; flags: string } 
 type Pattern = { source: string; flags: string; place: string };
 
 const CHECK_MS = 20_000;
+/** Some expressions are checked by random inputs. With a fixed seed every run draws the same ones and finds the same. */
+const RANDOM_SEED = 1;
 const SYNTAX: Options = { ecmaVersion: 'latest', sourceType: 'module', locations: true };
 /** A schema keeps its pattern in such a constant, and the document shows every one of them. */
 const SCHEMA_PATTERN = /^\w*PATTERN$/;
@@ -57,7 +59,7 @@ function add(pattern: Pattern): void {
 }
 
 function check({ source, flags, place }: Pattern): void {
-  const found = checkSync(source, flags, { timeout: CHECK_MS });
+  const found = checkSync(source, flags, { timeout: CHECK_MS, randomSeed: RANDOM_SEED });
   if (found.status === 'safe') return;
   const why = found.status === 'vulnerable' ? found.complexity.summary : found.status;
   faults.push(`${place}: /${source}/${flags} is not linear (${why})`);

@@ -19,7 +19,7 @@ export type PreparedRequest = { method: string; url: URL; headers: Headers; body
  */
 export function prepare(baseUrl: string, operation: Operation, input: Input): PreparedRequest {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, input[name]));
-  const url = new URL(baseUrl.replace(/(?<!\/)\/+$/, '') + path);
+  const url = new URL(withoutTrailingSlashes(baseUrl) + path);
   for (const name of operation.query) {
     if (input[name] !== undefined) url.searchParams.set(name, String(input[name]));
   }
@@ -33,6 +33,12 @@ export function prepare(baseUrl: string, operation: Operation, input: Input): Pr
     headers.set('idempotency-key', crypto.randomUUID());
   }
   return { method: operation.method, url, headers, body: JSON.stringify(input.body) };
+}
+
+function withoutTrailingSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end--;
+  return url.slice(0, end);
 }
 
 /** No encoding keeps a URL from taking "." and ".." for a way up, and an empty one names the list instead. */
