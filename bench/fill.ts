@@ -1,16 +1,16 @@
 import type pg from 'pg';
-import { CreateAdviserBody } from '../src/company/advisers/advisers.schema.ts';
-import { createAdviser } from '../src/company/advisers/advisers.ts';
-import { CreateCompanyBody } from '../src/company/companies/companies.schema.ts';
-import { createCompany } from '../src/company/companies/companies.ts';
+import { CreateAdviserBody } from '../src/company/advisers/schema.ts';
+import { createAdviser } from '../src/company/advisers/verbs.ts';
+import { CreateCompanyBody } from '../src/company/companies/schema.ts';
+import { createCompany } from '../src/company/companies/verbs.ts';
 import { findCompany } from '../src/company/company.ts';
-import { storeKey } from '../src/company/credentials/keys.ts';
-import { CustomTagBody } from '../src/company/tags/tags.schema.ts';
-import { addCustomTag } from '../src/company/tags/tags.ts';
-import type { Database } from '../src/kernel/database.ts';
-import { readForm } from '../src/kernel/form.ts';
+import { storeKey } from '../src/company/credentials/keys/verbs.ts';
+import { CustomTagBody } from '../src/company/tags/schema.ts';
+import { addCustomTag } from '../src/company/tags/verbs.ts';
+import type { Database } from '../src/kernel/database/database.ts';
+import { readForm } from '../src/kernel/validation/form.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
-import { systemClock } from '../src/kernel/time.ts';
+import { systemClock } from '../src/kernel/time/time.ts';
 
 /** So many cases, each with so many records of each kind. */
 export type Size = {

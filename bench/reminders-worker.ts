@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
-import { Outcomes } from '../src/kernel/outcomes.ts';
-import { systemClock } from '../src/kernel/time.ts';
-import { runWorker } from '../src/worker.ts';
+import { Outcomes } from '../src/kernel/jobs/delivery-counters.ts';
+import { systemClock } from '../src/kernel/time/time.ts';
+import { runWorker } from '../src/server/worker.ts';
 
 /** The worker process of the benchmark: tells its memory at each tenth of the way, and what it has used at the end. */
 

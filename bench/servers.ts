@@ -16,7 +16,7 @@ export type ServerName = 'service' | 'floor';
 export type Server = { name: ServerName; pid: number; port: number; stop(): Promise<void> };
 
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
-const FLOOR = new URL('./floor/server.ts', import.meta.url);
+const FLOOR = new URL('./baseline/server.ts', import.meta.url);
 const LOAD = new URL('./load/process.ts', import.meta.url);
 const PATIENCE_MS = 30_000;
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { Database } from '../src/kernel/database.ts';
-import { migrate, readMigrations } from '../src/kernel/migrations.ts';
+import { Database } from '../src/kernel/database/database.ts';
+import { migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
 import { type ServerConnection, startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { type FilledCompany, fillCases, makeCompanies, type Size } from './fill.ts';
 

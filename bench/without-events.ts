@@ -1,8 +1,8 @@
-import * as addressBook from '../src/cases/address-book/address-book.sql.ts';
-import * as appointments from '../src/cases/appointments/appointments.sql.ts';
-import * as interactions from '../src/cases/interactions/interactions.sql.ts';
-import * as invoices from '../src/cases/invoices/invoices.sql.ts';
-import type { Statement } from '../src/kernel/sql.ts';
+import * as addressBook from '../src/cases/address-book/writes.sql.ts';
+import * as appointments from '../src/cases/appointments/writes.sql.ts';
+import * as interactions from '../src/cases/interactions/writes.sql.ts';
+import * as invoices from '../src/cases/invoices/writes.sql.ts';
+import type { Statement } from '../src/kernel/sql/statement.ts';
 
 /** Loaded before the service: the same statements without the entry in the log. The service itself knows no such thing. */
 

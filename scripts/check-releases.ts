@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { compareVersions, missingFixes, type Program, SECURITY_RELEASES } from '../src/kernel/security-releases.ts';
+import { compareVersions, missingFixes, type Program, SECURITY_RELEASES } from '../src/kernel/schema/security-releases.ts';
 
 /**
  * npm run releases: compares the packaged PostgreSQL and Node with what is published, and with upstream's own lists.
@@ -100,7 +100,7 @@ async function compareWithUpstream(program: Program, packaged: string): Promise<
     if (newest === undefined) continue;
     if (compareVersions(listed, newest.version) < 0)
       sayBehind(
-        `table: ${program} ${newest.version} is out, and ${listed} is listed in src/kernel/security-releases.ts`,
+        `table: ${program} ${newest.version} is out, and ${listed} is listed in src/kernel/schema/security-releases.ts`,
       );
     if (packaged.split('.', 1)[0] === major && compareVersions(plain(program, packaged), newest.version) < 0)
       sayBehind(`packaged: ${program} ${packaged}, and upstream has ${newest.version}`);

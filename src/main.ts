@@ -6,4 +6,4 @@ import { fileURLToPath } from 'node:url';
 const folder = fileURLToPath(new URL('../node_modules/.cache/case-records', import.meta.url));
 process.env.NODE_COMPILE_CACHE ??= folder;
 enableCompileCache(folder);
-await import('./process.ts');
+await import('./server/process.ts');

@@ -5,7 +5,7 @@ import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import type { Answer, Caller } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 

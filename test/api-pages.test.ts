@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { openWorld } from './harness/world.ts';
+import { openWorld } from './harness/app.ts';
 
 /** The API reference and the OpenAPI document: the same bytes for every caller. */
 

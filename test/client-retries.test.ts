@@ -3,7 +3,7 @@ import { beforeEach, test } from 'node:test';
 import { CaseRecordsError, type ClientOptions, createClient } from 'case-records/client';
 import pg from 'pg';
 import { badLine, type Mishap } from './harness/bad-line.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 /** What the client does when things go wrong on the way, or its token ends. */
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { failureOf } from '../src/cli/failure.ts';
 import { GROUPS } from '../src/cli/groups.ts';
-import { openClient } from '../src/kernel/client.ts';
+import { openClient } from '../src/kernel/database/connect.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { caller } from './harness/http.ts';
 import { mailServer } from './harness/mail-server.ts';
@@ -21,7 +21,7 @@ import {
   temporaryDirectory,
   urlOf,
 } from './harness/service.ts';
-import { openWorld } from './harness/world.ts';
+import { openWorld } from './harness/app.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MAIN = join(ROOT, 'src', 'main.ts');

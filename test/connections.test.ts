@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import pg from 'pg';
-import { Database } from '../src/kernel/database.ts';
-import { isBroken } from '../src/kernel/database-faults.ts';
+import { Database } from '../src/kernel/database/database.ts';
+import { isBroken } from '../src/kernel/database/postgres-errors.ts';
 import { CodedError } from '../src/kernel/errors.ts';
-import { PrimaryClient } from '../src/kernel/primary-client.ts';
-import { longStatement, statement } from '../src/kernel/sql.ts';
+import { PrimaryClient } from '../src/kernel/database/primary-client.ts';
+import { longStatement, statement } from '../src/kernel/sql/statement.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 /** What becomes of requests whose connection to the database ends, or hangs behind another. */
 

@@ -9,9 +9,9 @@ import { failureOf } from '../src/cli/failure.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { caller } from './harness/http.ts';
 import { urlOf } from './harness/service.ts';
-import { ok } from './harness/webhook-firm.ts';
+import { ok } from './harness/webhook-company.ts';
 import { secrets } from './harness/webhook-office.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 /** After a leak: the commands that list and end everything from one credential. */
 

@@ -4,7 +4,7 @@ import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SECRET_SETTINGS, SETTINGS } from '../src/config.ts';
-import { PROBLEMS } from '../src/http/problems.ts';
+import { PROBLEMS } from '../src/http/operation/problems.ts';
 
 /** What the pages say, held against the code. */
 
@@ -109,7 +109,7 @@ test('every fault code has its row', async () => {
 
 test('every metric of the service is described', async () => {
   const operations = await read('docs/operations.md');
-  const names = [...(await read('src/http/metrics.ts')).matchAll(/\bname: '(\w+)'/g)].map(([, name]) => name);
+  const names = [...(await read('src/http/plugins/metrics.ts')).matchAll(/\bname: '(\w+)'/g)].map(([, name]) => name);
   assert.ok(names.length > 0);
   assert.deepEqual(
     names.filter((name) => !operations.includes(`\`${name}\``)),

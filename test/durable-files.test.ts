@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { writeDemo } from '../src/company/demo-file.ts';
 import { makeDurableFolder, syncFolder, writeDurably } from '../src/kernel/durable-file.ts';
-import { writeToOutbox } from '../src/messages/outbox.ts';
+import { writeToOutbox } from '../src/cases/appointments/messages/outbox.ts';
 import { temporaryDirectory } from './harness/service.ts';
 
-/** In which order files and folders reach the disk; `npm run prove -- --only power-cut` cuts the power. */
+/** In which order files and folders reach the disk; `npm run chaos -- --only power-cut` cuts the power. */
 
 const data = await temporaryDirectory();
 after(data.remove);

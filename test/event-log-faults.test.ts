@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import { endHalfSentTransactions } from '../src/kernel/half-sent-transactions.ts';
+import { endHalfSentTransactions } from '../src/kernel/database/half-sent-transactions.ts';
 import { halfSent } from './harness/half-sent.ts';
 import type { Answer } from './harness/http.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 const nextOf = (answer: Answer) => /^<([^>]+)>; rel="next"$/.exec(String(answer.headers.link))?.[1] ?? '';

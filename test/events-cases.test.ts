@@ -6,7 +6,7 @@ import { assertShows, type Event, eventsOf, type Image, typesOf } from './harnes
 import type { Answer, Headers } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 import { postOffice, Recorder } from './harness/post.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 /** Every write of a case is in the log once, with what was there before and what it became. */
 

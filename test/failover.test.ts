@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { Database } from '../src/kernel/database.ts';
-import { isBroken, isUnavailable } from '../src/kernel/database-faults.ts';
-import { Listener } from '../src/kernel/listener.ts';
+import { Database } from '../src/kernel/database/database.ts';
+import { isBroken, isUnavailable } from '../src/kernel/database/postgres-errors.ts';
+import { Listener } from '../src/kernel/database/listener.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { launch, type Running, startProcess, temporaryDirectory, urlOf } from './harness/service.ts';
 
-/** What a service meets while another server takes over; `npm run prove -- --only failover` does it with real ones. */
+/** What a service meets while another server takes over; `npm run chaos -- --only failover` does it with real ones. */
 
 const data = await temporaryDirectory();
 const DATA_DIR = data.path;

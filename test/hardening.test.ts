@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
-import { Wire } from '../prove/input/wire.ts';
-import { buildApp } from '../src/app.ts';
+import { Wire } from '../chaos/input/wire.ts';
+import { buildApp } from '../src/server/app.ts';
 import { ConfigError, readConfig, SECRET_SETTINGS } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { fill, identifiersOf } from './harness/identifiers.ts';
 import { temporaryDirectory } from './harness/service.ts';
-import { openWorld } from './harness/world.ts';
+import { openWorld } from './harness/app.ts';
 
 const world = await openWorld({ secrets: new SecretBox([randomBytes(32)]), privateAddresses: true });
 
@@ -124,7 +124,7 @@ test('a peer that is slow to send, to ask again or to read has its time', async 
   const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
   const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = app.server;
   await app.close();
-  // What docs/operations.md says; that it comes to pass is what `npm run prove` shows in its long form.
+  // What docs/operations.md says; that it comes to pass is what `npm run chaos` shows in its long form.
   assert.deepEqual(
     { requestTimeout, headersTimeout, keepAliveTimeout, timeout },
     { requestTimeout: 30_000, headersTimeout: 30_000, keepAliveTimeout: 30_000, timeout: 60_000 },

@@ -5,10 +5,10 @@ import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
-import { Evictions } from '../src/http/evictions.ts';
-import { UnreadAnswers } from '../src/http/unread-answers.ts';
+import { Evictions } from '../src/http/plugins/evictions.ts';
+import { UnreadAnswers } from '../src/http/plugins/unread-responses.ts';
 import { document } from './harness/openapi.ts';
-import { openWorld, type World } from './harness/world.ts';
+import { openWorld, type World } from './harness/app.ts';
 
 /** What callers can make the process hold: unfinished bodies, unread answers, pipelined requests. */
 

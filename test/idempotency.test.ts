@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { Answer } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 import { sendWithRetries } from './harness/retries.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 

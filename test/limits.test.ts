@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../src/config.ts';
 import { caller } from './harness/http.ts';
-import { openWorld } from './harness/world.ts';
+import { openWorld } from './harness/app.ts';
 
 /** What an operator can switch on: requests per minute, and calls from other origins. */
 

@@ -3,15 +3,15 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { addressBookLists } from '../src/cases/address-book/address-book.sql.ts';
-import { interactionLists } from '../src/cases/interactions/interactions.sql.ts';
-import { invoiceLists } from '../src/cases/invoices/invoices.sql.ts';
-import { openClient } from '../src/kernel/client.ts';
-import { listStatement, longStatement, type Statement, statement } from '../src/kernel/sql.ts';
+import { addressBookLists } from '../src/cases/address-book/writes.sql.ts';
+import { interactionLists } from '../src/cases/interactions/writes.sql.ts';
+import { invoiceLists } from '../src/cases/invoices/writes.sql.ts';
+import { openClient } from '../src/kernel/database/connect.ts';
+import { listStatement, longStatement, type Statement, statement } from '../src/kernel/sql/statement.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { startProcess, temporaryDirectory, typed, urlOf } from './harness/service.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 /** The lists of a case: bare arrays, whole or in pages, as short or as long as they are. */
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 /** Lines are gathered before they are written, and none is lost for it. */
 
-const LOG = new URL('../src/log.ts', import.meta.url).href;
+const LOG = new URL('../src/server/log.ts', import.meta.url).href;
 
 const ENDS = {
   'is left to end by itself': '',

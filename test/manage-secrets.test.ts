@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { after, test } from 'node:test';
 import pino from 'pino';
-import { buildApp } from '../src/app.ts';
+import { buildApp } from '../src/server/app.ts';
 import { type Answer, caller } from './harness/http.ts';
-import { openWorld } from './harness/world.ts';
+import { openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 

@@ -5,18 +5,18 @@ import { Writable } from 'node:stream';
 import { after, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
-import { buildApp } from '../src/app.ts';
+import { buildApp } from '../src/server/app.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { failureOf } from '../src/cli/failure.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { countAccounts, resealAccounts } from '../src/video/accounts.ts';
+import { countAccounts, resealAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { KEYS, meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
 import { overlapping } from './harness/overlap.ts';
 import { temporaryDirectory, urlOf } from './harness/service.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** How an adviser's video account is connected, and where its secret is and is not. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openClient } from '../src/kernel/client.ts';
-import { migrate, readMigrations } from '../src/kernel/migrations.ts';
+import { openClient } from '../src/kernel/database/connect.ts';
+import { migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
 
 const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
 const ID = '0198c0de-0000-7000-8000-00000000000';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import type { Answer } from './harness/http.ts';
 import { KEYS, meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { type Asked, type Behaviour, CREDENTIALS } from './harness/zoom.ts';
 
 /** What is said to Zoom, and what becomes of a meeting when Zoom refuses, is silent, or a worker dies. */

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { WORKER_ORIGIN } from '../src/kernel/record-log.ts';
-import type { Statement } from '../src/kernel/sql.ts';
-import { toSql } from '../src/kernel/time.ts';
-import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/messages/outgoing.ts';
-import { connectAccount } from '../src/video/accounts.sql.ts';
+import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
+import type { Statement } from '../src/kernel/sql/statement.ts';
+import { toSql } from '../src/kernel/time/time.ts';
+import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/cases/appointments/messages/message.ts';
+import { connectAccount } from '../src/cases/appointments/meetings/accounts/statements.sql.ts';
 import type { Answer } from './harness/http.ts';
 import { meetingRooms, meetingSteps, openZoom, secrets } from './harness/meeting-rooms.ts';
 import { overlapping } from './harness/overlap.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** What a meeting goes through with its appointment and its adviser. */

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { mailServer, readMail } from './harness/mail-server.ts';
 import { postOffice } from './harness/post.ts';
 import { temporaryDirectory } from './harness/service.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 const server = await mailServer();

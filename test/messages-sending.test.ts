@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CodedError } from '../src/kernel/errors.ts';
-import { WORKER_ORIGIN } from '../src/kernel/record-log.ts';
-import { nextAttempt } from '../src/kernel/retry.ts';
-import type { Statement } from '../src/kernel/sql.ts';
-import { beginMessage, beginMessages, KEY } from '../src/messages/message-queue.sql.ts';
-import { DeliveryFault, type Outgoing } from '../src/messages/outgoing.ts';
+import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
+import { nextAttempt } from '../src/kernel/jobs/backoff.ts';
+import type { Statement } from '../src/kernel/sql/statement.ts';
+import { beginMessage, beginMessages, KEY } from '../src/cases/appointments/messages/message-queue.sql.ts';
+import { DeliveryFault, type Outgoing } from '../src/cases/appointments/messages/message.ts';
 import { postOffice, Recorder } from './harness/post.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 

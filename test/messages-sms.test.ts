@@ -5,14 +5,14 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
 import { readConfig } from '../src/config.ts';
-import { smsOutboxSender, smsSender } from '../src/messages/sms.ts';
-import { gateway } from '../src/messages/sms-gateway.ts';
-import { segments, smsText } from '../src/messages/sms-text.ts';
-import { twilio } from '../src/messages/sms-twilio.ts';
-import { spokenTimes } from '../src/messages/wording.ts';
+import { smsOutboxSender, smsSender } from '../src/cases/appointments/messages/sms.ts';
+import { gateway } from '../src/cases/appointments/messages/sms-gateway.ts';
+import { segments, smsText } from '../src/cases/appointments/messages/sms-text.ts';
+import { twilio } from '../src/cases/appointments/messages/sms-twilio.ts';
+import { spokenTimes } from '../src/cases/appointments/messages/templates.ts';
 import { postOffice } from './harness/post.ts';
 import { temporaryDirectory } from './harness/service.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
-import { type Migration, migrate, readMigrations } from '../src/kernel/migrations.ts';
+import { type Migration, migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
 
 const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
 

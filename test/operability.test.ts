@@ -10,10 +10,10 @@ import { type TestContext, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import pg from 'pg';
 import pino from 'pino';
-import { buildApp } from '../src/app.ts';
-import { Database } from '../src/kernel/database.ts';
+import { buildApp } from '../src/server/app.ts';
+import { Database } from '../src/kernel/database/database.ts';
 import { type Answer, caller } from './harness/http.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 

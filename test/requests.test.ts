@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { Answer, Caller, Headers } from './harness/http.ts';
 import { document, specified } from './harness/openapi.ts';
-import { type Firm, openWorld } from './harness/world.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 

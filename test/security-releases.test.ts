@@ -12,7 +12,7 @@ import {
   postgresAdvice,
   postgresVersion,
   SECURITY_RELEASES,
-} from '../src/kernel/security-releases.ts';
+} from '../src/kernel/schema/security-releases.ts';
 import { launch, startProcess, temporaryDirectory } from './harness/service.ts';
 
 const home = await temporaryDirectory();
@@ -120,7 +120,7 @@ describe('npm run releases', () => {
   async function compare({ packaged = current, lists = asListed, ...given }: Case) {
     const published = 'published' in given ? given.published : [packaged.node, packaged.postgres];
     const folder = await mkdtemp(join(home.path, 'package-'));
-    for (const file of ['scripts/check-releases.ts', 'src/kernel/security-releases.ts']) {
+    for (const file of ['scripts/check-releases.ts', 'src/kernel/schema/security-releases.ts']) {
       await mkdir(join(folder, dirname(file)), { recursive: true });
       await copyFile(new URL(`../${file}`, import.meta.url), join(folder, file));
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidValue } from '../src/kernel/errors.ts';
-import { parseEndpointUrl } from '../src/webhooks/endpoint-url.ts';
+import { parseEndpointUrl } from '../src/webhooks/endpoints/endpoint-url.ts';
 
 /** Which hosts an endpoint can have: RFC 1123, and what public name servers can be asked for. */
 

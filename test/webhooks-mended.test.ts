@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Database } from '../src/kernel/database.ts';
-import { forgetWhatEnded } from '../src/webhooks/retention.ts';
-import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhook-firm.ts';
+import { Database } from '../src/kernel/database/database.ts';
+import { forgetWhatEnded } from '../src/webhooks/deliveries/retention.ts';
+import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhook-company.ts';
 import { webhookOffice } from './harness/webhook-office.ts';
-import type { Firm } from './harness/world.ts';
+import type { Firm } from './harness/app.ts';
 
 /** What happens to webhooks at the worst moment: outages, long backlogs, endpoints that somebody else holds. */
 

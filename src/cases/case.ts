@@ -1,6 +1,6 @@
 import type { Context } from '../kernel/context.ts';
 import { notFound } from '../kernel/errors.ts';
-import { statement } from '../kernel/sql.ts';
+import { statement } from '../kernel/sql/statement.ts';
 
 const caseExists = statement('cases.exists', 'SELECT 1 FROM cases WHERE company_id = $1 AND id = $2');
 

@@ -4,7 +4,7 @@ import {
   AdviserRecord,
   AdviserRemoved,
   CreateAdviserBody,
-} from '../company/advisers/advisers.schema.ts';
+} from '../company/advisers/schema.ts';
 import {
   changeAdviser,
   createAdviser,
@@ -12,16 +12,16 @@ import {
   removeAdviser,
   restoreAdviser,
   showAdviser,
-} from '../company/advisers/advisers.ts';
-import type { Desk } from '../company/office.ts';
+} from '../company/advisers/verbs.ts';
+import type { Desk } from '../company/admin-context.ts';
 import { notFound } from '../kernel/errors.ts';
-import { readForm } from '../kernel/form.ts';
+import { readForm } from '../kernel/validation/form.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
-import { systemClock } from '../kernel/time.ts';
-import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../video/accounts.schema.ts';
-import { connectAccount, disconnectAccount, resealAccounts } from '../video/accounts.ts';
-import { resealSecrets } from '../webhooks/secrets.ts';
+import { systemClock } from '../kernel/time/time.ts';
+import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../cases/appointments/meetings/accounts/schema.ts';
+import { connectAccount, disconnectAccount, resealAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
+import { resealSecrets } from '../webhooks/endpoints/secrets.ts';
 import type { Command } from './command.ts';
 import { withDatabase } from './database.ts';
 import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';

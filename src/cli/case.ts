@@ -1,5 +1,5 @@
-import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from '../company/cases/cases.schema.ts';
-import { changeCase, listCases, openCase, showCase } from '../company/cases/cases.ts';
+import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from '../company/cases/schema.ts';
+import { changeCase, listCases, openCase, showCase } from '../company/cases/verbs.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 

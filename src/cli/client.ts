@@ -5,7 +5,7 @@ import {
   ClientRecord,
   ClientWithSecret,
   CreateClientBody,
-} from '../company/credentials/clients.schema.ts';
+} from '../company/credentials/clients/schema.ts';
 import {
   changeClient,
   createClient,
@@ -14,8 +14,8 @@ import {
   listClients,
   rotateClient,
   showClient,
-} from '../company/credentials/clients.ts';
-import { AlsoQuery } from '../company/credentials/made.schema.ts';
+} from '../company/credentials/clients/verbs.ts';
+import { AlsoQuery } from '../company/credentials/created-by.schema.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 

@@ -1,5 +1,5 @@
-import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from '../company/companies/companies.schema.ts';
-import { changeCompany, createCompany, listCompanies, showCompany } from '../company/companies/companies.ts';
+import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from '../company/companies/schema.ts';
+import { changeCompany, createCompany, listCompanies, showCompany } from '../company/companies/verbs.ts';
 import type { Command } from './command.ts';
 import { idOf, officeCommand, officeList } from './records.ts';
 

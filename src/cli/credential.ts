@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { endCredential, findCredential, traceCredential } from '../company/credentials/credential-trace.ts';
-import { TracedList } from '../company/credentials/made.schema.ts';
-import type { Office } from '../company/office.ts';
+import { TracedList } from '../company/credentials/created-by.schema.ts';
+import type { Office } from '../company/admin-context.ts';
 import { notFound } from '../kernel/errors.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { type Call, type Command, UsageError } from './command.ts';

@@ -4,7 +4,7 @@ import {
   CustomerList,
   CustomerRecord,
   CustomerRemoved,
-} from '../company/cases/customers.schema.ts';
+} from '../company/customers/schema.ts';
 import {
   addCustomer,
   changeCustomer,
@@ -13,7 +13,7 @@ import {
   removeCustomer,
   restoreCustomer,
   showCustomer,
-} from '../company/cases/customers.ts';
+} from '../company/customers/verbs.ts';
 import type { Command, FlagValues } from './command.ts';
 import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';
 

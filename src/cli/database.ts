@@ -2,9 +2,9 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { bundledDatabase, type Databases, ownDatabase } from '../databases.ts';
-import { type Connection, Database } from '../kernel/database.ts';
-import { pendingMigrations, readMigrations } from '../kernel/migrations.ts';
+import { bundledDatabase, type Databases, ownDatabase } from '../server/database-urls.ts';
+import { type Connection, Database } from '../kernel/database/database.ts';
+import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { DataDirectoryInUse, findBundledPostgres, startBundledPostgres } from '../postgres/bundled-postgres.ts';
 
 const START_MS = 30_000;

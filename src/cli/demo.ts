@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createDemo } from '../company/demo.ts';
 import { makeDurableFolder } from '../kernel/durable-file.ts';
-import { systemClock } from '../kernel/time.ts';
+import { systemClock } from '../kernel/time/time.ts';
 import { type Command, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 

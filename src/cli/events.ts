@@ -1,7 +1,7 @@
-import { type Event, EventList, EventQuery } from '../events/events.schema.ts';
-import { eventReader } from '../events/events.ts';
-import { readForm } from '../kernel/form.ts';
-import { RECORD_LOGS } from '../record-logs.ts';
+import { type Event, EventList, EventQuery } from '../events/schema.ts';
+import { eventReader } from '../events/verbs.ts';
+import { readForm } from '../kernel/validation/form.ts';
+import { RECORD_LOGS } from '../server/audit-logs.ts';
 import type { Command } from './command.ts';
 import { atDesk, COMPANY_FLAG } from './records.ts';
 import { bodyOf } from './schema-flags.ts';

@@ -1,13 +1,13 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
-import { listCompanies } from '../company/companies/companies.ts';
+import { listCompanies } from '../company/companies/verbs.ts';
 import { findCompany } from '../company/company.ts';
-import type { Desk, Office } from '../company/office.ts';
+import type { Desk, Office } from '../company/admin-context.ts';
 import type { Company } from '../kernel/context.ts';
 import { CodedError, notFound } from '../kernel/errors.ts';
-import { type Form, readForm } from '../kernel/form.ts';
+import { type Form, readForm } from '../kernel/validation/form.ts';
 import { isUuid } from '../kernel/ids.ts';
-import { type Listing, ListQuery, type PageOfJson, readListing } from '../kernel/page.ts';
-import { systemClock } from '../kernel/time.ts';
+import { type Listing, ListQuery, type PageOfJson, readListing } from '../kernel/validation/paging.ts';
+import { systemClock } from '../kernel/time/time.ts';
 import type { Answer, Call, Command, Flags } from './command.ts';
 import { withDatabase } from './database.ts';
 import { bodyOf, flagsOf } from './schema-flags.ts';

@@ -11,7 +11,7 @@ export const commands: Command[] = [
     run: async ({ config }) => ({
       config,
       start: async (logger) => {
-        const { startService } = await import('../service.ts');
+        const { startService } = await import('../server/service.ts');
         const service = await startService(config, logger);
         greet(config, service);
         return service;

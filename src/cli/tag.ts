@@ -4,8 +4,8 @@ import {
   CustomTagList,
   CustomTagRemoved,
   DefaultTagList,
-} from '../company/tags/tags.schema.ts';
-import { addCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from '../company/tags/tags.ts';
+} from '../company/tags/schema.ts';
+import { addCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from '../company/tags/verbs.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, officeList } from './records.ts';
 

@@ -1,9 +1,9 @@
 import { typesOf } from '../events/event-types.ts';
-import { readForm } from '../kernel/form.ts';
+import { readForm } from '../kernel/validation/form.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
-import { RECORD_LOGS } from '../record-logs.ts';
-import { Delivery, DeliveryList, DeliveryQuery, ReplayBody, Replayed } from '../webhooks/deliveries.schema.ts';
-import { listDeliveries, pingEndpoint, replayDelivery, replayRange } from '../webhooks/deliveries.ts';
+import { RECORD_LOGS } from '../server/audit-logs.ts';
+import { Delivery, DeliveryList, DeliveryQuery, ReplayBody, Replayed } from '../webhooks/deliveries/schema.ts';
+import { listDeliveries, pingEndpoint, replayDelivery, replayRange } from '../webhooks/deliveries/verbs.ts';
 import {
   CreateEndpointBody,
   Endpoint,
@@ -12,7 +12,7 @@ import {
   EndpointRemoved,
   EndpointWithSecret,
   RotateBody,
-} from '../webhooks/endpoints.schema.ts';
+} from '../webhooks/endpoints/schema.ts';
 import {
   changeEndpoint,
   createEndpoint,
@@ -22,7 +22,7 @@ import {
   rotateSecret,
   showEndpoint,
   type WebhookSettings,
-} from '../webhooks/endpoints.ts';
+} from '../webhooks/endpoints/verbs.ts';
 import type { Call, Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 

@@ -1,8 +1,8 @@
 import { ConfigError } from '../config.ts';
-import { runningDatabase } from '../databases.ts';
-import { Outcomes } from '../kernel/outcomes.ts';
-import { requireSafeServer } from '../kernel/server-requirements.ts';
-import { systemClock } from '../kernel/time.ts';
+import { runningDatabase } from '../server/database-urls.ts';
+import { Outcomes } from '../kernel/jobs/delivery-counters.ts';
+import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
+import { systemClock } from '../kernel/time/time.ts';
 import type { Command } from './command.ts';
 import { requireMigrated } from './database.ts';
 
@@ -20,7 +20,7 @@ export const commands: Command[] = [
         const connection = await runningDatabase(config);
         await requireSafeServer(connection);
         await requireMigrated(connection);
-        const { runWorker } = await import('../worker.ts');
+        const { runWorker } = await import('../server/worker.ts');
         const outcomes = new Outcomes();
         const stop = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
         console.log('Case Records sends what is due');

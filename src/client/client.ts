@@ -1,9 +1,9 @@
 import { CaseRecordsError } from './errors.ts';
-import { exchange, type Received } from './exchange.ts';
+import { exchange, type Received } from './send.ts';
 import type { Client, ClientOptions } from './methods.ts';
 import { OPERATIONS, type Operations } from './operations.ts';
 import { type Answer, entries, nextPage, pages } from './pages.ts';
-import { pause as defaultPause, pauseAfter, unlessAborted } from './patience.ts';
+import { pause as defaultPause, pauseAfter, unlessAborted } from './retry-policy.ts';
 import { type Operation, prepare } from './request.ts';
 import { fixedToken, renewedTokens } from './tokens.ts';
 

@@ -1,6 +1,6 @@
 import type { Operations } from './operations.ts';
 import type { Answer, entries, pages } from './pages.ts';
-import type { Pause } from './patience.ts';
+import type { Pause } from './retry-policy.ts';
 
 export type ClientOptions = {
   /** Where the service is: https://records.example */

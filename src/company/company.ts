@@ -1,7 +1,7 @@
 import type { Company } from '../kernel/context.ts';
 import { notFound } from '../kernel/errors.ts';
 import * as sql from './company.sql.ts';
-import type { Office } from './office.ts';
+import type { Office } from './admin-context.ts';
 
 export type CompanyRow = {
   id: string;

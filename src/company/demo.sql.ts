@@ -1,4 +1,4 @@
-import { statement } from '../kernel/sql.ts';
+import { statement } from '../kernel/sql/statement.ts';
 
 /** $1 hash: whether the database knows the token, also if it was revoked. */
 export const knowsToken = statement('demo.token', 'SELECT 1 FROM tokens WHERE secret_sha256 = $1');

@@ -1,5 +1,5 @@
 import { InvalidValue } from '../kernel/errors.ts';
-import type { RecordLog } from '../kernel/record-log.ts';
+import type { RecordLog } from '../kernel/audit/audit-log.ts';
 
 export const typesOf = (logs: readonly RecordLog[]): string[] =>
   logs.flatMap(({ record, verbs }) => verbs.map((verb) => `${record}.${verb}`));

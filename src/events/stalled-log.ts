@@ -1,6 +1,6 @@
-import type { Database } from '../kernel/database.ts';
-import type { Clock, Instant } from '../kernel/time.ts';
-import { openWriters } from './events.sql.ts';
+import type { Database } from '../kernel/database/database.ts';
+import type { Clock, Instant } from '../kernel/time/time.ts';
+import { openWriters } from './statements.sql.ts';
 
 /**
  * Tells for how long the event log has stood still. Followers are shown nothing new while a transaction that writes to

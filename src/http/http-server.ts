@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { sendRawProblem } from './problems.ts';
-import type { UnreadAnswers } from './unread-answers.ts';
+import { sendRawProblem } from './operation/problems.ts';
+import type { UnreadAnswers } from './plugins/unread-responses.ts';
 
 export type HttpServerOptions = {
   answers: UnreadAnswers;

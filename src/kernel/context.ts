@@ -1,5 +1,5 @@
-import type { Executor } from './database.ts';
-import type { Clock } from './time.ts';
+import type { Executor } from './database/database.ts';
+import type { Clock } from './time/time.ts';
 
 export type Company = {
   id: string;

@@ -1,4 +1,4 @@
-import { json } from './sql.ts';
+import { json } from './sql/statement.ts';
 
 /** The three columns that name a credential: its type, its id and the name it had then. All are null for the command line. */
 export const credentialColumns = (prefix: string): string => `${prefix}_type, ${prefix}_id, ${prefix}_name`;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Credential } from './context.ts';
-import { uuid } from './shapes.ts';
+import { uuid } from './validation/schema-types.ts';
 
 /** A credential in an answer: the key or the API client that did something, or null. */
 export const credentialOut = (description: string) =>

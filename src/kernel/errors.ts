@@ -1,4 +1,4 @@
-/** The closed set of words a caller can branch on; `http/problems.ts` gives each its status. */
+/** The closed set of words a caller can branch on; `http/operation/problems.ts` gives each its status. */
 export type ErrorCode =
   | 'invalid_request'
   | 'invalid_token'

@@ -18,7 +18,7 @@ const LARGEST = 9_999_999_999_99n;
 
 /**
  * A JSON number is read by its shortest decimal text, which gives back what was written for up to 15 digits;
- * longer ones reach this function as the text of the body (see http/body.ts).
+ * longer ones reach this function as the text of the body (see http/operation/body.ts).
  */
 export function parseDecimal(input: DecimalInput, scale: number): Decimal {
   const { whole, fraction } = digitsOf(input);

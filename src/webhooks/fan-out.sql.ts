@@ -1,5 +1,5 @@
-import { statement } from '../kernel/sql.ts';
-import { isMeant } from './deliveries.sql.ts';
+import { statement } from '../kernel/sql/statement.ts';
+import { isMeant } from './deliveries/statements.sql.ts';
 
 /** The log of events, turned into deliveries endpoint by endpoint. */
 

@@ -1,12 +1,12 @@
-import { readSettled } from '../events/settled.ts';
-import type { Database } from '../kernel/database.ts';
-import { noticeDueWork } from '../kernel/due-notice.ts';
-import type { Claim, Key, Queue } from '../kernel/due-queue.ts';
-import { leaseStatements } from '../kernel/due-work.sql.ts';
-import { type Clock, toSql } from '../kernel/time.ts';
-import { backlogWork } from './backlog.ts';
+import { readSettled } from '../events/watermark.ts';
+import type { Database } from '../kernel/database/database.ts';
+import { noticeDueWork } from '../kernel/jobs/notify-workers.ts';
+import type { Claim, Key, Queue } from '../kernel/jobs/job-queue.ts';
+import { leaseStatements } from '../kernel/jobs/job-queue.sql.ts';
+import { type Clock, toSql } from '../kernel/time/time.ts';
+import { backlogWork } from './endpoints/backlog.ts';
 import * as sql from './fan-out.sql.ts';
-import { unlocked } from './unlocked.ts';
+import { unlocked } from './deliveries/retry-on-lock.ts';
 
 const BATCH = 500;
 // Where there is more and nothing could be read, somebody is still writing below it.

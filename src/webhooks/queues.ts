@@ -1,7 +1,7 @@
-import type { Queue } from '../kernel/due-queue.ts';
+import type { Queue } from '../kernel/jobs/job-queue.ts';
 import { fanOutQueue } from './fan-out.ts';
-import { noticeQueue, type Tell } from './notices.ts';
-import { type SendingOptions, sendingQueue } from './sending.ts';
+import { noticeQueue, type Tell } from './endpoints/alerts.ts';
+import { type SendingOptions, sendingQueue } from './deliveries/delivery-queue.ts';
 
 /** From the log of events to the receivers: what is to be delivered, its delivery, and who is told when that fails. */
 export const webhookQueues = (options: SendingOptions & { tell: Tell }): Queue[] => [

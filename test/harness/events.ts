@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Firm } from './world.ts';
+import type { Firm } from './app.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into any image
 export type Image = Record<string, any>;

@@ -1,15 +1,15 @@
 import { after } from 'node:test';
 import pino from 'pino';
-import type { Queue } from '../../src/kernel/due-queue.ts';
-import { DueWorker } from '../../src/kernel/due-work.ts';
-import { Outcomes } from '../../src/kernel/outcomes.ts';
+import type { Queue } from '../../src/kernel/jobs/job-queue.ts';
+import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
+import { Outcomes } from '../../src/kernel/jobs/delivery-counters.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
-import { messageQueues } from '../../src/messages/message-queue.ts';
-import type { Sender } from '../../src/messages/outgoing.ts';
-import { type JitsiSettings, jitsi } from '../../src/video/jitsi.ts';
-import { meetingQueue } from '../../src/video/meeting-queue.ts';
-import { zoom } from '../../src/video/zoom.ts';
-import type { World } from './world.ts';
+import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
+import type { Sender } from '../../src/cases/appointments/messages/message.ts';
+import { type JitsiSettings, jitsi } from '../../src/cases/appointments/meetings/jitsi.ts';
+import { meetingQueue } from '../../src/cases/appointments/meetings/meeting-queue.ts';
+import { zoom } from '../../src/cases/appointments/meetings/zoom.ts';
+import type { World } from './app.ts';
 import { type Zoom, zoomServer } from './zoom.ts';
 
 export const KEYS = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;

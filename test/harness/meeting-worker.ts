@@ -1,10 +1,10 @@
 import pino from 'pino';
-import { Database } from '../../src/kernel/database.ts';
-import { DueWorker } from '../../src/kernel/due-work.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
-import { jitsi } from '../../src/video/jitsi.ts';
-import { meetingQueue } from '../../src/video/meeting-queue.ts';
-import { zoom } from '../../src/video/zoom.ts';
+import { jitsi } from '../../src/cases/appointments/meetings/jitsi.ts';
+import { meetingQueue } from '../../src/cases/appointments/meetings/meeting-queue.ts';
+import { zoom } from '../../src/cases/appointments/meetings/zoom.ts';
 
 /** A worker process that works what is due at the time it is told, for tests that kill it. */
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { World } from './world.ts';
+import type { World } from './app.ts';
 
 export type Holding = [text: string, values: unknown[]];
 

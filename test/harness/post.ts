@@ -1,11 +1,11 @@
 import { after } from 'node:test';
 import pino from 'pino';
-import { DueWorker } from '../../src/kernel/due-work.ts';
-import { Outcomes } from '../../src/kernel/outcomes.ts';
-import { emailSender, type MailSettings } from '../../src/messages/email.ts';
-import { messageQueues } from '../../src/messages/message-queue.ts';
-import type { Outgoing, Receipt, Sender } from '../../src/messages/outgoing.ts';
-import type { World } from './world.ts';
+import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
+import { Outcomes } from '../../src/kernel/jobs/delivery-counters.ts';
+import { emailSender, type MailSettings } from '../../src/cases/appointments/messages/email.ts';
+import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
+import type { Outgoing, Receipt, Sender } from '../../src/cases/appointments/messages/message.ts';
+import type { World } from './app.ts';
 
 /** A worker on the world's database and clock, driven step by step with `runOnce`. */
 export function postOffice(

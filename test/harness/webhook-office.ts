@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { type DestinationStream, pino } from 'pino';
-import { DueWorker } from '../../src/kernel/due-work.ts';
-import { Outcomes } from '../../src/kernel/outcomes.ts';
+import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
+import { Outcomes } from '../../src/kernel/jobs/delivery-counters.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
-import { RECORD_LOGS } from '../../src/record-logs.ts';
-import type { Reach } from '../../src/webhooks/connect.ts';
-import type { Mail } from '../../src/webhooks/notices.ts';
-import type { Times } from '../../src/webhooks/post.ts';
+import { RECORD_LOGS } from '../../src/server/audit-logs.ts';
+import type { Reach } from '../../src/webhooks/outbound/public-connect.ts';
+import type { Mail } from '../../src/webhooks/endpoints/alerts.ts';
+import type { Times } from '../../src/webhooks/outbound/http-post.ts';
 import { webhookQueues } from '../../src/webhooks/queues.ts';
 import { ticking } from './ticking.ts';
-import type { World } from './world.ts';
+import type { World } from './app.ts';
 
 export const KEY = randomBytes(32);
 export const secrets = new SecretBox([KEY]);

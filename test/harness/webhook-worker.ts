@@ -1,9 +1,9 @@
 import pino from 'pino';
-import { Database } from '../../src/kernel/database.ts';
-import { DueWorker } from '../../src/kernel/due-work.ts';
-import { Outcomes } from '../../src/kernel/outcomes.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
+import { Outcomes } from '../../src/kernel/jobs/delivery-counters.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
-import { RECORD_LOGS } from '../../src/record-logs.ts';
+import { RECORD_LOGS } from '../../src/server/audit-logs.ts';
 import { webhookQueues } from '../../src/webhooks/queues.ts';
 import { ticking } from './ticking.ts';
 

@@ -1,4 +1,4 @@
-import { statement } from '../../kernel/sql.ts';
+import { statement } from '../../kernel/sql/statement.ts';
 
 /** $1 companies, locked in one order. A row lock has a queue: a stream of new keys cannot starve a revocation. */
 export const lockCompanies = statement(

@@ -1,6 +1,6 @@
 import { CodedError } from '../../kernel/errors.ts';
-import { toSql } from '../../kernel/time.ts';
-import type { Desk } from '../office.ts';
+import { toSql } from '../../kernel/time/time.ts';
+import type { Desk } from '../admin-context.ts';
 import * as sql from './credential-lock.sql.ts';
 
 /**

@@ -1,14 +1,14 @@
 import { notFound } from '../../kernel/errors.ts';
-import { Form } from '../../kernel/form.ts';
+import { Form } from '../../kernel/validation/form.ts';
 import { isUuid } from '../../kernel/ids.ts';
 import { findCompany } from '../company.ts';
-import type { Desk, Office } from '../office.ts';
-import { disableClient } from './clients.ts';
+import type { Desk, Office } from '../admin-context.ts';
+import { disableClient } from './clients/verbs.ts';
 import { underCredentialLock } from './credential-lock.ts';
-import { revokeKey } from './keys.ts';
-import { MADE_KINDS } from './made.schema.ts';
-import * as sql from './made.sql.ts';
-import { type CredentialKey, endMade, listMade, type Made } from './made.ts';
+import { revokeKey } from './keys/verbs.ts';
+import { MADE_KINDS } from './created-by.schema.ts';
+import * as sql from './created-by.sql.ts';
+import { type CredentialKey, endMade, listMade, type Made } from './created-by.ts';
 import { digest } from './secrets.ts';
 
 /** A credential and everything that it made, in all companies. For the command line, which reaches all of them. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Asking } from '../../kernel/context.ts';
-import type { Form } from '../../kernel/form.ts';
+import type { Form } from '../../kernel/validation/form.ts';
 import { ALL_SCOPES, type Scope } from '../../kernel/scopes.ts';
 
 export const scopesOf = (scopes: readonly Scope[]) =>

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { proveYear } from '../test/harness/simulated-year.ts';
+
+/** The long proof: a year with both clock changes. SEED repeats a run; APPOINTMENTS makes a shorter one. */
+
+const appointments = Number(process.env.APPOINTMENTS ?? 2_000);
+const kills = Math.ceil(appointments / 50);
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+test(`a year of ${appointments} appointments, four workers, some killed while they send (SEED=${seed})`, async (t) => {
+  const options = { seed, appointments, from: '2026-01-05T08:00:00Z', days: 365, workers: 4, kills };
+  const result = await proveYear(options);
+  t.diagnostic(JSON.stringify({ seed, ...result }));
+  assert.equal(result.kills, options.kills);
+  if (appointments >= 1_000) assert.ok(result.overClockChange > 0);
+});

@@ -1,0 +1,15 @@
+import { rowLog } from '../../kernel/audit/row-audit-log.ts';
+import { image, itsAddress, itsRelationships } from './projection.sql.ts';
+
+/** A person with its address and its relationships, which change together with it alone. */
+export const entryLog = rowLog({
+  record: 'address_book_entry',
+  verbs: ['created', 'updated', 'deleted', 'restored', 'tag_removed', 'custom_tag_removed'],
+  path: '/cases/{caseId}/address-book/entry/{entryID}',
+  params: { caseId: 'case', entryID: 'address book entry' },
+  access: 'address_book:read',
+  table: 'people',
+  as: 'p',
+  parts: { addresses: { isPart: itsAddress }, relationships: { isPart: itsRelationships } },
+  image,
+});

@@ -1,0 +1,47 @@
+import { rowLog } from '../../kernel/audit/row-audit-log.ts';
+import { iso, json } from '../../kernel/sql/statement.ts';
+
+/** Without the words for its messages: those are changed by whoever sends them, and have a log of their own. */
+export const appointmentLog = rowLog({
+  record: 'appointment',
+  verbs: [
+    'created',
+    'updated',
+    'deleted',
+    'restored',
+    'cancelled',
+    'reinstated',
+    'outcome_set',
+    'meeting_wished',
+    'meeting_withdrawn',
+    'meeting_changed',
+  ],
+  path: '/cases/{caseId}/appointments/{appointmentID}',
+  params: { caseId: 'case', appointmentID: 'appointment' },
+  access: 'appointments:read',
+  table: 'appointments',
+  as: 'a',
+  image: () =>
+    json({
+      id: 'a.id',
+      customer_case_id: 'a.case_id',
+      adviser_email: 'a.adviser_email',
+      start_time: iso('a.start_at'),
+      end_time: iso('a.end_at'),
+      email_recipient: `coalesce(a.email_recipient, '')`,
+      email_reminder: 'a.email_reminder',
+      sms_recipient: 'a.sms_recipient',
+      sms_reminder: 'a.sms_reminder',
+      notes: 'a.notes',
+      location: 'a.location',
+      type: 'a.type',
+      attended: 'a.attended',
+      cancelled: 'a.cancelled',
+      video_meeting: 'a.video_meeting',
+      video_id: 'a.video_id',
+      join_url: 'a.join_url',
+      created_at: iso('a.created_at'),
+      updated_at: iso('a.updated_at'),
+      deleted_at: iso('a.deleted_at'),
+    }),
+});

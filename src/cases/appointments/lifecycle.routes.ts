@@ -1,0 +1,105 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { type Services, serve } from '../../http/operation/operation.ts';
+import { pageHeaders } from '../../http/operation/paging.ts';
+import { readForm } from '../../kernel/validation/form.ts';
+import { PAGE_QUERY, readPage } from '../../kernel/validation/paging.ts';
+import { AppointmentsQuery, DIARY_QUERY, OutcomeBody } from './lifecycle.schema.ts';
+import { restoreAppointment, setOutcome } from './lifecycle.ts';
+import { listAppointments, listDiary, readAppointment } from './reads.ts';
+import { Appointment } from './schema.ts';
+
+const tag = 'Additions: appointments';
+const list = '/cases/{caseId}/appointments';
+const one = `${list}/{appointmentID}`;
+const params = { caseId: 'case', appointmentID: 'appointment' };
+const DiaryQuery = Type.Object({ ...DIARY_QUERY, ...PAGE_QUERY });
+
+export function appointmentLifeRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    id: 'listCaseAppointments',
+    method: 'GET',
+    path: list,
+    access: 'appointments:read',
+    addition: true,
+    tag,
+    summary: 'List the appointments of a case',
+    description: 'In the order of their starts.',
+    params: { caseId: 'case' },
+    query: AppointmentsQuery,
+    response: Type.Array(Appointment),
+    handle: (context, { caseId }, _form, request) =>
+      listAppointments(context, caseId, readForm(AppointmentsQuery, request.query)),
+  });
+
+  serve(app, services, {
+    id: 'listAdviserAppointments',
+    method: 'GET',
+    path: '/appointments',
+    access: 'appointments:read',
+    addition: true,
+    tag,
+    summary: 'List the appointments of an adviser',
+    description:
+      'Across the cases of the company, in the order of their starts. `X-Total-Count` and `Link` tell of the other pages.',
+    params: {},
+    query: DiaryQuery,
+    response: Type.Array(Appointment),
+    handle: async (context, _params, _form, request) => {
+      const query = readForm(DiaryQuery, request.query);
+      const page = readPage(query);
+      const { json, total } = await listDiary(context, query, page);
+      return { json, headers: pageHeaders(request.url, page, total) };
+    },
+  });
+
+  serve(app, services, {
+    id: 'readAppointment',
+    method: 'GET',
+    path: one,
+    access: 'appointments:read',
+    addition: true,
+    tag,
+    summary: 'Read one appointment',
+    description: 'A deleted one is unknown here; the list shows it on request.',
+    params,
+    response: Appointment,
+    record: {
+      table: 'appointments',
+      show: (context, { caseId, appointmentID }) => readAppointment(context, caseId, appointmentID),
+    },
+    handle: (context, { caseId, appointmentID }) => readAppointment(context, caseId, appointmentID),
+  });
+
+  serve(app, services, {
+    id: 'restoreAppointment',
+    method: 'POST',
+    path: `${one}/restore`,
+    access: 'appointments:write',
+    addition: true,
+    tag,
+    summary: 'Restore a deleted appointment',
+    description:
+      'Places the reminders that were wanted anew; confirmations do not go out again. Refused with 400 when it is not deleted.',
+    params,
+    response: Appointment,
+    handle: (context, { caseId, appointmentID }) => restoreAppointment(context, caseId, appointmentID),
+  });
+
+  serve(app, services, {
+    id: 'setAppointmentOutcome',
+    method: 'PATCH',
+    path: `${one}/outcome`,
+    access: 'appointments:write',
+    addition: true,
+    tag,
+    summary: 'Say what became of an appointment',
+    description:
+      'Cancelling withdraws every message that has not gone out, taking it back places the reminders anew. While ' +
+      'it is cancelled no message is placed. It cannot be both attended and cancelled.',
+    params,
+    body: OutcomeBody,
+    response: Appointment,
+    handle: (context, { caseId, appointmentID }, form) => setOutcome(context, caseId, appointmentID, form),
+  });
+}

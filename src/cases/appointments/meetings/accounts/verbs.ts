@@ -1,0 +1,114 @@
+import type { Context } from '../../../../kernel/context.ts';
+import { noticeDueWork } from '../../../../kernel/jobs/notify-workers.ts';
+import { notFound } from '../../../../kernel/errors.ts';
+import type { Form } from '../../../../kernel/validation/form.ts';
+import { newId } from '../../../../kernel/ids.ts';
+import { originOf } from '../../../../kernel/audit/audit-log.ts';
+import type { SecretBox } from '../../../../kernel/secret-box.ts';
+import { toSql } from '../../../../kernel/time/time.ts';
+import { untilWritten } from '../../../../kernel/database/optimistic-retry.ts';
+import type { VideoAccountBody } from './schema.ts';
+import * as sql from './statements.sql.ts';
+
+const CREDENTIALS = ['account_id', 'client_id', 'client_secret', 'user'] as const;
+
+export async function showAccount({ db, company }: Context, adviserId: string): Promise<string> {
+  const record = await db.json(sql.showAccount, [company.id, adviserId]);
+  if (record !== undefined) return record;
+  await requireAdviser({ db, company }, adviserId);
+  throw notFound('video account');
+}
+
+/** `secrets` is undefined where the service has no key to keep any with. */
+export async function connectAccount(
+  context: Context,
+  adviserId: string,
+  form: Form<VideoAccountBody>,
+  secrets: SecretBox | undefined,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const { provider, account_id, client_id, client_secret, user } = form.body;
+  if (provider === 'zoom') requireCredentials(form, secrets);
+  if (!form.ok) {
+    await requireAdviser(context, adviserId);
+    form.check();
+  }
+  // As the database writes it: whoever opens it has the identifier from there.
+  const owner = [company.id, adviserId.toLowerCase()];
+  const sealed = client_secret && secrets ? secrets.seal(client_secret, owner) : null;
+  const credentials = provider === 'zoom' ? [account_id, client_id, user, sealed] : [null, null, null, null];
+  const values = [company.id, adviserId, provider, newId(), ...credentials, toSql(clock()), originOf(context)];
+  const record = await untilWritten(
+    () => db.json(sql.connectAccount, values),
+    () => requireAdviser(context, adviserId),
+  );
+  await followed(context);
+  return record;
+}
+
+export async function disconnectAccount(context: Context, adviserId: string): Promise<string> {
+  const { db, company, clock } = context;
+  const record = await untilWritten(
+    () => db.json(sql.disconnectAccount, [company.id, adviserId, toSql(clock()), originOf(context)]),
+    async () => {
+      // Also where nothing was connected: an earlier request may have ended half way.
+      await followed(context);
+      await showAccount(context, adviserId);
+    },
+  );
+  await followed(context);
+  return record;
+}
+
+type SealedRow = { company_id: string; id: string; adviser_id: string; sealed_secret: string };
+
+const ownerOf = ({ company_id, adviser_id }: SealedRow): string[] => [company_id, adviser_id];
+
+/** How many accounts there are, how many of them no key opens, and how many need an old one. */
+export async function countAccounts(
+  { db }: Pick<Context, 'db'>,
+  secrets: SecretBox,
+): Promise<{ all: number; closed: number; old: number }> {
+  const rows = await db.rows<SealedRow>(sql.sealedSecrets, []);
+  const open = rows.filter((row) => secrets.open(row.sealed_secret, ownerOf(row)) !== undefined);
+  const current = open.filter((row) => secrets.isCurrent(row.sealed_secret, ownerOf(row)));
+  return { all: rows.length, closed: rows.length - open.length, old: open.length - current.length };
+}
+
+/** Seals anew, with the first key, what needs an old one. `closed` are those that no key opens. */
+export async function resealAccounts(
+  { db }: Pick<Context, 'db'>,
+  secrets: SecretBox,
+): Promise<{ accounts: number; resealed: number; closed: number }> {
+  const rows = await db.rows<SealedRow>(sql.sealedSecrets, []);
+  let resealed = 0;
+  let closed = 0;
+  for (const row of rows) {
+    const owner = ownerOf(row);
+    if (secrets.isCurrent(row.sealed_secret, owner)) continue;
+    const secret = secrets.open(row.sealed_secret, owner);
+    if (secret === undefined) closed += 1;
+    else {
+      const values = [row.company_id, row.id, row.sealed_secret, secrets.seal(secret, owner)];
+      if (await db.first(sql.resealSecret, values)) resealed += 1;
+    }
+  }
+  return { accounts: rows.length, resealed, closed };
+}
+
+function requireCredentials(form: Form<VideoAccountBody>, secrets: SecretBox | undefined): void {
+  for (const name of CREDENTIALS) {
+    if (form.body[name] == null && !form.faulty(name)) form.fault(name, 'required', 'is required for zoom');
+  }
+  if (!secrets) form.fault('client_secret', 'not_possible', 'cannot be kept: the setting SECRETS_KEY is not set');
+}
+
+/** Secrets that nothing needs any more go, and the workers see to the meetings. */
+async function followed({ db, company }: Context): Promise<void> {
+  await db.rows(sql.forgetAccounts, [company.id]);
+  noticeDueWork(db);
+}
+
+async function requireAdviser({ db, company }: Pick<Context, 'db' | 'company'>, adviserId: string): Promise<void> {
+  if (!(await db.first(sql.adviserExists, [company.id, adviserId]))) throw notFound('adviser');
+}

@@ -1,0 +1,106 @@
+import { type Static, Type } from 'typebox';
+import { flag, instantOut, LONG, nullable, optional, text, time, wallOut } from '../../kernel/validation/schema-types.ts';
+
+const startTime = time({
+  description: 'Wall time of the company, or ISO 8601 with a zone.',
+  examples: ['2026-03-29 14:30:00'],
+});
+const endTime = time({ description: 'Later than start_time.', examples: ['2026-03-29 15:30:00'] });
+
+const choices = {
+  email_confirmation: optional(flag({ description: 'Sends a booking confirmation to email_recipient.' })),
+  email_notification: optional(flag({ description: 'Sends a reminder to email_recipient.' })),
+  email_recipient: optional(
+    text({
+      maxLength: 254,
+      description: 'Email of a customer of the case. Empty text is no recipient.',
+      examples: ['john.smith@client.example'],
+    }),
+  ),
+  sms_confirmation: optional(flag({ description: 'Sends a booking confirmation to sms_recipient.' })),
+  sms_notification: optional(flag({ description: 'Sends a reminder to sms_recipient.' })),
+  sms_recipient: optional(
+    text({
+      maxLength: 100,
+      description: 'A possible phone number.',
+      examples: ['07400 123456'],
+    }),
+  ),
+  notes: optional(text({ maxLength: LONG })),
+  location: optional(
+    text({ maxLength: LONG, description: 'Added to the messages.', examples: ['1 High Street, Anytown'] }),
+  ),
+};
+
+export const CreateAppointmentBody = Type.Object({
+  adviser_email: text({
+    maxLength: 254,
+    description: "Email of an adviser of the caller's company.",
+    examples: ['adviser@firm.example'],
+  }),
+  start_time: startTime,
+  end_time: endTime,
+  ...choices,
+  video_meeting: optional(
+    flag({ description: 'Makes a video-meeting link, provided the adviser has connected an account.' }),
+  ),
+});
+export type CreateAppointmentBody = Static<typeof CreateAppointmentBody>;
+
+export const UpdateAppointmentBody = Type.Object({
+  start_time: Type.Optional(startTime),
+  end_time: Type.Optional(endTime),
+  ...choices,
+});
+export type UpdateAppointmentBody = Static<typeof UpdateAppointmentBody>;
+
+const word = (description: string) =>
+  Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    enum: ['scheduled', 'sent', 'failed', 'cancelled', 'skipped', null],
+    description: `${description}: where it stands, null when it was not asked for.`,
+  });
+const zeroOrOne = (description: string) => Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1], description });
+const dayBefore = zeroOrOne('1 when the reminder is due on the day before, else 0.');
+
+const common = {
+  id: Type.String(),
+  customer_case_id: Type.String(),
+  start_time: instantOut(),
+  end_time: wallOut({ description: 'Wall time of the company.' }),
+  email_confirmation: word('Booking confirmation by email'),
+  email_notification: word('Reminder by email'),
+  email_day_before: dayBefore,
+  sms_recipient: nullable(Type.String()),
+  sms_confirmation: word('Booking confirmation by SMS'),
+  sms_notification: word('Reminder by SMS'),
+  sms_day_before: dayBefore,
+  notes: nullable(Type.String()),
+  location: nullable(Type.String()),
+  created_at: instantOut(),
+  updated_at: instantOut(),
+};
+
+export const AppointmentCreated = Type.Object(
+  { ...common, adviser_email: Type.String(), email_recipient: nullable(Type.String()) },
+  { additionalProperties: false },
+);
+
+const updated = {
+  ...common,
+  type: nullable(Type.String()),
+  attended: zeroOrOne('1 when the client attended, else 0.'),
+  cancelled: zeroOrOne('1 when the appointment was cancelled, else 0.'),
+  deleted_at: nullable(instantOut()),
+  email_recipient: Type.String({ description: 'Empty when there is none.' }),
+  video_id: nullable(Type.String()),
+  join_url: nullable(Type.String()),
+};
+
+export const AppointmentUpdated = Type.Object(updated, { additionalProperties: false });
+
+/** The record as the additional operations give it. */
+export const Appointment = Type.Object(
+  { ...updated, adviser_email: Type.String({ description: 'As it was at the booking.' }) },
+  { additionalProperties: false },
+);

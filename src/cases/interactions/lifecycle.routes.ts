@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation/operation.ts';
+import { Deleted } from '../../kernel/validation/schema-types.ts';
+import { InteractionElement } from './schema.ts';
+import { deleteInteraction, readInteraction, restoreInteraction } from './writes.ts';
+
+const tag = 'Additions: interactions';
+const one = '/cases/{caseId}/interactions/{interactionId}';
+const params = { caseId: 'case', interactionId: 'interaction' };
+
+export function interactionLifeRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    id: 'readInteraction',
+    method: 'GET',
+    path: one,
+    access: 'interactions:read',
+    addition: true,
+    tag,
+    summary: 'Read one interaction',
+    description: 'As it stands in the list of the case.',
+    params,
+    response: InteractionElement,
+    record: {
+      table: 'interactions',
+      show: (context, { caseId, interactionId }) => readInteraction(context, caseId, interactionId),
+    },
+    handle: (context, { caseId, interactionId }) => readInteraction(context, caseId, interactionId),
+  });
+
+  serve(app, services, {
+    id: 'deleteInteraction',
+    method: 'DELETE',
+    path: one,
+    access: 'interactions:write',
+    addition: true,
+    tag,
+    summary: 'Delete interaction',
+    description: 'It leaves the list and is unknown to every operation but restore.',
+    params,
+    response: Deleted,
+    handle: (context, { caseId, interactionId }) => deleteInteraction(context, caseId, interactionId),
+  });
+
+  serve(app, services, {
+    id: 'restoreInteraction',
+    method: 'POST',
+    path: `${one}/restore`,
+    access: 'interactions:write',
+    addition: true,
+    tag,
+    summary: 'Restore a deleted interaction',
+    description: 'Refused with 400 when it is not deleted.',
+    params,
+    response: InteractionElement,
+    handle: (context, { caseId, interactionId }) => restoreInteraction(context, caseId, interactionId),
+  });
+}

@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation/operation.ts';
+import { answerListed } from '../../http/operation/paging.ts';
+import { readForm } from '../../kernel/validation/form.ts';
+import { InteractionBody, InteractionList, InteractionQuery, InteractionRecord } from './schema.ts';
+import { createInteraction, listInteractions, updateInteraction } from './writes.ts';
+
+const tag = 'Interactions';
+const list = '/cases/{caseId}/interactions';
+const one = `${list}/{interactionId}`;
+
+export function interactionRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    id: 'getCaseInteractions',
+    method: 'GET',
+    path: list,
+    access: 'interactions:read',
+    tag,
+    summary: 'Get case interactions',
+    description: 'Every interaction of the case, newest first. The parameters are not part of the specification.',
+    params: { caseId: 'case' },
+    query: InteractionQuery,
+    response: InteractionList,
+    handle: (context, { caseId }, _form, request) =>
+      answerListed(request, listInteractions(context, caseId, readForm(InteractionQuery, request.query))),
+  });
+
+  serve(app, services, {
+    id: 'createCaseInteraction',
+    method: 'POST',
+    path: list,
+    access: 'interactions:write',
+    tag,
+    summary: 'Create case interaction',
+    description: 'Writes a contact with the client into the log of the case.',
+    params: { caseId: 'case' },
+    body: InteractionBody,
+    response: InteractionRecord,
+    handle: (context, { caseId }, form) => createInteraction(context, caseId, form),
+  });
+
+  serve(app, services, {
+    id: 'updateCaseInteraction',
+    method: 'PATCH',
+    path: one,
+    also: [['POST', one]],
+    access: 'interactions:write',
+    tag,
+    summary: 'Update case interaction',
+    description: 'Fields that are not sent stay as they are; null clears an optional field.',
+    params: { caseId: 'case', interactionId: 'interaction' },
+    body: InteractionBody,
+    response: InteractionRecord,
+    handle: (context, { caseId, interactionId }, form) => updateInteraction(context, caseId, interactionId, form),
+  });
+}

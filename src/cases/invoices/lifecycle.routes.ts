@@ -1,0 +1,116 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation/operation.ts';
+import { Form, readForm } from '../../kernel/validation/form.ts';
+import {
+  cancelInvoice,
+  cancelItem,
+  readInvoice,
+  reinstateInvoice,
+  reinstateItem,
+  sendInvoice,
+} from './lifecycle.ts';
+import { Invoice, InvoiceItem, OneInvoiceQuery, SentBody } from './schema.ts';
+
+const tag = 'Additions: invoices';
+const one = '/cases/{caseId}/invoices/{invoiceId}';
+const item = `${one}/items/{itemId}`;
+const params = { caseId: 'case', invoiceId: 'invoice' };
+const WITH_ALL_ITEMS = readForm(OneInvoiceQuery, { show_cancelled_items: 'true' });
+const itemParams = { ...params, itemId: 'invoice item' };
+
+export function invoiceLifeRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    id: 'readInvoice',
+    method: 'GET',
+    path: one,
+    access: 'invoices:read',
+    addition: true,
+    tag,
+    summary: 'Read one invoice',
+    description: 'As it stands in the list of the case, with its items, and what is paid and outstanding.',
+    params,
+    query: OneInvoiceQuery,
+    response: Invoice,
+    record: {
+      table: 'invoices',
+      show: (context, { caseId, invoiceId }) => readInvoice(context, caseId, invoiceId, WITH_ALL_ITEMS),
+    },
+    handle: (context, { caseId, invoiceId }, _form, request) =>
+      readInvoice(context, caseId, invoiceId, readForm(OneInvoiceQuery, request.query)),
+  });
+
+  serve(app, services, {
+    id: 'markInvoiceSent',
+    method: 'POST',
+    path: `${one}/sent`,
+    access: 'invoices:write',
+    addition: true,
+    tag,
+    summary: 'Mark invoice as sent',
+    description: 'Sets `date_sent`; once more moves it. The service sends nothing. Refused for a cancelled invoice.',
+    params,
+    body: SentBody,
+    bodyOptional: true,
+    response: Invoice,
+    handle: (context, { caseId, invoiceId }, form) =>
+      sendInvoice(context, caseId, invoiceId, form.absent ? new Form({}) : form),
+  });
+
+  serve(app, services, {
+    id: 'cancelInvoice',
+    method: 'POST',
+    path: `${one}/cancel`,
+    access: 'invoices:write',
+    addition: true,
+    tag,
+    summary: 'Cancel invoice',
+    description: 'Refused while it has payments that are not reversed.',
+    params,
+    response: Invoice,
+    handle: (context, { caseId, invoiceId }) => cancelInvoice(context, caseId, invoiceId),
+  });
+
+  serve(app, services, {
+    id: 'reinstateInvoice',
+    method: 'POST',
+    path: `${one}/reinstate`,
+    access: 'invoices:write',
+    addition: true,
+    tag,
+    summary: 'Reinstate a cancelled invoice',
+    description: 'Refused with 400 when it is not cancelled.',
+    params,
+    response: Invoice,
+    handle: (context, { caseId, invoiceId }) => reinstateInvoice(context, caseId, invoiceId),
+  });
+
+  serve(app, services, {
+    id: 'cancelInvoiceItem',
+    method: 'POST',
+    path: `${item}/cancel`,
+    access: 'invoices:write',
+    addition: true,
+    tag,
+    summary: 'Cancel invoice item',
+    description:
+      'The item is listed only with show_cancelled_items. The amounts of the invoice stay as they were sent. Refused while ' +
+      'the invoice is cancelled.',
+    params: itemParams,
+    response: InvoiceItem,
+    handle: (context, { caseId, invoiceId, itemId }) => cancelItem(context, caseId, invoiceId, itemId),
+  });
+
+  serve(app, services, {
+    id: 'reinstateInvoiceItem',
+    method: 'POST',
+    path: `${item}/reinstate`,
+    access: 'invoices:write',
+    addition: true,
+    tag,
+    summary: 'Reinstate a cancelled invoice item',
+    description: 'Refused with 400 when it is not cancelled, or while the invoice is.',
+    params: itemParams,
+    response: InvoiceItem,
+    handle: (context, { caseId, invoiceId, itemId }) => reinstateItem(context, caseId, invoiceId, itemId),
+  });
+}

@@ -1,0 +1,55 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../../http/operation/operation.ts';
+import { Payment, PaymentBody, PaymentList } from './schema.ts';
+import { listPayments, recordPayment, reversePayment } from './verbs.ts';
+
+const tag = 'Additions: invoices';
+const list = '/cases/{caseId}/invoices/{invoiceId}/payments';
+const params = { caseId: 'case', invoiceId: 'invoice' };
+
+export function paymentRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    id: 'listPayments',
+    method: 'GET',
+    path: list,
+    access: 'invoices:read',
+    addition: true,
+    tag,
+    summary: 'List the payments of an invoice',
+    description: 'In the order in which they were made, reversed ones included.',
+    params,
+    response: PaymentList,
+    handle: (context, { caseId, invoiceId }) => listPayments(context, caseId, invoiceId),
+  });
+
+  serve(app, services, {
+    id: 'recordPayment',
+    method: 'POST',
+    path: list,
+    access: 'invoices:write',
+    addition: true,
+    tag,
+    summary: 'Record a payment',
+    description:
+      'A part or the whole of what is outstanding; the status of the invoice, of its items and `date_paid` follow. ' +
+      'Refused for a cancelled invoice.',
+    params,
+    body: PaymentBody,
+    response: Payment,
+    handle: (context, { caseId, invoiceId }, form) => recordPayment(context, caseId, invoiceId, form),
+  });
+
+  serve(app, services, {
+    id: 'reversePayment',
+    method: 'POST',
+    path: `${list}/{paymentId}/reverse`,
+    access: 'invoices:write',
+    addition: true,
+    tag,
+    summary: 'Reverse a payment',
+    description: 'It stays in the list and counts no longer. Refused when it is already reversed.',
+    params: { ...params, paymentId: 'payment' },
+    response: Payment,
+    handle: (context, { caseId, invoiceId, paymentId }) => reversePayment(context, caseId, invoiceId, paymentId),
+  });
+}

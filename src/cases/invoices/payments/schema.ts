@@ -1,0 +1,30 @@
+import { type Static, Type } from 'typebox';
+import { decimal, instantOut, nullable, optional, text, time, uuid } from '../../../kernel/validation/schema-types.ts';
+
+export const PaymentBody = Type.Object({
+  amount: decimal({
+    description: 'More than 0, at most two decimals, not more than what is outstanding.',
+    examples: ['72.00'],
+  }),
+  paid_at: optional(
+    time({ description: 'Not in the future. Now, where it is not sent.', examples: ['2026-03-29 14:30:00'] }),
+  ),
+  reference: optional(text({ maxLength: 255, examples: ['Bank transfer 4711'] })),
+});
+export type PaymentBody = Static<typeof PaymentBody>;
+
+export const Payment = Type.Object(
+  {
+    id: uuid(),
+    case_invoice_id: uuid(),
+    customer_case_id: uuid(),
+    amount: Type.Number({ examples: [72] }),
+    paid_at: instantOut(),
+    reference: nullable(Type.String()),
+    created_at: instantOut(),
+    reversed_at: nullable(instantOut()),
+  },
+  { additionalProperties: false },
+);
+
+export const PaymentList = Type.Array(Payment);

@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation/operation.ts';
+import { answerListed } from '../../http/operation/paging.ts';
+import { readForm } from '../../kernel/validation/form.ts';
+import { CreateInvoiceBody, InvoiceList, InvoiceQuery, InvoiceRecord, UpdateInvoiceBody } from './schema.ts';
+import { createInvoice, listInvoices, updateInvoice } from './writes.ts';
+
+const tag = 'Invoices';
+const list = '/cases/{caseId}/invoices';
+const one = `${list}/{invoiceId}`;
+
+export function invoiceRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    id: 'getCaseInvoices',
+    method: 'GET',
+    path: list,
+    access: 'invoices:read',
+    tag,
+    summary: 'Get case invoices',
+    description:
+      'Every invoice of the case with its items, newest date_created first. The parameters but for show_cancelled_items are not part of the specification.',
+    params: { caseId: 'case' },
+    query: InvoiceQuery,
+    response: InvoiceList,
+    handle: (context, { caseId }, _form, request) =>
+      answerListed(request, listInvoices(context, caseId, readForm(InvoiceQuery, request.query))),
+  });
+
+  serve(app, services, {
+    id: 'createCaseInvoice',
+    method: 'POST',
+    path: list,
+    access: 'invoices:write',
+    tag,
+    summary: 'Create case invoice',
+    description: 'Amounts are exact decimals and are stored as they are sent, rounded to two decimals.',
+    params: { caseId: 'case' },
+    body: CreateInvoiceBody,
+    response: InvoiceRecord,
+    handle: (context, { caseId }, form) => createInvoice(context, caseId, form),
+  });
+
+  serve(app, services, {
+    id: 'updateCaseInvoice',
+    method: 'PATCH',
+    path: one,
+    also: [['POST', one]],
+    access: 'invoices:write',
+    tag,
+    summary: 'Update case invoice',
+    description: 'Without items and without keep_existing_items: false the items stay as they are.',
+    params: { caseId: 'case', invoiceId: 'invoice' },
+    body: UpdateInvoiceBody,
+    response: InvoiceRecord,
+    handle: (context, { caseId, invoiceId }, form) => updateInvoice(context, caseId, invoiceId, form),
+  });
+}

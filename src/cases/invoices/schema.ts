@@ -1,0 +1,146 @@
+import { type Static, Type } from 'typebox';
+import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
+import {
+  decimal,
+  flag,
+  instantOut,
+  nullable,
+  optional,
+  queryFlag,
+  text,
+  time,
+  uuid,
+  wallOut,
+} from '../../kernel/validation/schema-types.ts';
+
+const MOST_ITEMS = 1_000;
+
+const Item = Type.Object({
+  description: text({ maxLength: 200, examples: ['Mirror wills'] }),
+  quantity: decimal({ description: 'A whole number.', examples: ['2'] }),
+  rate: decimal({ description: 'Kept to four decimals.', examples: ['60.00'] }),
+  amount: decimal({ description: 'Line total including any applicable tax.', examples: ['144.00'] }),
+});
+
+const fields = {
+  invoice_number: text({
+    minLength: 1,
+    maxLength: 50,
+    description: 'Unique within the case.',
+    examples: ['INV-0001'],
+  }),
+  sender_id: uuid({ description: 'Identifier of the sender.' }),
+  date_created: time({ examples: ['2026-03-01 09:00:00'] }),
+  date_due: time({ examples: ['2026-03-31 09:00'] }),
+  vat: decimal({ description: 'VAT percentage of the invoice.', examples: [20] }),
+  total: decimal({ description: 'Total including VAT.', examples: [144] }),
+  sub_total: decimal({ description: 'Total excluding VAT.', examples: [120] }),
+  vat_amount: optional(decimal({ description: 'Total less sub_total, where it is not sent.', examples: [24] })),
+  payment_terms: optional(text({ description: "The company's, where it is not sent.", examples: ['30 days'] })),
+  items: optional(Type.Array(Item, { maxItems: MOST_ITEMS, description: `At most ${MOST_ITEMS} per request.` })),
+};
+
+export const CreateInvoiceBody = Type.Object(fields);
+
+export const UpdateInvoiceBody = Type.Object({
+  ...fields,
+  keep_existing_items: optional(
+    flag({ description: 'True: the items sent are added. False: they replace the existing ones, none removes all.' }),
+  ),
+});
+export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
+
+const showCancelledItems = queryFlag({ description: 'Whether cancelled items are listed too.' });
+
+export const InvoiceQuery = Type.Object({
+  show_cancelled_items: showCancelledItems,
+  status: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
+      description: 'Only those that stand so.',
+    }),
+  ),
+  due_from: Type.Optional(time({ description: 'Due at this time or later.', examples: ['2026-03-01 00:00:00'] })),
+  due_to: Type.Optional(time({ description: 'Due before this time.', examples: ['2026-04-01 00:00:00'] })),
+  ...PAGE_QUERY,
+});
+export type InvoiceQuery = Static<typeof InvoiceQuery>;
+
+/** Of the reading of one invoice. */
+export const OneInvoiceQuery = Type.Object({ show_cancelled_items: showCancelledItems });
+export type OneInvoiceQuery = Static<typeof OneInvoiceQuery>;
+
+export const SentBody = Type.Object({
+  date_sent: optional(
+    time({ description: 'Not in the future. Now, where it is not sent.', examples: ['2026-03-02 09:00:00'] }),
+  ),
+});
+export type SentBody = Static<typeof SentBody>;
+
+const common = {
+  id: uuid(),
+  ref: nullable(Type.String()),
+  notes: nullable(Type.String()),
+  date_due: instantOut(),
+  date_sent: nullable(instantOut()),
+  date_paid: nullable(instantOut()),
+  payment_terms: Type.String(),
+  subtotal: Type.Number({ description: 'The sub_total that was sent.', examples: [120] }),
+  total: Type.Number({ examples: [144] }),
+  invoice_number: Type.String({ examples: ['INV-0001'] }),
+  vat_amount: Type.Number({ examples: [24] }),
+  customer_case_id: uuid(),
+};
+
+export const InvoiceRecord = Type.Object(
+  {
+    ...common,
+    terms: nullable(Type.String()),
+    date_created: instantOut(),
+    recipients_name: nullable(Type.String({ examples: ['Mr John Smith and Mrs Ann Smith'] })),
+  },
+  { additionalProperties: false },
+);
+
+export const InvoiceItem = Type.Object(
+  {
+    id: uuid(),
+    description: Type.String(),
+    amount: Type.Number(),
+    quantity: Type.Number(),
+    rate: Type.Number(),
+    subtotal: Type.Number({ description: 'quantity × rate' }),
+    vat_amount: Type.Number({ description: 'amount less subtotal' }),
+    status: Type.Unsafe<string | null>({ type: ['string', 'null'], enum: ['paid', 'cancelled', null] }),
+    paid_at: nullable(instantOut()),
+    case_invoice_id: uuid(),
+    customer_case_id: uuid(),
+    has_vat: Type.Boolean(),
+  },
+  { additionalProperties: false },
+);
+
+const element = {
+  ...common,
+  terms: Type.String(),
+  date_created: wallOut({ description: 'Wall time of the company.' }),
+  recipients_name: Type.String(),
+  status: Type.Unsafe<string>({ type: 'string', enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] }),
+  mail_sent: Type.Boolean(),
+  payable_online: Type.Boolean(),
+  formatted_recurring_interval: nullable(Type.String()),
+  items: Type.Array(InvoiceItem),
+};
+
+export const InvoiceList = Type.Array(Type.Object(element, { additionalProperties: false }));
+
+/** The record as the additional operations give it. */
+export const Invoice = Type.Object(
+  {
+    ...element,
+    paid: Type.Number({ description: 'The sum of the payments that are not reversed.', examples: [72] }),
+    outstanding: Type.Number({ description: 'What can still be paid; 0 where it is cancelled.', examples: [72] }),
+  },
+  { additionalProperties: false },
+);

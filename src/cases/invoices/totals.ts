@@ -1,0 +1,66 @@
+import { InvalidValue } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import { type Decimal, multiply, parseDecimal, parseInteger, subtract, toText } from '../../kernel/money.ts';
+import type { InvoiceBody } from './schema.ts';
+
+/** The only place where amounts are worked out; every list, record and message reads what it stored. */
+
+const AMOUNT = 2;
+const RATE = 4;
+
+export type InvoiceTotals = { vat: string; subTotal: string; total: string; vatAmount: string };
+
+export type InvoiceLine = {
+  description: string;
+  quantity: string;
+  rate: string;
+  amount: string;
+  subtotal: string;
+  vatAmount: string;
+};
+
+/** Undefined where a figure is at fault; the form then holds why. Sums that do not agree are the caller's own. */
+export function readTotals(form: Form<InvoiceBody>): InvoiceTotals | undefined {
+  const { body } = form;
+  const vat = form.read('vat', body.vat, (value) => parseDecimal(value, RATE));
+  const subTotal = form.read('sub_total', body.sub_total, (value) => parseDecimal(value, AMOUNT));
+  const total = form.read('total', body.total, (value) => parseDecimal(value, AMOUNT));
+  const sent = form.read('vat_amount', body.vat_amount, (value) => parseDecimal(value, AMOUNT));
+  if (!vat || !subTotal || !total) return undefined;
+  const vatAmount = sent ?? form.read('vat_amount', total, () => subtract(total, subTotal));
+  return (
+    vatAmount && { vat: toText(vat), subTotal: toText(subTotal), total: toText(total), vatAmount: toText(vatAmount) }
+  );
+}
+
+export function readLines(form: Form<InvoiceBody>): InvoiceLine[] {
+  return (form.faulty('items') && !Array.isArray(form.body.items) ? [] : (form.body.items ?? [])).flatMap((item, i) => {
+    const field = `items[${i}]`;
+    if (form.faulty(field) && typeof item !== 'object') return [];
+    const quantity = form.read(`${field}.quantity`, item?.quantity, parseInteger);
+    const rate = form.read(`${field}.rate`, item?.rate, (value) => parseDecimal(value, RATE));
+    const amount = form.read(`${field}.amount`, item?.amount, (value) => parseDecimal(value, AMOUNT));
+    if (!quantity || !rate || !amount) return [];
+    const figures = form.read(`${field}.amount`, amount, () => lineFigures(quantity, rate, amount));
+    if (!figures) return [];
+    return [
+      {
+        description: item.description,
+        quantity: toText(quantity),
+        rate: toText(rate),
+        amount: toText(amount),
+        subtotal: toText(figures.subtotal),
+        vatAmount: toText(figures.vatAmount),
+      },
+    ];
+  });
+}
+
+function lineFigures(quantity: Decimal, rate: Decimal, amount: Decimal): { subtotal: Decimal; vatAmount: Decimal } {
+  try {
+    const subtotal = multiply(quantity, rate, AMOUNT);
+    return { subtotal, vatAmount: subtract(amount, subtotal) };
+  } catch {
+    throw new InvalidValue('out_of_range', 'quantity × rate, and amount less that, must lie within ±9999999999.99');
+  }
+}

@@ -1,0 +1,39 @@
+import { type Static, Type } from 'typebox';
+import { flag, instantOut, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
+
+const email = text({
+  maxLength: 254,
+  description: 'Unique within the company, without regard to case. Appointments are booked by it.',
+  examples: ['adviser@firm.example'],
+});
+const name = text({ minLength: 1, maxLength: 200, examples: ['Alex Adviser'] });
+const choices = {
+  active: optional(flag({ description: 'Whether new appointments can be booked; true by default.' })),
+  video_provider: optional(
+    Type.Unsafe<'jitsi' | 'zoom'>({
+      type: 'string',
+      enum: ['jitsi', 'zoom'],
+      description: 'The connected video account; null for none. Zoom comes and goes with its credentials, elsewhere.',
+    }),
+  ),
+};
+
+export const CreateAdviserBody = Type.Object({ email, name, ...choices });
+export const AdviserBody = Type.Object({ email: Type.Optional(email), name: Type.Optional(name), ...choices });
+export type AdviserBody = Static<typeof AdviserBody>;
+
+export const AdviserRecord = Type.Object(
+  {
+    id: uuid(),
+    email: Type.String({ examples: ['adviser@firm.example'] }),
+    name: Type.String({ examples: ['Alex Adviser'] }),
+    active: Type.Boolean(),
+    video_provider: Type.Unsafe<string | null>({ type: ['string', 'null'], enum: ['jitsi', 'zoom', null] }),
+    created_at: instantOut(),
+    updated_at: instantOut(),
+  },
+  { additionalProperties: false },
+);
+export const AdviserList = Type.Array(AdviserRecord);
+
+export const AdviserRemoved = Type.Object({ id: uuid(), removed_at: instantOut() }, { additionalProperties: false });

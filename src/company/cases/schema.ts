@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox';
+import { instantOut, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
+import { CreateCustomerBody, CustomerRecord } from '../customers/schema.ts';
+
+const MOST_CUSTOMERS = 100;
+
+const reference = text({
+  minLength: 1,
+  maxLength: 200,
+  description: "The company's own name for the case; it need not be unique.",
+  examples: ['Smith, wills'],
+});
+
+export const CreateCaseBody = Type.Object({
+  reference,
+  customers: optional(
+    Type.Array(CreateCustomerBody, {
+      maxItems: MOST_CUSTOMERS,
+      description: `At most ${MOST_CUSTOMERS} in this request; more can be added.`,
+    }),
+  ),
+});
+export type CreateCaseBody = Static<typeof CreateCaseBody>;
+
+export const CaseBody = Type.Object({ reference: Type.Optional(reference) });
+export type CaseBody = Static<typeof CaseBody>;
+
+export const CaseRecord = Type.Object(
+  {
+    id: uuid({ description: 'The {caseId} of the twelve operations.' }),
+    reference: Type.String({ examples: ['Smith, wills'] }),
+    customers: Type.Array(CustomerRecord, { description: 'In the order in which they came.' }),
+    created_at: instantOut(),
+    updated_at: instantOut(),
+  },
+  { additionalProperties: false },
+);
+export const CaseList = Type.Array(CaseRecord);

@@ -1,0 +1,91 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation/operation.ts';
+import { answerList } from '../../http/operation/paging.ts';
+import { ListQuery } from '../../kernel/validation/paging.ts';
+import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from './schema.ts';
+import { changeCompany, createCompany, listCompanies, showCompany } from './verbs.ts';
+
+const own = { addition: true, access: 'manage', tag: 'Management', params: {} } as const;
+const all = { addition: true, access: 'operator', tag: 'Operator' } as const;
+const list = '/manage/companies';
+const one = `${list}/{companyId}`;
+
+export function companyRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    ...own,
+    id: 'getCompany',
+    method: 'GET',
+    path: '/manage/company',
+    summary: 'Get the company',
+    description: 'The settings of the company that the token belongs to.',
+    response: CompanyRecord,
+    record: { table: 'companies', show: (context) => showCompany(context, context.company.id) },
+    handle: (context) => showCompany(context, context.company.id),
+  });
+
+  serve(app, services, {
+    ...own,
+    id: 'updateCompany',
+    method: 'PATCH',
+    path: '/manage/company',
+    summary: 'Update the company',
+    description:
+      'Settings that are not sent stay as they are, null gives one back its default. Every process works with the new ones within two seconds; ' +
+      'invoices, appointments and reminders that are already there keep what was written down.',
+    body: CompanyBody,
+    response: CompanyRecord,
+    handle: (context, _params, form) => changeCompany(context, context.company.id, form),
+  });
+
+  serve(app, services, {
+    ...all,
+    id: 'listCompanies',
+    method: 'GET',
+    path: list,
+    summary: 'List companies',
+    description: 'Every company of the installation, by name. `search` looks at the name.',
+    params: {},
+    query: ListQuery,
+    response: CompanyList,
+    handle: (context, _params, _form, request) => answerList(request, (listing) => listCompanies(context, listing)),
+  });
+
+  serve(app, services, {
+    ...all,
+    id: 'createCompany',
+    method: 'POST',
+    path: list,
+    summary: 'Create a company',
+    description: 'Only the name is required. Give it a first key afterwards.',
+    params: {},
+    body: CreateCompanyBody,
+    response: CompanyRecord,
+    handle: (context, _params, form) => createCompany(context, form),
+  });
+
+  serve(app, services, {
+    ...all,
+    id: 'getOneCompany',
+    method: 'GET',
+    path: one,
+    summary: 'Get one company',
+    description: 'The settings of any company.',
+    params: { companyId: 'company' },
+    response: CompanyRecord,
+    record: { table: 'companies', show: (context, { companyId }) => showCompany(context, companyId) },
+    handle: (context, { companyId }) => showCompany(context, companyId),
+  });
+
+  serve(app, services, {
+    ...all,
+    id: 'updateOneCompany',
+    method: 'PATCH',
+    path: one,
+    summary: 'Update one company',
+    description: 'The same as PATCH /manage/company, for any company.',
+    params: { companyId: 'company' },
+    body: CompanyBody,
+    response: CompanyRecord,
+    handle: (context, { companyId }, form) => changeCompany(context, companyId, form),
+  });
+}

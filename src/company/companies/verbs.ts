@@ -1,0 +1,109 @@
+import { isSupportedCountry } from 'libphonenumber-js';
+import { requireEmail } from '../../kernel/validation/contact.ts';
+import { InvalidValue, notFound } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import { newId } from '../../kernel/ids.ts';
+import { type DecimalInput, parseInteger } from '../../kernel/money.ts';
+import { requireName, requireOneLine } from '../../kernel/validation/single-line.ts';
+import type { Listing, PageOfJson } from '../../kernel/validation/paging.ts';
+import { originOf } from '../../kernel/audit/audit-log.ts';
+import { toSql } from '../../kernel/time/time.ts';
+import { readPage } from '../list.ts';
+import type { Office } from '../admin-context.ts';
+import type { CompanyBody } from './schema.ts';
+import * as sql from './statements.sql.ts';
+
+const DEFAULTS: Record<string, unknown> = {
+  time_zone: 'Europe/London',
+  phone_region: 'GB',
+  terms: '',
+  payment_terms: '30 days',
+  reminder_lead_days: 1,
+  sender_name: null,
+  sender_address: null,
+  contact_email: null,
+};
+
+export async function createCompany(office: Office, form: Form<CompanyBody>): Promise<string> {
+  const { db, clock } = office;
+  const settings = { ...DEFAULTS, ...readSettings(form) };
+  const values = [newId(), JSON.stringify(settings), toSql(clock()), originOf(office)];
+  const record = form.ok && (await db.json(sql.insertCompany, values).catch(unlessUnknownZone));
+  return record || refuse(office, null, form);
+}
+
+export async function changeCompany(office: Office, id: string, form: Form<CompanyBody>): Promise<string> {
+  const { db, clock } = office;
+  const values = [id, JSON.stringify(readSettings(form)), toSql(clock()), originOf(office)];
+  const record = form.ok && (await db.json(sql.updateCompany, values).catch(unlessUnknownZone));
+  return record || refuse(office, id, form);
+}
+
+export async function showCompany({ db }: Pick<Office, 'db'>, id: string): Promise<string> {
+  const record = await db.json(sql.showCompany, [id]);
+  if (record === undefined) throw notFound('company');
+  return record;
+}
+
+export async function listCompanies({ db }: Pick<Office, 'db'>, listing: Listing): Promise<PageOfJson> {
+  return readPage(db, sql.listCompanies, [], listing);
+}
+
+export async function hasCompanies({ db }: Pick<Office, 'db'>): Promise<boolean> {
+  return (await db.first(sql.anyCompany, [])) !== undefined;
+}
+
+/** What was sent, as the columns hold it; null is the default. */
+function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
+  const { body } = form;
+  const settings: Record<string, unknown> = {};
+  for (const name of sql.SETTINGS) if (body[name] !== undefined) settings[name] = body[name] ?? DEFAULTS[name];
+  const zone = form.read('time_zone', body.time_zone, parseZone);
+  if (zone) settings.time_zone = zone;
+  const days = form.read('reminder_lead_days', body.reminder_lead_days, parseLeadDays);
+  if (days) settings.reminder_lead_days = days;
+  form.read('name', body.name, requireName);
+  form.read('phone_region', body.phone_region, requireRegion);
+  form.read('sender_name', body.sender_name, requireOneLine);
+  form.read('sender_address', body.sender_address, requireEmail);
+  form.read('contact_email', body.contact_email, requireEmail);
+  return settings;
+}
+
+// PostgreSQL takes "CET" for a fixed offset and turns the sign of "+01:00" round; names with an area mean the same to all.
+const ZONE = /^(UTC|[A-Za-z]+(\/[\w+-]+)+)$/;
+
+/** In the spelling of the zone database, whatever the case that was sent. */
+function parseZone(name: string): string {
+  try {
+    if (ZONE.test(name)) return Temporal.Now.zonedDateTimeISO(name).timeZoneId;
+  } catch {
+    // Not known here.
+  }
+  throw new InvalidValue(...UNKNOWN_ZONE);
+}
+
+const UNKNOWN_ZONE = ['unknown', 'must be a time zone such as Europe/London'] as const;
+
+function parseLeadDays(days: DecimalInput): string {
+  const { units } = parseInteger(days);
+  if (units < 1n || units > 30n) throw new InvalidValue('out_of_range', 'must lie between 1 and 30');
+  return units.toString();
+}
+
+function requireRegion(region: string): void {
+  if (!isSupportedCountry(region)) throw new InvalidValue('unknown', 'must be a region such as GB');
+}
+
+function unlessUnknownZone(error: unknown): undefined {
+  if ((error as { code?: string }).code !== '22023') throw error;
+}
+
+async function refuse({ db }: Office, id: string | null, form: Form<CompanyBody>): Promise<never> {
+  const zone = form.faulty('time_zone') ? null : (form.body.time_zone && parseZone(form.body.time_zone)) || null;
+  const judged = await db.first<{ found: boolean; zone_known: boolean }>(sql.judgeCompany, [id, zone]);
+  if (!judged?.found) throw notFound('company');
+  if (!judged.zone_known) form.fault('time_zone', ...UNKNOWN_ZONE);
+  form.check();
+  throw new Error('A company was refused without a reason.');
+}

@@ -1,0 +1,35 @@
+import { type Static, Type } from 'typebox';
+import { CreatedBy, credentialOut } from '../../../kernel/credential-columns.ts';
+import { COMPANY_SCOPES } from '../../../kernel/scopes.ts';
+import { instantOut, nullable, text, uuid } from '../../../kernel/validation/schema-types.ts';
+import { scopesOf } from '../granted-scopes.ts';
+import { MADE_FIELDS } from '../created-by.schema.ts';
+
+const name = text({ minLength: 1, maxLength: 100, description: 'What the client is.', examples: ['website'] });
+const scopes = scopesOf(COMPANY_SCOPES);
+
+export const CreateClientBody = Type.Object({ name, scopes });
+export const ClientBody = Type.Object({ name: Type.Optional(name), scopes: Type.Optional(scopes) });
+export type ClientBody = Static<typeof ClientBody>;
+
+const fields = {
+  id: uuid({ description: 'The client_id.' }),
+  name: Type.String({ examples: ['website'] }),
+  scopes,
+  created_at: instantOut(),
+  updated_at: instantOut(),
+  rotated_at: nullable(instantOut({ description: 'When the secret was last replaced.' })),
+  disabled_at: nullable(instantOut()),
+  created_by: CreatedBy,
+  rotated_by: credentialOut(
+    'The key or the API client that last replaced the secret; null if none did, and for the command line.',
+  ),
+};
+
+export const ClientRecord = Type.Object(fields, { additionalProperties: false });
+export const ClientDisabled = Type.Object({ ...fields, ...MADE_FIELDS }, { additionalProperties: false });
+export const ClientList = Type.Array(ClientRecord);
+export const ClientWithSecret = Type.Object(
+  { ...fields, client_secret: Type.String({ description: 'It is shown this once.', examples: ['crs_…'] }) },
+  { additionalProperties: false },
+);

@@ -1,0 +1,40 @@
+import { type Static, Type } from 'typebox';
+import { instantOut, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
+
+const lastName = text({ minLength: 1, maxLength: 200, examples: ['Smith'] });
+const details = {
+  title: optional(text({ maxLength: 100, examples: ['Mr'] })),
+  first_names: optional(text({ maxLength: 200, examples: ['John'] })),
+  email: optional(
+    text({
+      maxLength: 254,
+      description: 'Appointments can name it as email_recipient.',
+      examples: ['john.smith@client.example'],
+    }),
+  ),
+  phone: optional(
+    text({ maxLength: 100, description: "A possible number in the company's region.", examples: ['07400 123456'] }),
+  ),
+};
+
+export const CreateCustomerBody = Type.Object({ last_name: lastName, ...details });
+export const CustomerBody = Type.Object({ last_name: Type.Optional(lastName), ...details });
+export type CustomerBody = Static<typeof CustomerBody>;
+
+export const CustomerRecord = Type.Object(
+  {
+    id: uuid(),
+    case_id: uuid(),
+    title: Type.String({ examples: ['Mr'] }),
+    first_names: Type.String({ examples: ['John'] }),
+    last_name: Type.String({ examples: ['Smith'] }),
+    email: nullable(Type.String({ examples: ['john.smith@client.example'] })),
+    phone: nullable(Type.String({ examples: ['07400 123456'] })),
+    created_at: instantOut(),
+    updated_at: instantOut(),
+  },
+  { additionalProperties: false },
+);
+export const CustomerList = Type.Array(CustomerRecord);
+
+export const CustomerRemoved = Type.Object({ id: uuid(), removed_at: instantOut() }, { additionalProperties: false });

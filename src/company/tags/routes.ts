@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation/operation.ts';
+import { answerList } from '../../http/operation/paging.ts';
+import { ListQuery } from '../../kernel/validation/paging.ts';
+import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagList } from './schema.ts';
+import { addCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from './verbs.ts';
+
+const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const list = '/manage/custom-tags';
+
+export function tagRoutes(app: FastifyInstance, services: Services): void {
+  serve(app, services, {
+    ...common,
+    id: 'listDefaultTags',
+    method: 'GET',
+    path: '/manage/default-tags',
+    summary: 'List default tags',
+    description: 'The tags that every company has. They cannot be changed.',
+    params: {},
+    query: ListQuery,
+    response: DefaultTagList,
+    handle: (context, _params, _form, request) => answerList(request, (listing) => listDefaultTags(context, listing)),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'listCustomTags',
+    method: 'GET',
+    path: list,
+    summary: 'List custom tags',
+    description: "The company's own tags, in alphabetical order.",
+    params: {},
+    query: ListQuery,
+    response: CustomTagList,
+    handle: (context, _params, _form, request) => answerList(request, (listing) => listCustomTags(context, listing)),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'createCustomTag',
+    method: 'POST',
+    path: list,
+    summary: 'Create a custom tag',
+    description: 'Address book entries can carry it at once.',
+    params: {},
+    body: CustomTagBody,
+    response: CustomTag,
+    handle: (context, _params, form) => addCustomTag(context, form),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'deleteCustomTag',
+    method: 'DELETE',
+    path: `${list}/{tag}`,
+    summary: 'Remove a custom tag',
+    description: 'It can no longer be given. Entries that carry it keep it.',
+    params: { tag: 'custom tag' },
+    words: ['tag'],
+    response: CustomTagRemoved,
+    handle: (context, { tag }) => removeCustomTag(context, tag),
+  });
+}

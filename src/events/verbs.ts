@@ -1,0 +1,132 @@
+import type { Context } from '../kernel/context.ts';
+import type { Executor } from '../kernel/database/database.ts';
+import { InvalidValue, notFound } from '../kernel/errors.ts';
+import type { Form } from '../kernel/validation/form.ts';
+import { noCase, type RecordLog } from '../kernel/audit/audit-log.ts';
+import { type Statement, statement } from '../kernel/sql/statement.ts';
+import { eventId, positionOf } from './event-id.ts';
+import { meantTypes, typesOf } from './event-types.ts';
+import { type EventQuery, MOST_EVENTS, USUAL_EVENTS } from './schema.ts';
+import * as sql from './statements.sql.ts';
+import { readSettled } from './watermark.ts';
+
+/** Some events as JSON, and the id after which the others follow. */
+export type Events = { json: string; next: string };
+
+export type EventReader = {
+  ofCompany(context: Context, query: Form<EventQuery>): Promise<Events>;
+  ofCase(context: Context, caseId: string, query: Form<EventQuery>): Promise<Events>;
+  ofRecord(context: Context, log: RecordLog, key: RecordKey, query: Form<EventQuery>): Promise<Events>;
+};
+
+type RecordKey = { id: string; caseId: string | undefined };
+
+const END = 2n ** 63n - 1n;
+
+export function eventReader(logs: readonly RecordLog[]): EventReader {
+  const statements = sql.eventStatements(logs);
+  const types = typesOf(logs);
+  const exists = new Map(logs.map((log) => [log.record, statement(`history.find_${log.record}`, log.exists)]));
+
+  return {
+    async ofCompany(context, query) {
+      const { asked, settled } = await readFrom(context, query, types);
+      query.check();
+      return readEvents(context, asked, settled, statements.ofCompany, []);
+    },
+    async ofCase(context, caseId, query) {
+      const { asked, settled } = await readFrom(context, query, types);
+      const events = await readEvents(context, asked, settled, statements.ofCase, [caseId]);
+      // What belongs to no case stands in the log under an identifier that is no case either.
+      const found = events.count > 0 || (await context.db.first(sql.findCase, [context.company.id, caseId]));
+      if (!found || caseId === noCase) throw notFound('case');
+      query.check();
+      return events;
+    },
+    async ofRecord(context, log, { id, caseId = noCase }, query) {
+      const asked = readAsked(context, query, types);
+      // A change of a record waits for the one before, so its entries are there in their order, without any bound.
+      const bound = asked.after === 'latest' ? (await readSettled(context.db)).settled : END;
+      const which = [id, caseId, log.record];
+      const events = await readEvents(context, asked, bound, statements.ofRecord, which);
+      const found = events.count > 0 || (await context.db.first(existsIn(log), [context.company.id, id, caseId]));
+      if (!found) throw notFound(log.record.replaceAll('_', ' '));
+      query.check();
+      return events;
+    },
+  };
+
+  function existsIn({ record }: RecordLog): Statement {
+    const found = exists.get(record);
+    if (!found) throw new Error(`There is no log of ${record}.`);
+    return found;
+  }
+}
+
+type Asked = { after: bigint | 'latest'; limit: number; types: string[] | null };
+
+function readAsked({ company }: Context, query: Form<EventQuery>, known: readonly string[]): Asked {
+  const { body } = query;
+  const after = query.read('after', body.after, (id) => {
+    if (id === 'latest') return id;
+    const position = positionOf(company.eventKey, id);
+    if (position === undefined) throw new InvalidValue('unknown', 'is not the id of an event of the company');
+    return position;
+  });
+  const limit = query.read('limit', body.limit, (value) => {
+    if (Number(value) > MOST_EVENTS) throw new InvalidValue('out_of_range', `must not be more than ${MOST_EVENTS}`);
+    return Number(value);
+  });
+  const types = query.read('types', body.types, (text) =>
+    meantTypes(
+      known,
+      text.split(',').map((name) => name.trim()),
+    ),
+  );
+  return { after: after ?? 0n, limit: limit ?? USUAL_EVENTS, types: types ?? null };
+}
+
+/** What is asked for, and how far it can be given. An id from beyond the end is of a log that has been lost. */
+async function readFrom(context: Context, query: Form<EventQuery>, known: readonly string[]) {
+  const asked = readAsked(context, query, known);
+  const { settled, last } = await readSettled(context.db);
+  if (asked.after !== 'latest' && asked.after > last) {
+    query.fault('after', 'unknown', 'lies beyond the end of the log, which was restored from a backup: begin anew');
+  }
+  return { asked, settled };
+}
+
+async function readEvents(
+  { db, company }: Context,
+  { after, limit, types }: Asked,
+  settled: bigint,
+  list: Statement,
+  which: unknown[],
+): Promise<Events & { count: number }> {
+  const from = after === 'latest' ? await lastPosition(db, company.id, settled) : after;
+  const values = [company.id, from.toString(), settled.toString(), limit, types, ...which];
+  const rows = await db.rows<EventRow>(list, values);
+  const found = rows.filter((row): row is Found => row.position !== null);
+  const { last = null, chosen = 0 } = rows[0] ?? {};
+  // Only ever the position of an event: one that an undone write took can be given again after a crash of the database.
+  const cut = found.length === limit || found.length < chosen;
+  const next = BigInt((cut ? found.at(-1)?.position : last) ?? from);
+  return {
+    json: `[${found.map(({ position, json }) => withId(company.eventKey, position, json)).join(', ')}]`,
+    next: eventId(company.eventKey, next),
+    count: found.length,
+  };
+}
+
+async function lastPosition(db: Executor, company: string, bound: bigint): Promise<bigint> {
+  const row = await db.first<{ position: string }>(sql.lastEvent, [company, bound.toString()]);
+  return BigInt(row?.position ?? 0);
+}
+
+/** Up to where entries were looked at, and how many of them are of the right types. */
+type Looked = { last: string | null; chosen: number };
+type Found = Looked & { position: string; json: string };
+type EventRow = Found | (Looked & { position: null; json: null });
+
+export const withId = (key: Buffer, position: string, json: string): string =>
+  `{"id": "${eventId(key, BigInt(position))}", ${json.slice(1)}`;

@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { Caller } from '../../kernel/context.ts';
+import { CodedError, invalidRequest } from '../../kernel/errors.ts';
+import type { Scope } from '../../kernel/scopes.ts';
+import { countFailure } from './auth-throttle.ts';
+import type { WindowCounts } from './fixed-window-counter.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+  }
+}
+
+/** At once where it is known whom the token speaks for. */
+export type FindCaller = (token: string) => Caller | Promise<Caller | undefined>;
+
+export type AuthenticationOptions = {
+  findCaller: FindCaller;
+  attempts: WindowCounts;
+};
+
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/** Judges in this order: credentials, scope, Content-Type, Content-Encoding. The route came first, the path and the body follow. */
+export function authentication(app: FastifyInstance, { findCaller, attempts }: AuthenticationOptions): void {
+  app.decorateRequest('caller', null);
+
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
+  app.addHook('onReady', async () => {
+    const open = routes.find(({ config }) => !config?.access);
+    if (open) throw new Error(`The route ${open.method} ${open.url} declares no access.`);
+  });
+
+  // Without a promise where the caller is known already: every request comes by here.
+  app.addHook('onRequest', (request, reply, done) => {
+    const { access } = request.route;
+    if (access === undefined || access === 'public') return done(); // undefined: no route was found
+    const judge = (caller: Caller | undefined) => {
+      try {
+        admit(request, reply, access, caller ?? refuseCaller(request, reply, attempts));
+      } catch (error) {
+        return done(error as Error);
+      }
+      done();
+    };
+    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+    const found = token === undefined ? undefined : findCaller(token);
+    if (found instanceof Promise) found.then(judge, done);
+    else judge(found);
+  });
+}
+
+function admit(request: FastifyRequest, reply: FastifyReply, access: Scope, caller: Caller): void {
+  request.caller = caller;
+  if (!caller.scopes.has(access)) {
+    reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${access}"`);
+    throw new CodedError('insufficient_scope', `The token does not have the scope ${access}.`);
+  }
+  const body = hasBody(request);
+  if ((request.route.specified || body) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
+  if (body) requirePlainBody(request, reply);
+}
+
+function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: WindowCounts): never {
+  countFailure(attempts, request, reply);
+  const sent = /^Bearer +\S/i.test(request.headers.authorization ?? '');
+  reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');
+  throw new CodedError('invalid_token', sent ? 'The access token is not valid.' : 'An access token is required.');
+}
+
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** Throws if the body is compressed: a compressed body of a few bytes could unfold to gigabytes. */
+export function requirePlainBody({ headers }: FastifyRequest, reply: FastifyReply): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
+  reply.header('accept-encoding', 'identity');
+  throw new CodedError('unsupported_media_type', 'The body must be sent without Content-Encoding.');
+}
+
+const JSON_TYPE = 'application/json';
+const isJson = (contentType = ''): boolean =>
+  contentType === JSON_TYPE || contentType.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE;
+
+const NOT_JSON = {
+  field: 'Content-Type',
+  code: 'not_allowed',
+  message: 'the header Content-Type must be application/json',
+} as const;

@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+import { type CodedError, invalidRequest } from '../../kernel/errors.ts';
+
+// RFC 3986: a name or an IPv4 address, or an IPv6 address in brackets; then a port.
+const HOST = /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(?::[0-9]{0,5})?$/;
+
+/** RFC 9112, section 3.2: exactly one valid Host. An empty one is valid. */
+export function hostFault({ headers, rawHeaders, httpVersion }: IncomingMessage): CodedError | undefined {
+  const { host } = headers;
+  if (host === undefined) return httpVersion === '1.1' ? NO_HOST : undefined;
+  if (!HOST.test(host)) return BAD_HOST;
+  // Of several Host headers Node shows the first alone.
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count > 1 ? TWO_HOSTS : undefined;
+}
+
+const NO_HOST = invalidRequest([{ field: 'Host', code: 'required', message: 'the header Host is required' }]);
+const BAD_HOST = invalidRequest([
+  { field: 'Host', code: 'format', message: 'the header Host must be a host and a port' },
+]);
+const TWO_HOSTS = invalidRequest([{ field: 'Host', code: 'too_many', message: 'the header Host must be sent once' }]);

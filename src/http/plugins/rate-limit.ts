@@ -1,0 +1,25 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { CodedError } from '../../kernel/errors.ts';
+import type { Clock } from '../../kernel/time/time.ts';
+import { WindowCounts } from './fixed-window-counter.ts';
+
+/** Counts a request of a credential, and throws if the credential has sent too many in this minute. */
+export type LimitRate = (credentialId: string, reply: FastifyReply) => void;
+
+/** Limits the requests per minute of each credential in this process, and says so in the RateLimit headers. */
+export function rateLimit(app: FastifyInstance, maxPerMinute: number, clock: Clock): LimitRate {
+  const counts = new WindowCounts(clock);
+  const limitRate: LimitRate = (credentialId, reply) => {
+    const { count, left } = counts.add(credentialId);
+    reply.header('ratelimit-limit', maxPerMinute);
+    reply.header('ratelimit-remaining', Math.max(0, maxPerMinute - count));
+    reply.header('ratelimit-reset', left);
+    if (count <= maxPerMinute) return;
+    reply.header('retry-after', left);
+    throw new CodedError('rate_limited', `The credential may send ${maxPerMinute} requests per minute.`);
+  };
+  app.addHook('onRequest', async ({ caller }, reply) => {
+    if (caller) limitRate(caller.credential.id, reply);
+  });
+  return limitRate;
+}

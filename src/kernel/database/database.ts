@@ -1,0 +1,279 @@
+import pg from 'pg';
+import { isBroken, isUnavailable, isUnprepared } from './postgres-errors.ts';
+import { CodedError } from '../errors.ts';
+import { type OnSeveral, Pipelines, type Query } from './pipelined-pool.ts';
+import { PrimaryClient, type PrimaryClientConfig } from './primary-client.ts';
+import { WITH_SAFE_COMMITS } from './safe-commits.ts';
+import { sessionLimits } from './session-settings.ts';
+import type { Statement } from '../sql/statement.ts';
+
+export type Connection = { connectionString: string } | { host: string; user: string; database: string };
+
+export type DatabaseOptions = {
+  connection: Connection;
+  poolSize: number;
+  onError?: (error: Error) => void;
+};
+
+const CONNECT_MS = 5_000;
+const STATEMENT_MS = 15_000;
+// A server that does not even say that: whatever waits on that connection is told so, and it goes.
+const SILENCE_MS = 20_000;
+const IDLE_MS = 10_000;
+// Longer than the statements of one commit take one after the other, and than a transaction of many short ones.
+const SHARED_COMMIT_MS = 30_000;
+const TRANSACTION_MS = 60_000;
+const LONG_CONNECTIONS = 4;
+const SHORT_AHEAD = 16;
+// Enough that a connection need not wait for this process. Whoever waits here goes to whichever connection is done first, and
+// not behind one whose server process has lost its turn, and shares a statement with others who wait.
+const LIST_AHEAD = 3;
+const SEARCH_AHEAD = 4;
+// What is found by its keys needs one plan. Where cases differ in size the server would plan a list anew each time, which
+// takes longer than the list.
+// Nor is that compiled: on a server that has no statistics yet, one plan for several seems to be worth it, and is not.
+const PLANNED_ONCE = 'SET plan_cache_mode = force_generic_plan; SET jit = off; ';
+
+/** Runs statements: the database itself, or one transaction on it. */
+export abstract class Executor {
+  abstract readonly database: Database;
+
+  /** All of what `work` does, or nothing. */
+  abstract transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T>;
+
+  /** Does what only makes sense once others can see what was written. */
+  abstract afterCommit(work: () => void): void;
+
+  protected abstract run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>>;
+
+  async rows<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    return (await this.run<Row>({ ...statement, values })).rows;
+  }
+
+  async first<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row | undefined> {
+    return (await this.rows<Row>(statement, values))[0];
+  }
+
+  /** The one JSON document that the statement builds, as text; undefined where it found or wrote nothing. */
+  async json(statement: Statement, values: unknown[]): Promise<string | undefined> {
+    return (await this.run<string[]>({ ...statement, values, rowMode: 'array' })).rows[0]?.[0];
+  }
+}
+
+/** A statement that fails does not end it: what the verbs learn from a broken constraint they learn here too. */
+class Transaction extends Executor {
+  readonly database: Database;
+  readonly #client: pg.PoolClient;
+  readonly #afterwards: (() => void)[] = [];
+  #depth = 0;
+
+  constructor(database: Database, client: pg.PoolClient) {
+    super();
+    this.database = database;
+    this.#client = client;
+  }
+
+  async transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T> {
+    const savepoint = `s${++this.#depth}`;
+    await this.#client.query(`SAVEPOINT ${savepoint}`);
+    try {
+      const result = await work(this);
+      await this.#client.query(`RELEASE ${savepoint}`);
+      return result;
+    } catch (error) {
+      // A connection that is silent would be waited for once more.
+      if (!isBroken(error)) await this.#client.query(`ROLLBACK TO ${savepoint}`).catch(() => {});
+      throw error;
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  afterCommit(work: () => void): void {
+    this.#afterwards.push(work);
+  }
+
+  committed(): void {
+    for (const work of this.#afterwards) work();
+  }
+
+  protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
+    return this.transaction(() => this.database.timed(query.name, () => this.#client.query<Row>(query)));
+  }
+}
+
+/** PostgreSQL through named prepared statements. Opened once per process and handed to whoever needs it. */
+export class Database extends Executor {
+  readonly database = this;
+  /** Single statements, and by themselves those that take their time. */
+  readonly #short: Pipelines;
+  readonly #lists: Pipelines;
+  readonly #searches: Pipelines;
+  /** Transactions, each with a connection to itself. */
+  readonly pool: pg.Pool;
+  /** For what a slow reader can hold up: it never keeps a short statement waiting. */
+  readonly #readerPool: pg.Pool;
+  /** Told of every statement, for the metrics. */
+  onStatement: (name: string, seconds: number) => void = () => {};
+  onSeveral: OnSeveral = () => {};
+  /** How many connections have broken. While it stays the same, the server has not crashed and not been replaced. */
+  breaks = 0;
+
+  constructor({ connection, poolSize, onError: tell = () => {} }: DatabaseOptions) {
+    super();
+    const onError = (error: Error) => {
+      this.breaks++;
+      tell(error);
+    };
+    const settings = {
+      ...connection,
+      connectionTimeoutMillis: CONNECT_MS,
+      statement_timeout: STATEMENT_MS,
+      // A process that stands still in the middle keeps others waiting for its locks, and followers for its events.
+      idle_in_transaction_session_timeout: IDLE_MS,
+      application_name: 'case-records',
+    };
+    const beginning = (transactionMs?: number) => `${WITH_SAFE_COMMITS}; ${sessionLimits(transactionMs)}`;
+    const pipelines = (size: number, ahead: number, planning: string) => {
+      const sessionSql = `${planning}${beginning(SHARED_COMMIT_MS)}`;
+      return new Pipelines({
+        size,
+        ahead,
+        silenceMs: SILENCE_MS,
+        connect: () => new PrimaryClient({ ...settings, pipeline: true, sessionSql }),
+        onError,
+        onSeveral: (...told) => this.onSeveral(...told),
+      });
+    };
+    const pool = (max: number, transactionMs?: number) => {
+      const config: PrimaryClientConfig & pg.PoolConfig = {
+        ...settings,
+        sessionSql: beginning(transactionMs),
+        query_timeout: SILENCE_MS,
+        max,
+        Client: PrimaryClient,
+      };
+      const made = new pg.Pool(config);
+      // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+      made.on('error', onError);
+      return made;
+    };
+    this.#short = pipelines(poolSize, SHORT_AHEAD, PLANNED_ONCE);
+    this.#lists = pipelines(Math.ceil(poolSize / 2), LIST_AHEAD, PLANNED_ONCE);
+    this.#searches = pipelines(Math.ceil(poolSize / 2), SEARCH_AHEAD, '');
+    this.pool = pool(poolSize, TRANSACTION_MS);
+    this.#readerPool = pool(LONG_CONNECTIONS);
+  }
+
+  /** How many connections there are, and how many wait for one. */
+  get connections(): { idle: number; busy: number; waiting: number } {
+    const pooled = [this.pool, this.#readerPool].map(({ idleCount: idle, totalCount, waitingCount: waiting }) => ({
+      idle,
+      busy: totalCount - idle,
+      waiting,
+    }));
+    const all = [this.#short.counts, this.#lists.counts, this.#searches.counts, ...pooled];
+    const sum = (state: 'idle' | 'busy' | 'waiting') => all.reduce((total, counts) => total + counts[state], 0);
+    return { idle: sum('idle'), busy: sum('busy'), waiting: sum('waiting') };
+  }
+
+  /** The first column, row by row: as fast as it is taken, and as everything stood at the beginning. */
+  async *rowByRow({ name, text }: Statement, values: unknown[]): AsyncGenerator<string> {
+    const client = await this.#readerPool.connect().catch(unlessUnavailable);
+    let failure: unknown;
+    try {
+      await client.query('BEGIN READ ONLY');
+      await client.query({ text: `DECLARE entries NO SCROLL CURSOR FOR ${text}`, values });
+      for (;;) {
+        const { rows } = await this.timed(name, () =>
+          client.query<[string]>({ text: 'FETCH entries', rowMode: 'array' }),
+        );
+        if (!rows[0]) break;
+        yield rows[0][0];
+      }
+    } catch (error) {
+      failure = error;
+      unlessUnavailable(error);
+    } finally {
+      // Also where nobody takes the rest: the cursor ends with its transaction.
+      await rollBack(client, failure);
+    }
+  }
+
+  async transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect().catch(unlessUnavailable);
+    try {
+      await client.query('BEGIN');
+      const transaction = new Transaction(this, client);
+      const result = await work(transaction);
+      await client.query('COMMIT');
+      client.release();
+      transaction.committed();
+      return result;
+    } catch (error) {
+      await rollBack(client, error);
+      return unlessUnavailable(error);
+    }
+  }
+
+  afterCommit(work: () => void): void {
+    work();
+  }
+
+  async timed<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const begun = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.onStatement(name, (performance.now() - begun) / 1000);
+    }
+  }
+
+  async close(): Promise<void> {
+    const lanes = [this.#short, this.#lists, this.#searches].map((pipelines) => pipelines.close());
+    await Promise.all([...lanes, this.pool.end(), this.#readerPool.end()]);
+  }
+
+  override json(statement: Statement, values: unknown[]): Promise<string | undefined> {
+    return this.#ask({ ...statement, values }, askText) as Promise<string | undefined>;
+  }
+
+  protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
+    return this.#ask(query, askRows<Row>);
+  }
+
+  /** As `timed`, but with as few promises as there can be: most requests come by here once. */
+  async #ask<T>(query: Query, ask: (pipelines: Pipelines, query: Query) => Promise<T>): Promise<T> {
+    const { takesTime } = query;
+    const pipelines = takesTime === undefined ? this.#short : takesTime === 'list' ? this.#lists : this.#searches;
+    const begun = performance.now();
+    try {
+      return await ask(pipelines, query);
+    } catch (error) {
+      if (isBroken(error)) this.breaks++;
+      // Nobody may have noticed yet that an idle connection broke. What only reads can be asked again on another.
+      const again = isUnprepared(error) || (isBroken(error) && READS.test(query.text));
+      return await (again ? ask(pipelines, query).catch(unlessUnavailable) : unlessUnavailable(error));
+    } finally {
+      this.onStatement(query.name, (performance.now() - begun) / 1000);
+    }
+  }
+}
+
+const askText = (pipelines: Pipelines, query: Query) => pipelines.text(query);
+const askRows = <Row extends pg.QueryResultRow>(pipelines: Pipelines, query: Query) => pipelines.query<Row>(query);
+
+/** A connection that cannot even do that goes: whatever state it is in, nobody will meet it again. */
+async function rollBack(client: pg.PoolClient, failure: unknown): Promise<void> {
+  if (failure !== undefined && isBroken(failure)) return client.release(true);
+  await client.query('ROLLBACK').then(
+    () => client.release(),
+    () => client.release(true),
+  );
+}
+
+function unlessUnavailable(error: unknown): never {
+  throw isUnavailable(error) ? new CodedError('unavailable', 'The database cannot be reached.', [], error) : error;
+}
+
+const READS = /^\s*SELECT\b/;

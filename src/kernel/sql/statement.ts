@@ -1,0 +1,129 @@
+import type { Texts } from './batch-statement.ts';
+import { EPOCH_SHIFT } from '../time/wall-time-placeholders.ts';
+
+/** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
+export type Statement = {
+  readonly name: string;
+  readonly text: string;
+  readonly takesTime?: 'list' | 'search';
+  /** The same for several at once. It gives a row for each that has an answer: which of them, from 1 on, and the answer. */
+  readonly several?: { readonly name: string; readonly text: string; readonly types: readonly string[] };
+};
+
+const LONGEST_NAME = 63;
+const textByName = new Map<string, string>();
+
+/** A connection takes a name for one text only: another text under it would fail there, now and then. */
+function named(name: string, text: string): { name: string; text: string } {
+  if (name.length > LONGEST_NAME) throw new Error(`The server would cut off the end of ${name}.`);
+  const known = textByName.get(name);
+  if (known !== undefined && known !== text) throw new Error(`Two statements are called ${name}.`);
+  textByName.set(name, text);
+  return { name, text };
+}
+
+export function statement(name: string, text: string | Texts): Statement {
+  if (typeof text === 'string') return named(name, text);
+  const { one, several, types } = text;
+  return { ...named(name, one), several: { ...named(`${name}*`, several), types } };
+}
+
+/** A list that is found by its keys. It takes its time, and short ones do not wait behind it. */
+export const listStatement = (name: string, text: string | Texts): Statement => ({
+  ...statement(name, text),
+  takesTime: 'list',
+});
+
+/** What takes its time too, and whose best plan depends on what is asked for. */
+export const longStatement = (name: string, text: string): Statement => ({
+  ...named(name, text),
+  takesTime: 'search',
+});
+
+/** How many of something there may be. */
+export type Limit = { most: number; what: string; count: Statement };
+
+/** `rows`: FROM and WHERE of what counts. No more of them are looked at than there may be. */
+export const limit = (what: string, most: number, rows: string): Limit => ({
+  most,
+  what,
+  count: statement(
+    `${what.replaceAll(' ', '_')}.count`,
+    `SELECT count(*)::int AS count FROM (SELECT 1 ${rows} LIMIT ${most}) counted`,
+  ),
+});
+
+/** Text from outside: PostgreSQL keeps no NUL. */
+export const storable = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;
+
+/** A parameter that is an array of what needs no escaping: identifiers, numbers, times, words. `pg` looks into each of them. */
+export const plainArray = (values: readonly (string | boolean)[]): string => `{${values.join(',')}}`;
+
+/** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
+export const iso = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** A wall time in the zone whose mark the parameter is (`zoneMark`), as `showWallTimes` reads it. */
+export const wall = (column: string, zone: string): string =>
+  `(${zone}::text || (floor(extract(epoch FROM ${column})) + ${EPOCH_SHIFT})::text)`;
+
+/** An expression, and the same as JSON text. */
+export type Field = { readonly sql: string; readonly text: string };
+
+/** A text, or a list of them, that may hold anything. */
+export const text = (sql: string): Field => ({ sql, text: `to_json(${sql})::text` });
+/** Identifiers, times and words that need no escaping. In brackets: no literal at its end becomes one with what follows. */
+export const plain = (sql: string): Field => ({ sql, text: `'"' || (${sql}) || '"'` });
+/** Always the same word. */
+export const word = (text: string): Field => ({ sql: `'${text}'`, text: `'"${text}"'` });
+/** Numbers, truth values and null. */
+export const bare = (sql: string): Field => ({ sql, text: `(${sql})::text` });
+export const orNull = ({ sql, text }: Field): Field => ({ sql, text: `coalesce(${text}, 'null')` });
+export const NULL: Field = { sql: 'null', text: `'null'` };
+
+export type Fields = Record<string, string | Field>;
+
+/** Turns { key: expression } into a JSON object in that order. */
+export const json = (fields: Fields): string =>
+  `json_build_object(${Object.entries(fields)
+    .map(([key, value]) => `'${key}', ${typeof value === 'string' ? value : value.sql}`)
+    .join(', ')})`;
+
+/**
+ * The same as text, put together by hand: in lists it takes the database half of the time. Two literals side by side are
+ * one, which the server would not make of them: it puts them together for every row.
+ */
+export const jsonText = (fields: Record<string, Field>): string =>
+  `('{' || ${Object.entries(fields)
+    .map(([key, { text }]) => `'"${key}":' || ${text}`)
+    .join(` || ',' || `)} || '}')`.replaceAll(`' || '`, '');
+
+export const object = (fields: Record<string, Field>): Field => ({ sql: json(fields), text: jsonText(fields) });
+
+/** The texts of the rows with commas between them. */
+export const joinedText = (element: string, order: string): string => `string_agg(${element}, ',' ORDER BY ${order})`;
+
+/** The rows as a JSON array, from the text of each. */
+export const arrayText = (element: string, order: string): string =>
+  `('[' || coalesce(${joinedText(element, order)}, '') || ']')`;
+
+/** Gives the statement that has these parts. `bare`: the one that has none, for whoever looks through them all. */
+export type InParts<Part extends string> = ((parts: readonly (Part | false)[]) => Statement) & { bare: Statement };
+
+/**
+ * A statement that consists of the parts that are needed, named after them and made when it is first needed: a part that
+ * finds nothing to do, or a parameter that may be null, costs as well.
+ */
+export function inParts<Part extends string>(
+  name: string,
+  text: (parts: readonly Part[]) => string | Texts,
+): InParts<Part> {
+  const made = new Map<string, Statement>();
+  const having = (wanted: readonly (Part | false)[]) => {
+    const parts = wanted.filter((part) => part !== false);
+    const whole = [name, ...parts].join('+');
+    const known = made.get(whole) ?? statement(whole, text(parts));
+    made.set(whole, known);
+    return known;
+  };
+  return Object.assign(having, { bare: having([]) });
+}

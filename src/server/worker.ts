@@ -1,0 +1,137 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { forgetOldEvents } from '../events/retention.ts';
+import { type Connection, Database } from '../kernel/database/database.ts';
+import { databaseClock } from '../kernel/database/database-clock.ts';
+import { DueWorker } from '../kernel/jobs/job-worker.ts';
+import { watchHalfSentTransactions } from '../kernel/database/half-sent-transactions.ts';
+import type { Outcomes } from '../kernel/jobs/delivery-counters.ts';
+import { HOUR_MS, periodically } from '../kernel/jobs/periodic.ts';
+import { SecretBox } from '../kernel/secret-box.ts';
+import type { Clock } from '../kernel/time/time.ts';
+import { emailSender } from '../cases/appointments/messages/email.ts';
+import { messageQueues } from '../cases/appointments/messages/message-queue.ts';
+import type { EmailSender, Sender } from '../cases/appointments/messages/message.ts';
+import { smsOutboxSender, smsSender } from '../cases/appointments/messages/sms.ts';
+import { gateway } from '../cases/appointments/messages/sms-gateway.ts';
+import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
+import { RECORD_LOGS } from './audit-logs.ts';
+import { jitsi } from '../cases/appointments/meetings/jitsi.ts';
+import { meetingQueue } from '../cases/appointments/meetings/meeting-queue.ts';
+import type { MeetingProvider, ProviderName } from '../cases/appointments/meetings/provider.ts';
+import { zoom } from '../cases/appointments/meetings/zoom.ts';
+import { webhookQueues } from '../webhooks/queues.ts';
+import { forgetWhatEnded } from '../webhooks/deliveries/retention.ts';
+
+export type WorkerOptions = {
+  config: Config;
+  connection: Connection;
+  clock: Clock;
+  logger: Logger;
+  outcomes: Outcomes;
+};
+
+// Beside the requests' own: a worker that is busy never keeps a request waiting for a connection.
+const CONNECTIONS = 4;
+
+/** Works what is due until it is told to stop; gives the way to tell it. */
+export async function runWorker(options: WorkerOptions): Promise<() => Promise<void>> {
+  const { config, connection, logger } = options;
+  const onError = (error: Error) => logger.warn({ reason: error.message }, "a worker's database connection broke");
+  const db = new Database({ connection, poolSize: CONNECTIONS, onError });
+  // Of their own: what receivers and long backlogs do to webhooks, meetings and messages never wait for.
+  const webhooksDb = new Database({ connection, poolSize: CONNECTIONS, onError });
+  const { clock, stop: leaveClock } = await databaseClock(db, options.clock, logger).catch(async (error: unknown) => {
+    await Promise.all([db.close(), webhooksDb.close()]);
+    throw error;
+  });
+  const senders = sendersOf(config, logger);
+  const providers = providersOf(config, clock);
+  const secrets = new SecretBox(config.SECRETS_KEY ?? []);
+  const slots = config.WORKER_CONCURRENCY;
+  const limits = { connection, clock, logger, slots, slotsPerCompany: Math.ceil(slots / 4) };
+  const { outcomes } = options;
+  const queues = [
+    meetingQueue({ db, clock, logger, providers, secrets }),
+    ...messageQueues({ db, clock, logger, senders, outcomes }),
+  ];
+  const webhooks = webhookQueues({
+    db: webhooksDb,
+    clock,
+    logger,
+    outcomes,
+    secrets,
+    logs: RECORD_LOGS,
+    reach: { privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES },
+    tell: senders.email.tell,
+  });
+  const workers = [
+    new DueWorker({ ...limits, db, queues }),
+    new DueWorker({ ...limits, db: webhooksDb, queues: webhooks }),
+  ];
+  await Promise.all(workers.map((worker) => worker.start()));
+  const leaveTransactions = watchHalfSentTransactions(db, logger);
+  const leaveEvents = periodically({
+    everyMs: HOUR_MS,
+    work: (signal) => forgetOldEvents(db, signal),
+    logger,
+    failure: 'old events could not be forgotten',
+  });
+  const leaveDeliveries = periodically({
+    everyMs: HOUR_MS,
+    work: (signal) => forgetWhatEnded({ db: webhooksDb, clock, signal }),
+    logger,
+    failure: 'what webhooks have left behind could not be forgotten',
+  });
+  return async () => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    await leaveTransactions();
+    await leaveEvents();
+    await leaveDeliveries();
+    leaveClock();
+    for (const sender of Object.values(senders)) sender.close();
+    await Promise.all([db.close(), webhooksDb.close()]);
+  };
+}
+
+export function sendersOf(config: Config, logger: Logger): { email: EmailSender; sms: Sender } {
+  const outbox = join(config.DATA_DIR, 'outbox');
+  if (config.SMTP_URL === undefined) logger.warn({ outbox }, 'SMTP_URL is not set: mails are written to files');
+  if (config.SMS_PROVIDER === 'outbox') logger.warn({ outbox }, 'SMS_PROVIDER is outbox: SMS are written to files');
+  const domain = config.MAIL_DOMAIN ?? config.MAIL_FROM.split('@').at(-1) ?? 'localhost';
+  return {
+    email: emailSender({ smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, domain, outbox }),
+    sms: smsSenderOf(config, outbox),
+  };
+}
+
+const providersOf = (config: Config, clock: Clock): Record<ProviderName, MeetingProvider> => ({
+  jitsi: jitsi({ url: config.JITSI_URL, appId: config.JITSI_APP_ID, appSecret: config.JITSI_APP_SECRET }),
+  zoom: zoom({ apiUrl: config.ZOOM_API_URL, oauthUrl: config.ZOOM_OAUTH_URL, clock }),
+});
+
+function smsSenderOf(config: Config, outbox: string): Sender {
+  switch (config.SMS_PROVIDER) {
+    case 'twilio':
+      return smsSender(
+        twilio({
+          accountSid: config.TWILIO_ACCOUNT_SID ?? '',
+          authToken: config.TWILIO_AUTH_TOKEN ?? '',
+          from: config.TWILIO_FROM ?? '',
+          baseUrl: config.TWILIO_BASE_URL,
+        }),
+      );
+    case 'gateway':
+      return smsSender(
+        gateway({
+          url: config.SMS_GATEWAY_URL ?? '',
+          headers: config.SMS_GATEWAY_HEADERS,
+          body: config.SMS_GATEWAY_BODY,
+          from: config.SMS_GATEWAY_FROM ?? '',
+        }),
+      );
+    default:
+      return smsOutboxSender(outbox);
+  }
+}

@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify';
+import { type Services, serve } from '../../http/operation/operation.ts';
+import { pageHeaders } from '../../http/operation/paging.ts';
+import { Form, readForm } from '../../kernel/validation/form.ts';
+import { readPage } from '../../kernel/validation/paging.ts';
+import { Delivery, DeliveryList, DeliveryQuery, DeliveryWithTries, ReplayBody, Replayed } from './schema.ts';
+import { listDeliveries, pingEndpoint, replayDelivery, replayRange, showDelivery } from './verbs.ts';
+import { common, one, params } from '../endpoints/routes.ts';
+import type { WebhookSettings } from '../endpoints/verbs.ts';
+
+const list = `${one}/deliveries`;
+const ofOne = { ...params, deliveryId: 'delivery' };
+
+export function deliveryRoutes(app: FastifyInstance, services: Services, settings: WebhookSettings): void {
+  serve(app, services, {
+    ...common,
+    id: 'listWebhookDeliveries',
+    method: 'GET',
+    path: list,
+    summary: 'List deliveries to a webhook endpoint',
+    description: 'In pages, the newest first. Those that have ended are forgotten after 30 days.',
+    params,
+    query: DeliveryQuery,
+    response: DeliveryList,
+    handle: async (context, { endpointId }, _form, request) => {
+      const query = readForm(DeliveryQuery, request.query);
+      const page = readPage(query);
+      const { json, total } = await listDeliveries(context, endpointId, query, page);
+      return { json, headers: pageHeaders(request.url, page, total) };
+    },
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'getWebhookDelivery',
+    method: 'GET',
+    path: `${list}/{deliveryId}`,
+    summary: 'Get a delivery',
+    description: 'With every attempt: when, what was answered or what went wrong, and how long it took.',
+    params: ofOne,
+    response: DeliveryWithTries,
+    handle: (context, { endpointId, deliveryId }) => showDelivery(context, endpointId, deliveryId),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'replayWebhookDelivery',
+    method: 'POST',
+    path: `${list}/{deliveryId}/replay`,
+    summary: 'Deliver an event once more',
+    description:
+      'As a new delivery of the same event, of one that has ended. Only for tokens that also have `events:read`.',
+    params: ofOne,
+    response: Delivery,
+    handle: (context, { endpointId, deliveryId }) => replayDelivery(context, endpointId, deliveryId),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'replayWebhookEvents',
+    method: 'POST',
+    path: `${one}/replay`,
+    summary: 'Deliver a range of events once more',
+    description:
+      'Everything in the range as new deliveries of the same events, up to 10,000 at once; `next` leads on. Without ' +
+      'bounds from the beginning of the log. What waits already is left out; refused while more than 50,000 wait. Only ' +
+      'for tokens that also have `events:read`.',
+    params,
+    body: ReplayBody,
+    bodyOptional: true,
+    response: Replayed,
+    handle: (context, { endpointId }, form) =>
+      replayRange(context, endpointId, form.absent ? new Form({}) : form, settings),
+  });
+
+  serve(app, services, {
+    ...common,
+    id: 'pingWebhookEndpoint',
+    method: 'POST',
+    path: `${one}/ping`,
+    summary: 'Send a ping to a webhook endpoint',
+    description:
+      'Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in. While one waits, ' +
+      'it is the answer.',
+    params,
+    response: Delivery,
+    handle: (context, { endpointId }) => pingEndpoint(context, endpointId),
+  });
+}

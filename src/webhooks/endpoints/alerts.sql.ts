@@ -1,0 +1,47 @@
+import { iso, statement } from '../../kernel/sql/statement.ts';
+
+/** What the company's contact is to be told, on its way. */
+
+export const KEY = ['company_id', 'endpoint_id', 'id'] as const;
+export const OPEN = `state = 'waiting'`;
+export type NoticeKind = 'failing' | 'delivery_failed' | 'gone';
+
+const isKey = 'n.company_id = $1 AND n.endpoint_id = $2 AND n.id = $3';
+
+/**
+ * $1 company, $2 endpoint, $3 id, $4 kind, $5 now. In a transaction that holds the endpoint. An endpoint that works, and
+ * fails with one event after the other, is worth a mail a day.
+ */
+export const insertNotice = statement(
+  'webhook_notices.insert',
+  `INSERT INTO webhook_notices (company_id, endpoint_id, id, kind, state, due_at)
+   SELECT $1, $2, $3, $4, 'waiting', $5
+    WHERE $4 <> 'delivery_failed' OR NOT EXISTS (
+            SELECT 1 FROM webhook_notices n
+             WHERE n.company_id = $1 AND n.endpoint_id = $2 AND n.due_at > $5::timestamptz - interval '1 day')`,
+);
+
+/** $1–$3 key, $4 claim. Nothing where the claim has been lost. */
+export const beginNotice = statement(
+  'webhook_notices.begin',
+  `WITH n AS (
+     UPDATE webhook_notices n SET attempts = n.attempts + 1 WHERE ${isKey} AND n.lease_by = $4 AND n.state = 'waiting'
+     RETURNING n.*
+   )
+   SELECT n.id, n.kind, n.attempts AS attempt, ${iso('n.due_at')} AS due, w.url, c.name AS company,
+          coalesce(nullif(c.contact_email, ''), nullif(c.sender_address, '')) AS recipient
+     FROM n JOIN webhook_endpoints w ON w.company_id = n.company_id AND w.id = n.endpoint_id
+     JOIN companies c ON c.id = n.company_id`,
+);
+
+/** $1–$3 key, $4 claim, $5 now, $6 state, $7 to whom, $8 what went wrong, $9 when to try again */
+export const settleNotice = statement(
+  'webhook_notices.settle',
+  `UPDATE webhook_notices n
+      SET state = $6, told_to = $7, last_error = $8, lease_by = NULL, lease_until = $9,
+          ended_at = CASE WHEN $6 <> 'waiting' THEN $5::timestamptz END
+    WHERE ${isKey} AND n.lease_by = $4 AND n.state = 'waiting'`,
+);
+
+/** $1 before when */
+export const forgetNotices = statement('webhook_notices.forget', 'DELETE FROM webhook_notices WHERE ended_at < $1');

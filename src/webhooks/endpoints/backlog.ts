@@ -1,0 +1,29 @@
+import type { Database } from '../../kernel/database/database.ts';
+import { noticeDueWork } from '../../kernel/jobs/notify-workers.ts';
+import type { Claim } from '../../kernel/jobs/job-queue.ts';
+import { type Clock, toSql } from '../../kernel/time/time.ts';
+import * as sql from './backlog.sql.ts';
+
+const BATCH = 1_000;
+const NONE = '00000000-0000-0000-0000-000000000000';
+
+type Backlog = { backlog: 'hasten' | 'drop'; epoch: number };
+type Last = { record_id: string; position: string; id: string; count: number };
+
+/** However much waits: the request that resumed or removed the endpoint has not waited for it. Gives what is done. */
+export function backlogWork({ db, clock }: { db: Database; clock: Clock }) {
+  return async (company: string, id: string, { signal }: Claim): Promise<Backlog | undefined> => {
+    const found = await db.first<Backlog>(sql.backlogOf, [company, id]);
+    if (!found) return undefined;
+    const drops = found.backlog === 'drop';
+    if (drops) await db.rows(sql.dropPing, [company, id, toSql(clock())]);
+    for (let last: Last = { record_id: NONE, position: '0', id: NONE, count: BATCH }; last.count === BATCH; ) {
+      if (signal.aborted) return undefined;
+      const values = [company, id, toSql(clock()), BATCH, last.record_id, last.position, last.id];
+      const next = await db.first<Last>(drops ? sql.dropSome : sql.hastenSome, values);
+      if (!drops) noticeDueWork(db);
+      last = next ?? { ...last, count: 0 };
+    }
+    return found;
+  };
+}

@@ -1,0 +1,206 @@
+import { lockCredentials, underCredentialLock } from '../../company/credentials/credential-lock.ts';
+import { meantTypes } from '../../events/event-types.ts';
+import { readSettled } from '../../events/watermark.ts';
+import type { Context } from '../../kernel/context.ts';
+import { credentialValues } from '../../kernel/credential-columns.ts';
+import { noticeDueWork } from '../../kernel/jobs/notify-workers.ts';
+import { InvalidValue, invalidRequest, notFound, notPossible } from '../../kernel/errors.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import { newId } from '../../kernel/ids.ts';
+import { type DecimalInput, parseInteger } from '../../kernel/money.ts';
+import { containing, type Listing, type PageOfJson } from '../../kernel/validation/paging.ts';
+import { originOf } from '../../kernel/audit/audit-log.ts';
+import type { SecretBox } from '../../kernel/secret-box.ts';
+import { toSql } from '../../kernel/time/time.ts';
+import { untilWritten } from '../../kernel/database/optimistic-retry.ts';
+import { parseEndpointUrl } from './endpoint-url.ts';
+import type { CreateEndpointBody, EndpointBody, RotateBody } from './schema.ts';
+import * as sql from './statements.sql.ts';
+import { newSecret, ownerOf } from './secrets.ts';
+
+/** The lock that writes to an endpoint take first. */
+export const lockEndpoints = lockCredentials;
+
+/** What the verbs must know of the service. */
+export type WebhookSettings = {
+  /** Undefined where the service has no key to keep secrets with. */
+  secrets: SecretBox | undefined;
+  /** Whether endpoints may be at private addresses and speak plain http. */
+  privateAddresses: boolean;
+  /** Every type of event that there is. */
+  types: readonly string[];
+};
+
+const MOST_ENDPOINTS = 50;
+// While nothing is queued for it, as while it is disabled, each of them is kept.
+const MOST_TYPES = 100;
+const USUAL_OVERLAP_HOURS = 24n;
+const LONGEST_OVERLAP_HOURS = 168n;
+
+export async function listEndpoints({ db, company }: Context, listing: Listing): Promise<PageOfJson> {
+  const { limit, offset, search } = listing;
+  const values = [company.id, limit, offset, search === null ? null : containing(search)];
+  return (await db.first<PageOfJson>(sql.listEndpoints, values)) ?? { json: '[]', total: 0 };
+}
+
+export async function showEndpoint({ db, company }: Context, id: string): Promise<string> {
+  const record = await db.json(sql.showEndpoint, [company.id, id]);
+  if (record === undefined) throw notFound('webhook endpoint');
+  return record;
+}
+
+export async function createEndpoint(
+  context: Context,
+  form: Form<CreateEndpointBody>,
+  settings: WebhookSettings,
+): Promise<string> {
+  const { db, company, clock, credential } = context;
+  const url = readEndpoint(context, form, settings);
+  const id = newId();
+  const secret = newSecret();
+  const sealed = sealFor(context, form, id, secret, settings);
+  form.check();
+  const { description = null, types } = form.body;
+  const { settled } = await readSettled(db);
+  const values = [company.id, id, url, description, types, sealed, toSql(clock()), originOf(context)];
+  const all = [...values, settled.toString(), MOST_ENDPOINTS, ...credentialValues(credential)];
+  const record = await underCredentialLock(context, (held) => held.db.json(sql.insertEndpoint, all));
+  if (record === undefined) throw tooMany();
+  return withSecret(record, secret);
+}
+
+const tooMany = () =>
+  invalidRequest([{ field: 'url', code: 'too_many', message: `a company has at most ${MOST_ENDPOINTS} endpoints` }]);
+
+/** What is not sent stays. */
+export async function changeEndpoint(
+  context: Context,
+  id: string,
+  form: Form<EndpointBody>,
+  settings: WebhookSettings,
+): Promise<string> {
+  const { db, company, clock, credential } = context;
+  const { description = null, types = null, state = null } = form.body;
+  const url = readEndpoint(context, form, settings) ?? null;
+  const now = toSql(clock());
+  const values = [company.id, id, now, originOf(context), url, description, types, state];
+  const all = [...values, form.sent('description'), MOST_TYPES, ...credentialValues(credential)];
+  const record = await untilWritten(
+    async () => form.ok && underCredentialLock(context, (held) => held.db.json(sql.updateEndpoint, all)),
+    async () => {
+      await showEndpoint(context, id);
+      form.check();
+      if (types && (await db.first(sql.findManyTypes, [company.id, id, types, MOST_TYPES]))) {
+        throw notPossible('types', `have been changed ${MOST_TYPES} times since events were last queued`);
+      }
+    },
+  );
+  if (state === 'active') noticeDueWork(db);
+  return record;
+}
+
+/** Everything that has waited is sent, in its order. */
+export async function resumeEndpoint(context: Context, id: string): Promise<string> {
+  const { db, company, clock } = context;
+  await mayHaveEventsSent(context, id);
+  const values = [company.id, id, toSql(clock()), originOf(context)];
+  const record = await untilWritten(
+    () => underCredentialLock(context, (held) => held.db.json(sql.resumeEndpoint, values)),
+    async () => {
+      const { state } = JSON.parse(await showEndpoint(context, id));
+      if (state === 'active') throw notPossible('state', 'the endpoint is active');
+    },
+  );
+  noticeDueWork(db);
+  return record;
+}
+
+/** The new secret signs from now on, the old one beside it for a while. */
+export async function rotateSecret(
+  context: Context,
+  id: string,
+  form: Form<RotateBody>,
+  settings: WebhookSettings,
+): Promise<string> {
+  const { company, clock } = context;
+  await mayHaveEventsSent(context, id);
+  const hours = form.read('overlap_hours', form.body.overlap_hours, parseOverlap) ?? USUAL_OVERLAP_HOURS;
+  const secret = newSecret();
+  const sealed = sealFor(context, form, id, secret, settings);
+  const now = clock();
+  const values = [company.id, id, toSql(now), originOf(context), sealed, toSql(now.add({ hours: Number(hours) }))];
+  const record = await untilWritten(
+    async () => form.ok && underCredentialLock(context, (held) => held.db.json(sql.rotateSecret, values)),
+    async () => {
+      await showEndpoint(context, id);
+      form.check();
+    },
+  );
+  return withSecret(record, secret);
+}
+
+export async function removeEndpoint(context: Context, id: string): Promise<string> {
+  const { db, company, clock } = context;
+  const values = [company.id, id, toSql(clock()), originOf(context)];
+  const record = await untilWritten(
+    () => underCredentialLock(context, (held) => held.db.json(sql.removeEndpoint, values)),
+    async () => {
+      await showEndpoint(context, id);
+    },
+  );
+  noticeDueWork(db);
+  return record;
+}
+
+const NOT_ALLOWED = {
+  field: 'scopes',
+  code: 'not_allowed',
+  message: 'only a token with events:read can have events sent',
+} as const;
+
+/** Whoever has events sent somewhere could as well read them. That there is no such endpoint comes first. */
+export async function mayHaveEventsSent(context: Context, id: string): Promise<void> {
+  const { scopes } = context;
+  if (!scopes || scopes.has('events:read')) return;
+  await showEndpoint(context, id);
+  throw invalidRequest([NOT_ALLOWED]);
+}
+
+/** Gives the address as it is kept. */
+function readEndpoint(
+  { scopes }: Context,
+  form: Form<EndpointBody>,
+  { privateAddresses, types: known }: WebhookSettings,
+): string | undefined {
+  const { types } = form.body;
+  if (scopes && !scopes.has('events:read')) {
+    form.fault(NOT_ALLOWED.field, NOT_ALLOWED.code, NOT_ALLOWED.message);
+  }
+  if (types?.length === 0) form.fault('types', 'too_short', 'must name at least one type');
+  for (const [i, name] of (form.faulty('types') ? [] : (types ?? [])).entries()) {
+    form.read(`types[${i}]`, name, () => meantTypes(known, [name]));
+  }
+  return form.read('url', form.body.url, (text) => parseEndpointUrl(text, privateAddresses));
+}
+
+function sealFor<T>(
+  { company }: Context,
+  form: Form<T>,
+  id: string,
+  secret: string,
+  { secrets }: WebhookSettings,
+): string | undefined {
+  if (!secrets) form.fault('secret', 'not_possible', 'cannot be kept: the setting SECRETS_KEY is not set');
+  return secrets?.seal(secret, ownerOf(company.id, id));
+}
+
+/** Adds the secret here rather than in the statement: the database, and whatever it logs, never sees it. */
+const withSecret = (record: string, secret: string): string => `${record.slice(0, -1)}, "secret" : "${secret}"}`;
+
+function parseOverlap(hours: DecimalInput): bigint {
+  const { units } = parseInteger(hours);
+  if (units < 0n || units > LONGEST_OVERLAP_HOURS) {
+    throw new InvalidValue('out_of_range', `must lie between 0 and ${LONGEST_OVERLAP_HOURS}`);
+  }
+  return units;
+}

@@ -1,0 +1,896 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, test } from 'node:test';
+import pg from 'pg';
+import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
+import { headersOf, requestsAtOnce } from './harness/batching.ts';
+import { type Event, eventsOf } from './harness/events.ts';
+import { type Answer, caller } from './harness/http.ts';
+import { meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
+import { Recorder } from './harness/post.ts';
+import { type Firm, openWorld } from './harness/app.ts';
+import { CREDENTIALS } from './harness/zoom.ts';
+
+/** Requests of the same moment that ask for the same are one statement, and none of them notices. */
+
+const world = await openWorld({ secrets });
+const zoom = await openZoom();
+const post = new Recorder();
+const worker = meetingRooms(world, zoom, { sender: post });
+
+const NOW = '2026-06-01T09:00:00Z';
+beforeEach(() => world.clock.set(NOW));
+
+type Fields = Record<string, unknown>;
+
+async function ok(answer: Promise<Answer>) {
+  const { status, body, text } = await answer;
+  assert.equal(status, 200, text);
+  return body;
+}
+
+/**
+ * Requests of one shape are made by one statement. `alone`: those that never are, or only where what each asks before
+ * happens to be answered at the same moment. `paid`: what was paid of the invoice before.
+ */
+type Shape = { made?: (firm: Firm) => Fields; paid?: number; alone?: true; sent: (firm: Firm, n: number) => Fields };
+type Kind = {
+  name: string;
+  /** What the log says of it. */
+  type: string;
+  list: string;
+  made: (firm: Firm, n: number) => Fields;
+  shapes: [Shape, ...Shape[]];
+  /** The table, its column with a text, and that text as the log shows it. */
+  table: string;
+  column: string;
+  shown: (image: Event['before']) => unknown;
+  deletes?: boolean;
+};
+
+/** Of each record other fields, and lists of another length. */
+const some = (n: number, fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter((_field, i) => ((n + 1) >> (i % 5)) % 2 === 1));
+const several = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
+const line = (n: number) => (i: number) => ({
+  description: `line ${i} of ${n}`,
+  quantity: i + 1,
+  rate: `${n}.2575`,
+  amount: `${n * (i + 1)}.99`,
+});
+
+const heading = (n: number): Fields => ({
+  invoice_number: `C-${n}`,
+  sender_id: `5f0c1c62-5d3b-4a64-9a0e-0d3a1c2b4e${10 + (n % 80)}`,
+  date_created: `2026-05-${10 + (n % 20)} 10:00:00`,
+  date_due: `2026-06-${10 + (n % 20)} 17:30:00`,
+  vat: n % 21,
+  total: 100 + n,
+  sub_total: `${90 + n}.5`,
+  ...some(n, { payment_terms: n % 4 === 0 ? null : `${n} days`, vat_amount: n }),
+});
+
+const person = (n: number): Fields => ({
+  entity_id: 'person',
+  title: `Dr ${n}`,
+  first_names: `Jo ${n}`,
+  last_name: `Doe ${n}`,
+});
+const details = (n: number): Fields => ({
+  middle_names: `Mary ${n}`,
+  known_as: `Jay ${n}`,
+  tel_1: `07400 1112${10 + n}`,
+  tel_2: `0113 4960${100 + n}`,
+  email: `jo-${n}@client.example`,
+  gender: `gender ${n}`,
+  dob: `${10 + (n % 18)}/01/1970`,
+  marital_status: `widowed ${n}`,
+  occupation: `Baker ${n}`,
+  preferred_name: `Dee ${n}`,
+  alias: `J. Dough ${n}`,
+  them_pronoun: `her ${n}`,
+  they_pronoun: `she ${n}`,
+  their_pronoun: `hers ${n}`,
+});
+const cleared = (n: number) => ({
+  occupation: null,
+  ...some(n, { gender: null, tel_2: null, dob: null, email: null, alias: null }),
+});
+const address = (n: number) =>
+  some(n, { address_1: `Flat ${n}`, address_2: null, address_3: `Town ${n}`, postcode: `LS${n} 2AB` });
+const relationship = ({ customers: [john, ann] }: Firm, n: number) =>
+  some(n, { [john.id]: `uncle ${n}`, [ann.id]: `aunt ${n}` });
+const tags = ({ customTags }: Firm, n: number) => ({
+  tags: ['executor', 'trustee', 'guardian'].slice(n % 3),
+  custom_tags: customTags.slice(n % 3),
+});
+
+const at = (n: number) => ({
+  start_time: `2026-06-${10 + (n % 20)} 10:${10 + (n % 40)}:00`,
+  end_time: `2026-06-${10 + (n % 20)} 12:00:00`,
+});
+const texts = (n: number): Fields => ({ ...some(n, { notes: `notes ${n}` }), location: n % 3 ? `room ${n}` : null });
+
+const INTERACTIONS: Kind = {
+  name: 'updates of interactions',
+  type: 'interaction.updated',
+  list: '/interactions',
+  made: (_firm, n) => ({ type: 'email', notes: `before ${n}`, sender: 'Alex', recipient: 'John' }),
+  shapes: [
+    {
+      sent: (_firm, n) => ({
+        type: ['phone', 'letter', 'SMS'][n % 3],
+        ...some(n, { sender: `sender ${n}`, notes: `after ${n}`, recipient: `recipient ${n}` }),
+        ...(n % 5 === 0 && { sender: null, notes: null }),
+        ...(n % 3 === 0 && { when: n % 2 ? null : `2026-05-${10 + (n % 20)} 10:15:30` }),
+      }),
+    },
+  ],
+  table: 'interactions',
+  column: 'notes',
+  shown: (image) => image?.notes,
+};
+
+const INVOICES: Kind = {
+  name: 'updates of invoices',
+  type: 'invoice.updated',
+  list: '/invoices',
+  made: (_firm, n) => ({
+    ...heading(n),
+    invoice_number: `M-${n}`,
+    total: 100,
+    payment_terms: `before ${n}`,
+    items: several(1 + (n % 3), line(n)),
+  }),
+  shapes: [
+    { sent: (_firm, n) => heading(n) },
+    { sent: (_firm, n) => ({ ...heading(n), items: several(1 + (n % 4), line(n)) }) },
+    {
+      alone: true,
+      sent: (_firm, n) => ({ ...heading(n), items: several(1 + (n % 4), line(n)), keep_existing_items: true }),
+    },
+    { sent: (_firm, n) => ({ ...heading(n), keep_existing_items: false }) },
+    { paid: 100, sent: (_firm, n) => ({ ...heading(n), total: n % 2 ? 100 : 60 + n / 2 }) },
+    {
+      paid: 100,
+      alone: true,
+      sent: (_firm, n) => ({
+        ...heading(n),
+        total: 99,
+        items: several(1 + (n % 4), line(n)),
+        keep_existing_items: true,
+      }),
+    },
+  ],
+  table: 'invoices',
+  column: 'payment_terms',
+  shown: (image) => image?.payment_terms,
+};
+
+const ENTRIES: Kind = {
+  name: 'updates of address book entries',
+  type: 'address_book_entry.updated',
+  list: '/address-book/entry',
+  made: (firm, n) => ({
+    ...person(100 + n),
+    ...details(100 + n),
+    known_as: `before ${n}`,
+    relationship: relationship(firm, n + 1),
+    address: { address_1: `1 High Street ${n}`, postcode: 'AB1 2CD' },
+    tags: ['executor'],
+  }),
+  shapes: [
+    { sent: (_firm, n) => ({ ...person(n), ...some(n, details(n)) }) },
+    { sent: (firm, n) => ({ ...person(n), ...some(n, tags(firm, n)) }) },
+    { sent: (_firm, n) => ({ ...person(n), ...some(n, details(n)), ...cleared(n) }) },
+    { sent: (firm, n) => ({ ...person(n), relationship: n % 4 === 3 ? null : relationship(firm, n) }) },
+    { sent: (_firm, n) => ({ ...person(n), address: n % 4 === 3 ? null : address(n) }) },
+    {
+      sent: (firm, n) => ({
+        ...person(n),
+        ...cleared(n),
+        ...tags(firm, n),
+        relationship: relationship(firm, n),
+        address: address(n),
+      }),
+    },
+  ],
+  table: 'people',
+  column: 'known_as',
+  shown: (image) => image?.data.known_as,
+};
+
+const BOOKED = {
+  list: '/appointments',
+  made: (firm: Firm, n: number) => ({
+    adviser_email: firm.adviser,
+    ...at(n),
+    email_recipient: firm.customers[0].email,
+    sms_recipient: '07400 123456',
+    email_notification: true,
+    sms_notification: n % 2 === 0,
+    notes: `before ${n}`,
+  }),
+  table: 'appointments',
+  column: 'notes',
+  shown: (image: Event['before']) => image?.notes,
+};
+
+const withMeeting = (firm: Firm) => ({ adviser_email: firm.adviserWithVideo, video_meeting: true });
+
+const APPOINTMENTS: Kind = {
+  ...BOOKED,
+  name: 'updates of appointments',
+  type: 'appointment.updated',
+  shapes: [
+    { sent: (_firm, n) => texts(n) },
+    { sent: (_firm, n) => ({ ...texts(n), ...at(n + 7) }) },
+    // What their answers say of the messages is looked for in what the statement wrote.
+    {
+      alone: true,
+      sent: (_firm, n) => ({ ...texts(n), email_confirmation: true, ...(n % 2 && { sms_confirmation: true }) }),
+    },
+    { alone: true, sent: (_firm, n) => ({ ...texts(n), sms_notification: n % 2 ? null : false }) },
+    { sent: (firm, n) => ({ ...texts(n), email_recipient: n % 4 === 3 ? null : firm.customers[n % 2]?.email }) },
+    { made: withMeeting, sent: (_firm, n) => ({ ...texts(n), ...at(n + 9) }) },
+  ],
+};
+
+const DELETIONS: Kind = {
+  ...BOOKED,
+  name: 'deletions of appointments',
+  type: 'appointment.deleted',
+  shapes: [
+    { sent: () => ({}) },
+    { made: withMeeting, sent: () => ({}) },
+    { made: () => ({ email_confirmation: true }), sent: () => ({}) },
+  ],
+  deletes: true,
+};
+
+const UPDATES = [INTERACTIONS, INVOICES, ENTRIES, APPOINTMENTS];
+const KINDS = [...UPDATES, DELETIONS];
+
+/** What comes on two connections, by eights: of each eight two at most go by themselves. */
+const OF_A_SHAPE = 16;
+
+/** A record, and what is to become of it. */
+type Case = { firm: Firm; token: string; path: string; id: string; body: Fields; shape: Shape; requestId: string };
+
+const { exchange, atOnce } = requestsAtOnce(world.baseUrl);
+
+function send({ deletes }: Kind, { token, path, body, requestId }: Case): Promise<Answer> {
+  const headers = headersOf(token, requestId);
+  return deletes ? exchange('DELETE', path, headers) : exchange('PATCH', path, headers, body);
+}
+
+const sendAll = (kind: Kind, cases: Case[]) => atOnce(cases, (one) => send(kind, one));
+
+/** Shape by shape, so that those of one moment are of one statement. */
+async function sendByShape(kind: Kind, cases: Case[]): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const ofShape of Map.groupBy(cases, ({ shape }) => shape).values()) {
+    answers.push(...(await sendAll(kind, ofShape)));
+  }
+  return answers;
+}
+
+async function make(kind: Kind, firm: Firm, n: number, shape: Shape = kind.shapes[0], token = firm.token) {
+  const who = caller(world.baseUrl, token);
+  const { id } = await ok(who.post(`${firm.path}${kind.list}`, { ...kind.made(firm, n), ...shape.made?.(firm) }));
+  const path = `${firm.path}${kind.list}/${id}`;
+  const { paid } = shape;
+  if (paid) await ok(who.post(`${path}/payments`, { amount: paid, paid_at: `2026-05-${10 + (n % 20)} 12:00:00` }));
+  return { firm, token, path, id, shape, body: shape.sent(firm, n), requestId: `request-${n}` } as Case;
+}
+
+/** In the order of their shapes; `staff` take turns, each with credentials of their own. */
+async function makeAll(
+  kind: Kind,
+  staff: { firm: Firm; token: string }[],
+  shapes: Shape[] = kind.shapes,
+  each = OF_A_SHAPE,
+) {
+  const wanted = shapes.flatMap((shape) => several(each, () => shape));
+  const made = wanted.map((shape, n) => {
+    const { firm, token } = staff[n % staff.length] ?? assert.fail();
+    return make(kind, firm, n, shape, token);
+  });
+  return Promise.all(made);
+}
+
+const makeSome = (kind: Kind, firm: Firm, count: number, shape = kind.shapes[0]) =>
+  makeAll(kind, [{ firm, token: firm.token }], [shape], count);
+
+// What a connection has not prepared goes by itself; the first of these finds nothing prepared and comes by all of them.
+for (const kind of KINDS) {
+  for (const shape of kind.shapes) {
+    const cases = await makeSome(kind, await world.firm(), 40, shape);
+    for (let round = 0; round < 2; round++) await sendAll(kind, cases);
+  }
+}
+
+type Booking = { firm: Firm; token: string; path: string; body: Fields; requestId: string };
+
+/** Of a record that is to be made. */
+const booking = (kind: Kind, firm: Firm, n: number, token = firm.token): Booking => ({
+  firm,
+  token,
+  path: `${firm.path}${kind.list}`,
+  body: kind.made(firm, n),
+  requestId: `request-${n}`,
+});
+const book = ({ token, path, body, requestId }: Booking) => exchange('POST', path, headersOf(token, requestId), body);
+for (const kind of UPDATES) {
+  for (let round = 0; round < 2; round++) {
+    const firm = await world.firm();
+    await atOnce(
+      several(40, (n) => booking(kind, firm, n)),
+      book,
+    );
+  }
+}
+
+async function history({ firm, path }: Pick<Case, 'firm' | 'path'>): Promise<Event[]> {
+  return ok(firm.get(`${path}/history`));
+}
+
+const lastOf = async (one: Case): Promise<Event> => (await history(one)).at(-1) ?? assert.fail();
+
+/** How many entries of the log one statement has written. */
+async function together(type: string, cases: { id: string }[]): Promise<number> {
+  const [row] = await world.sql<{ most: number }>(
+    `SELECT max(count)::int AS most FROM (
+       SELECT count(*) FROM events WHERE type = $1 AND record_id = ANY ($2::uuid[]) GROUP BY xmin::text, cmin::text) counts`,
+    [type, cases.map(({ id }) => id)],
+  );
+  return row?.most ?? 0;
+}
+
+async function assertTogether(kind: Kind, cases: Case[]): Promise<void> {
+  for (const [shape, ofShape] of Map.groupBy(cases, ({ shape }) => shape)) {
+    if (shape.alone) continue;
+    const most = await together(kind.type, ofShape);
+    assert.ok(most >= 3, `${most} together in shape ${kind.shapes.indexOf(shape)}`);
+  }
+}
+
+const STORED = [
+  `SELECT channel, kind, state, start_at, due_at, day_before, recipient, withdrawn, created_at, updated_at FROM messages
+    WHERE appointment_id = $1 ORDER BY kind, channel, start_at, state, recipient`,
+  `SELECT start_at, end_at, wished, wanted, state, due_at, created_at, updated_at FROM meetings WHERE appointment_id = $1`,
+];
+
+/** All that there is of it: as it is read, its history, and what belongs to an appointment. */
+async function whole(one: Pick<Case, 'firm' | 'path' | 'id'>): Promise<unknown> {
+  const read = await one.firm.get(one.path, { 'x-request-id': 'read' });
+  const stored = await Promise.all(STORED.map((text) => world.sql(text, [one.id])));
+  return neutral(one.firm, [read.body, await history(one), stored]);
+}
+
+/** Without what two firms have of their own: identifiers and addresses. */
+function neutral({ caseId, companyId, customers: [john, ann], adviser, adviserWithVideo }: Firm, value: unknown) {
+  const own = { caseId, companyId, john: john.id, johnAt: john.email, ann: ann.id, annAt: ann.email };
+  let text = JSON.stringify(value);
+  for (const [name, id] of Object.entries({ ...own, adviser, adviserWithVideo })) text = text.replaceAll(id, name);
+  return JSON.parse(text.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|evt_[\w-]{22}/g, 'id'));
+}
+
+/** Two firms, and two people in each who take turns. */
+async function offices() {
+  const firms = [await world.firm(), await world.firm({ timeZone: 'America/New_York' })];
+  const staff: { firm: Firm; token: string }[] = [];
+  for (let i = 0; i < 2; i++) {
+    for (const firm of firms) staff.push({ firm, token: await firm.tokenFor(COMPANY_SCOPES) });
+  }
+  return staff;
+}
+
+for (const kind of KINDS) {
+  test(`${kind.name} at once do to each record what each alone would have done`, async () => {
+    const [cases, twins] = [await makeAll(kind, await offices()), await makeAll(kind, await offices())];
+    const answers = await sendByShape(kind, cases);
+    const alone: Answer[] = [];
+    for (const twin of twins) alone.push(await send(kind, twin));
+    const [became, expected] = [await Promise.all(cases.map(whole)), await Promise.all(twins.map(whole))];
+    for (const [i, one] of cases.entries()) {
+      const [answer = assert.fail(), same = assert.fail()] = [answers[i], alone[i]];
+      assert.deepEqual([answer.status, same.status], [200, 200], answer.text);
+      assert.deepEqual(neutral(one.firm, answer.body), neutral(twins[i]?.firm ?? assert.fail(), same.body));
+      assert.deepEqual(became[i], expected[i], JSON.stringify(one.body));
+    }
+    await assertTogether(kind, cases);
+  });
+
+  test(`${kind.name} at once each have one entry in the log, with who, in which request, and what was before`, async () => {
+    const cases = await makeAll(kind, await offices());
+    const before = await Promise.all(cases.map(lastOf));
+    await sendByShape(kind, cases);
+    for (const [i, one] of cases.entries()) {
+      const events = await history(one);
+      assert.equal(events.length, one.shape.paid ? 3 : 2);
+      const last = events.at(-1);
+      assert.deepEqual([last?.type, last?.request_id], [kind.type, one.requestId]);
+      assert.deepEqual(last?.actor, before[i]?.actor);
+      assert.deepEqual(last?.before, before[i]?.after);
+    }
+    assert.equal(new Set(before.map(({ actor }) => actor.id)).size, 4);
+    await assertTogether(kind, cases);
+  });
+
+  test(`${kind.name} at once: one of another company, of another case, unknown or deleted is not found, the others are made`, async () => {
+    const [firm, stranger] = [await world.firm(), await world.firm()];
+    const gone = await make(kind, firm, 42);
+    if (kind !== INVOICES) await ok(firm.delete(gone.path));
+    const good = await makeSome(kind, firm, 30);
+    const theirs = await make(kind, stranger, 40);
+    const ours = await make(kind, firm, 41);
+    const under = (path: string, id: string): Case => ({ ...ours, path: `${path}${kind.list}/${id}` });
+    const bad = [
+      under(firm.path, theirs.id),
+      under(stranger.path, theirs.id),
+      under(`/cases/${await firm.openCase()}`, ours.id),
+      under(firm.path, randomUUID()),
+      ...(kind === INVOICES ? [] : [gone]),
+    ];
+    const before = await Promise.all([theirs, ours].map(whole));
+    const answers = await sendAll(kind, good.toSpliced(15, 0, ...bad));
+    const refused = answers.splice(15, bad.length);
+    for (const { status, body } of refused) assert.deepEqual([status, body.code], [404, 'not_found']);
+    for (const [i, { status, body }] of answers.entries()) assert.deepEqual([status, body.id], [200, good[i]?.id]);
+    assert.deepEqual(await Promise.all([theirs, ours].map(whole)), before);
+    for (const one of good) assert.equal((await history(one)).length, 2);
+    assert.ok((await together(kind.type, good)) >= 3);
+  });
+
+  test(`${kind.name} at once: one whose record somebody else is changing waits, and the log has what it really was`, async () => {
+    const firm = await world.firm();
+    const cases = await makeSome(kind, firm, 20);
+    const held = cases[10] ?? assert.fail();
+    const holder = new pg.Client(world.connection);
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query(`SELECT 1 FROM ${kind.table} WHERE id = $1 FOR UPDATE`, [held.id]);
+      const answers = sendAll(kind, cases);
+      const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      while ((await world.sql(waits)).length === 0);
+      await holder.query(`UPDATE ${kind.table} SET ${kind.column} = 'by hand', version = version + 1 WHERE id = $1`, [
+        held.id,
+      ]);
+      await holder.query('COMMIT');
+      for (const { status, text } of await answers) assert.equal(status, 200, text);
+    } finally {
+      await holder.end();
+    }
+    for (const [n, one] of cases.entries()) {
+      const events = await history(one);
+      assert.equal(events.length, 2);
+      assert.equal(kind.shown(events[1]?.before ?? null), one === held ? 'by hand' : `before ${n}`);
+    }
+    assert.ok((await together(kind.type, cases)) >= 3);
+  });
+}
+
+for (const kind of UPDATES) {
+  test(`${kind.name} at once, several of them of one record: each is made onto the one before it`, async () => {
+    const firm = await world.firm();
+    const cases = await makeSome(kind, firm, 24);
+    const one = cases[5] ?? assert.fail();
+    const more = several(5, (i) => ({
+      ...one,
+      body: kind.shapes[0].sent(firm, 30 + i),
+      requestId: `request-${30 + i}`,
+    }));
+    const answers = await sendAll(kind, [...cases.slice(0, 12), ...more, ...cases.slice(12)]);
+    for (const { status, text } of answers) assert.equal(status, 200, text);
+    const [made, ...updates] = await history(one);
+    let was = made?.after;
+    for (const { before, after } of updates) {
+      assert.deepEqual(before, was);
+      was = after;
+    }
+    assert.deepEqual(
+      updates.map(({ request_id }) => request_id).sort(),
+      [one, ...more].map(({ requestId }) => requestId).sort(),
+    );
+    for (const other of cases) if (other !== one) assert.equal((await history(other)).length, 2);
+    assert.ok((await together(kind.type, cases)) >= 3);
+  });
+}
+
+for (const kind of UPDATES) {
+  const type = kind.type.replace('updated', 'created');
+  const of = `${type} at once`;
+
+  test(`${of}: each record is what it would have been alone, and has one entry in the log`, async () => {
+    const made = async (sendThem: (all: Booking[]) => Promise<Answer[]>) => {
+      const staff = await offices();
+      const all = several(40, (n) => {
+        const { firm, token } = staff[n % staff.length] ?? assert.fail();
+        return booking(kind, firm, n, token);
+      });
+      const answers = await sendThem(all);
+      return all.map(({ firm, path }, i) => {
+        const { status, text, body } = answers[i] ?? assert.fail();
+        assert.equal(status, 200, text);
+        return { firm, answer: neutral(firm, body), id: body.id, path: `${path}/${body.id}` };
+      });
+    };
+    const records = await made((all) => atOnce(all, book));
+    const twins = await made(async (all) => {
+      const answers: Answer[] = [];
+      for (const one of all) answers.push(await book(one));
+      return answers;
+    });
+    for (const [i, one] of records.entries()) {
+      const twin = twins[i] ?? assert.fail();
+      assert.deepEqual(one.answer, twin.answer);
+      assert.deepEqual(await whole(one), await whole(twin));
+      const events = await history(one);
+      assert.deepEqual([events.length, events[0]?.type, events[0]?.request_id], [1, type, `request-${i}`]);
+    }
+    assert.equal(new Set(records.map(({ id }) => id)).size, 40);
+    assert.ok((await together(type, records)) >= 3);
+  });
+
+  test(`${of}: one of an unknown case, or of a case of another company, is not found, the others are made`, async () => {
+    const [firm, stranger] = [await world.firm(), await world.firm()];
+    const good = several(30, (n) => booking(kind, firm, n));
+    const bad = [stranger.path, `/cases/${randomUUID()}`].map((path) => ({
+      ...booking(kind, firm, 40),
+      path: `${path}${kind.list}`,
+    }));
+    const answers = await atOnce(good.toSpliced(15, 0, ...bad), book);
+    const statuses = answers.map(({ status }) => status);
+    assert.deepEqual(statuses.splice(15, 2), [404, 404]);
+    assert.deepEqual(statuses, Array(30).fill(200));
+    const record = type.split('.', 1)[0] ?? '';
+    assert.equal((await eventsOf(firm, record)).length, 30);
+    assert.deepEqual(await eventsOf(stranger, record), []);
+  });
+}
+
+test('invoices made at once with the same number: one of them has it, and no other one is refused', async () => {
+  const firm = await world.firm();
+  const all = several(30, (n) => booking(INVOICES, firm, n));
+  for (const n of [3, 12, 13, 14, 28]) (all[n] ?? assert.fail()).body.invoice_number = 'the same';
+  const answers = await atOnce(all, book);
+  const refused = answers.filter(({ status }) => status !== 200);
+  assert.equal(refused.length, 4);
+  for (const answer of refused) assertRefused(answer, 'invoice_number');
+  assert.equal((await eventsOf(firm, 'invoice')).length, 26);
+  assert.equal((await ok(firm.get(`${firm.path}/invoices`))).length, 26);
+});
+
+test('deletions of appointments at once, several of them of one: one is made, the others find nothing', async () => {
+  const firm = await world.firm();
+  const cases = await makeSome(DELETIONS, firm, 24);
+  const [one = assert.fail()] = cases;
+  const answers = await sendAll(DELETIONS, [...cases.slice(1), one, one, one]);
+  const statuses = answers.map(({ status }) => status);
+  assert.deepEqual(statuses.splice(23).sort(), [200, 404, 404]);
+  assert.deepEqual(statuses, Array(23).fill(200));
+  assert.equal((await eventsOf(firm, 'appointment')).length, 48);
+});
+
+/** What has a meaning where lists are written as text, or none in JSON. */
+const DIFFICULT = [
+  '{"a","b\\"}',
+  `O'Brien, "the \\ baker"`,
+  'NULL',
+  '"NULL"',
+  'null',
+  '',
+  ' ',
+  '{}',
+  '{,}',
+  '},{',
+  'a,b',
+  '\\',
+  '\\"',
+  '\\\\"',
+  '"',
+  "''",
+  'line\nbreak\r\n\ttab',
+  '😀 é ß 漢',
+  '$1 $2::text[]',
+  "'); DROP TABLE events; --",
+  '(1,"x")',
+  '\u2028\u0001\u007f',
+  '[1:2]={a,b}',
+  '%s %L \\x41 \\N \\.',
+];
+const difficult = (n: number) => DIFFICULT[n % DIFFICULT.length] ?? '';
+
+const WRITTEN: [kind: Kind, sent: (firm: Firm, n: number) => Fields, read: (record: Event['after']) => unknown][] = [
+  [
+    INTERACTIONS,
+    (_firm, n) => ({ type: 'phone', notes: difficult(n), sender: difficult(n + 1), recipient: difficult(n + 2) }),
+    (image) => [image?.notes, image?.sender, image?.recipient],
+  ],
+  [
+    INVOICES,
+    (_firm, n) => ({
+      ...heading(n),
+      invoice_number: `${n}${difficult(n)}`,
+      payment_terms: difficult(n + 1),
+      items: several(n % 5, (i) => ({ ...line(n)(i), description: difficult(n + i) })),
+    }),
+    (image) => [
+      image?.invoice_number,
+      image?.payment_terms,
+      image?.items.map(({ description }: Fields) => description),
+    ],
+  ],
+  [
+    ENTRIES,
+    ({ customers: [john, ann] }, n) => ({
+      ...person(n),
+      first_names: difficult(n),
+      last_name: difficult(n + 1),
+      occupation: difficult(n + 2),
+      gender: null,
+      relationship: { [ann.id]: `${difficult(n)}.`, [john.id]: `${difficult(n + 1)},` },
+      address: {
+        address_1: difficult(n),
+        address_2: difficult(n + 1),
+        address_3: difficult(n + 2),
+        postcode: difficult(n + 3),
+      },
+    }),
+    (image) => [
+      image?.data.first_names,
+      image?.data.last_name,
+      image?.data.occupation,
+      image?.data.relationship,
+      image?.address.data,
+    ],
+  ],
+  [
+    APPOINTMENTS,
+    (_firm, n) => ({ notes: difficult(n), location: difficult(n + 1) }),
+    (image) => [image?.notes, image?.location],
+  ],
+];
+
+for (const [kind, sent, read] of WRITTEN) {
+  test(`${kind.name} at once keep every text as it was sent: quotes, braces, commas, NULL, nothing at all`, async () => {
+    const firm = await world.firm();
+    const cases = await makeSome(kind, firm, 48);
+    for (const [n, one] of cases.entries()) one.body = sent(firm, n);
+    for (const { status, text } of await sendAll(kind, cases)) assert.equal(status, 200, text);
+    for (const one of cases) {
+      const { after } = await lastOf(one);
+      // As the log would show what was sent.
+      const { address, ...data } = one.body;
+      const expected = { ...one.body, data, address: { data: address } };
+      assert.deepEqual(read(after), read({ items: [], ...expected }), JSON.stringify(one.body));
+    }
+    assert.ok((await together(kind.type, cases)) >= 3);
+  });
+}
+
+function assertRefused(answer: Answer | undefined, ...fields: string[]): void {
+  assert.ok(answer);
+  assert.equal(answer.status, 400, answer.text);
+  assert.deepEqual(
+    answer.body.errors.map(({ field }: { field: string }) => field),
+    fields,
+  );
+}
+
+/** Sends the bad ones in the middle of the good ones, which are all made, each once. Gives the answers to the bad ones. */
+async function among(kind: Kind, good: Case[], bad: Case[]): Promise<Answer[]> {
+  const answers = await sendAll(kind, good.toSpliced(15, 0, ...bad));
+  const refused = answers.splice(15, bad.length);
+  for (const { status, text } of answers) assert.equal(status, 200, text);
+  for (const one of good) assert.equal((await history(one)).length, 2);
+  return refused;
+}
+
+test('a fault in the database is that of the one whose record has it, and not of those who shared its statement', async () => {
+  await world.sql(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'never'; END $$;
+    CREATE TRIGGER refuse BEFORE UPDATE ON interactions FOR EACH ROW WHEN (new.notes = 'never') EXECUTE FUNCTION refuse()`);
+  const [bad = assert.fail(), ...good] = await makeSome(INTERACTIONS, await world.firm(), 31);
+  bad.body = { type: 'phone', notes: 'never' };
+  const [answer] = await among(INTERACTIONS, good, [bad]);
+  assert.equal(answer?.status, 500);
+  assert.equal((await history(bad)).length, 1);
+});
+
+test('an invoice number that is taken is the fault of the one that asks for it, of several of the same moment too', async () => {
+  const firm = await world.firm();
+  const cases = await makeSome(INVOICES, firm, 34);
+  const [one = assert.fail(), two = assert.fail(), three = assert.fail(), ...good] = cases;
+  one.body = { ...one.body, invoice_number: 'M-5' };
+  for (const same of [two, three]) same.body = { ...same.body, invoice_number: 'the same' };
+  // Which the invoice with that number sends as well.
+  const stays = good[2] ?? assert.fail();
+  assert.equal(stays.body.invoice_number, 'C-5');
+  stays.body = { ...stays.body, invoice_number: 'M-5' };
+  const [first, ...both] = await among(INVOICES, good, [one, two, three]);
+  assertRefused(first, 'invoice_number');
+  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 400]);
+  assertRefused(
+    both.find(({ status }) => status === 400),
+    'invoice_number',
+  );
+  assert.equal((await history(one)).length, 1);
+  assert.equal((await history(two)).length + (await history(three)).length, 3);
+});
+
+test('an unknown tag, custom tag or customer is the fault of the one that names it', async () => {
+  const firm = await world.firm();
+  const stranger = await world.firm();
+  const good = await makeSome(ENTRIES, firm, 30);
+  const bad = await makeSome(ENTRIES, firm, 4);
+  const foreign = stranger.customers[0].id;
+  const faults: [Fields, string][] = [
+    [{ tags: ['executor', '{"a","b"}'] }, 'tags[1]'],
+    [{ tags: ['NULL'] }, 'tags[0]'],
+    [{ custom_tags: [firm.customTags[0], 'executor'] }, 'custom_tags[1]'],
+    [{ relationship: { [foreign]: 'uncle' } }, `relationship.${foreign}`],
+  ];
+  for (const [i, one] of bad.entries()) one.body = { ...one.body, ...faults[i]?.[0] };
+  const answers = await among(ENTRIES, good, bad);
+  for (const [i, answer] of answers.entries()) assertRefused(answer, faults[i]?.[1] ?? '');
+  for (const one of bad) assert.equal((await history(one)).length, 1);
+  assert.ok((await together(ENTRIES.type, good)) >= 3);
+});
+
+test('an unknown recipient of an appointment is the fault of the one that names it', async () => {
+  const firm = await world.firm();
+  const shape = APPOINTMENTS.shapes[4] ?? assert.fail();
+  const good = await makeSome(APPOINTMENTS, firm, 30, shape);
+  const [bad = assert.fail()] = await makeSome(APPOINTMENTS, firm, 1, shape);
+  bad.body = { email_recipient: 'nobody@client.example' };
+  const [answer] = await among(APPOINTMENTS, good, [bad]);
+  assertRefused(answer, 'email_recipient');
+  assert.equal((await history(bad)).length, 1);
+});
+
+test('invoices updated at once, paid, part paid and not: each has its own day of payment', async () => {
+  const firm = await world.firm();
+  const cases: Case[] = [];
+  for (let n = 0; n < 40; n++) {
+    const one = await make(INVOICES, firm, n, { paid: [0, 40, 100][n % 3] ?? 0, sent: (_firm, n) => heading(n) });
+    // What was paid in part reaches a total that is lowered; what was paid is no longer enough for one that is raised.
+    one.body.total = { 0: 30, 1: 200 }[Math.floor(n / 3) % 3] ?? 100;
+    cases.push(one);
+  }
+  const answers = await sendAll(INVOICES, cases);
+  for (const [n, one] of cases.entries()) {
+    const paid = Number(one.shape.paid);
+    const isPaid = paid > 0 && paid >= Number(one.body.total);
+    const day = isPaid ? `2026-05-${10 + (n % 20)}T11:00:00.000000Z` : null;
+    assert.equal(answers[n]?.body.date_paid, day);
+    const { date_paid, status } = await ok(firm.get(one.path));
+    assert.deepEqual([date_paid, status], [day, isPaid ? 'Paid' : paid ? 'Part Paid' : 'Not Paid']);
+  }
+  assert.ok((await together(INVOICES.type, cases)) >= 3);
+});
+
+test('invoices updated at once: the items of one are replaced, of another added to, removed or left alone', async () => {
+  const firm = await world.firm();
+  const { shapes } = INVOICES;
+  const cases = await makeAll(INVOICES, [{ firm, token: firm.token }], shapes.slice(0, 4), 10);
+  await sendAll(INVOICES, cases);
+  for (const [n, { path, shape }] of cases.entries()) {
+    const before = several(1 + (n % 3), (i) => `line ${i} of ${n}`);
+    const added = several(1 + (n % 4), (i) => `line ${i} of ${n}`);
+    const expected = [before, added, [...before, ...added], []][shapes.indexOf(shape)];
+    const { items } = await ok(firm.get(path));
+    assert.deepEqual(
+      items.map(({ description }: Fields) => description),
+      expected,
+    );
+  }
+  const ids = await world.sql('SELECT 1 FROM invoice_items WHERE company_id = $1 GROUP BY id HAVING count(*) > 1', [
+    firm.companyId,
+  ]);
+  assert.deepEqual(ids, []);
+  await assertTogether(INVOICES, cases);
+});
+
+test('items added at once to several invoices come behind those that each has', async () => {
+  const shape = INVOICES.shapes[2] ?? assert.fail();
+  let most = 0;
+  // Whether there is room for them is asked first, and who is answered at the same moment is chance.
+  for (let round = 0; most < 3; round++) {
+    assert.ok(round < 20, 'never together');
+    const cases = await makeSome(INVOICES, await world.firm(), 40, shape);
+    await sendAll(INVOICES, cases);
+    for (const [n, one] of cases.entries()) {
+      const { before, after } = await lastOf(one);
+      const names = (items: Fields[]) => items.map(({ description }) => description);
+      const [had, added] = [several(1 + (n % 3), line(n)), several(1 + (n % 4), line(n))];
+      assert.deepEqual(names(before?.items), names(had));
+      assert.deepEqual(names(after?.items), names([...had, ...added]));
+    }
+    most = await together(INVOICES.type, cases);
+  }
+});
+
+test('appointments deleted at once: who was told of one is told that it is off, no reminder goes out, no meeting stays', async () => {
+  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+  await world.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
+  const firm = await world.firm();
+  const [{ id: adviser = '' } = {}] = await ok(firm.get(`/manage/advisers?search=${firm.adviser}`));
+  await ok(firm.send('PUT', `/manage/advisers/${adviser}/video-account`, { provider: 'zoom', ...CREDENTIALS }));
+  const cases: Case[] = [];
+  for (let n = 0; n < 40; n++) {
+    const made = () => ({ email_confirmation: n % 3 === 0, video_meeting: n % 4 === 0, sms_notification: true });
+    cases.push(await make(DELETIONS, firm, n, { made, sent: () => ({}) }));
+  }
+  const stays = await make(DELETIONS, firm, 41, { made: () => ({ video_meeting: true }), sent: () => ({}) });
+  const told = cases.filter((_one, n) => n % 3 === 0).map(({ id }) => id);
+  await worker.runOnce();
+  assert.deepEqual(post.sent.map(({ appointmentId }) => appointmentId).sort(), told.toSorted());
+  assert.equal(zoom.meetings.size, 11);
+  post.sent.length = 0;
+  const stayed = await whole(stays);
+
+  const answers = await sendAll(DELETIONS, cases);
+  for (const [i, { status, body }] of answers.entries()) assert.deepEqual([status, body.id], [200, cases[i]?.id]);
+  assert.ok((await together(DELETIONS.type, cases)) >= 3);
+  const messages = await world.sql<{ appointment_id: string; id: string; kind: string; state: string }>(
+    'SELECT appointment_id, id, kind, state FROM messages WHERE company_id = $1 AND appointment_id <> $2',
+    [firm.companyId, stays.id],
+  );
+  const cancellations = messages.filter(({ kind }) => kind === 'cancellation');
+  assert.deepEqual(cancellations.map(({ appointment_id }) => appointment_id).sort(), told.toSorted());
+  assert.equal(new Set(messages.map(({ id }) => id)).size, messages.length);
+  const reminders = messages.filter(({ kind }) => kind === 'reminder');
+  assert.deepEqual(
+    reminders.map(({ state }) => state),
+    Array(80).fill('cancelled'),
+  );
+  await worker.runOnce();
+  const sent = post.sent.map(({ kind, appointmentId, recipient }) => [kind, appointmentId, recipient]);
+  assert.deepEqual(sent.sort(), told.map((id) => ['cancellation', id, firm.customers[0].email]).sort());
+  assert.equal(zoom.meetings.size, 1);
+  assert.deepEqual(await whole(stays), stayed);
+  post.sent.length = 0;
+  world.clock.set('2026-07-10T09:00:00Z');
+  await worker.runOnce();
+  assert.deepEqual(
+    post.sent.filter(({ appointmentId }) => appointmentId !== stays.id),
+    [],
+  );
+});
+
+test('nothing but its key leads to a record: no other index of its table begins with the case', async () => {
+  const others = await world.sql(
+    `SELECT tablename, indexname FROM pg_indexes
+      WHERE tablename = ANY ($1) AND indexdef LIKE '%(company_id, case_id, %' AND indexname <> tablename || '_pkey'`,
+    [['people', 'addresses', 'interactions', 'invoices', 'appointments', 'customers']],
+  );
+  assert.deepEqual(others, []);
+});
+
+test('what comes by the same records in another order is not waited for in a circle', async () => {
+  const [heading, items] = INVOICES.shapes as [Shape, Shape, ...Shape[]];
+  const deadlocks = async () => {
+    const found = 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()';
+    return (await world.sql<{ deadlocks: string }>(found))[0]?.deadlocks;
+  };
+  const before = await deadlocks();
+  for (let round = 0; round < 6; round++) {
+    const firm = await world.firm();
+    const made: Case[] = [];
+    for (let n = 0; n < 24; n++) made.push(await make(INVOICES, firm, n));
+    const of = (shape: Shape, ...places: number[]) =>
+      places.map((n) => {
+        const one = made[n] ?? assert.fail();
+        return { ...one, shape, body: { ...shape.sent(firm, 100 + n), invoice_number: `M-${n}` } };
+      });
+    // The first of each go by themselves, and what follows is gathered by eights.
+    const one = [...of(heading, 9, 10), ...of(items, 2, 3, 4), ...of(heading, 20, 21)];
+    const other = [...of(heading, 11, 12), ...of(items, 9, 13, 14), ...of(heading, 22, 23)];
+    const answers = await sendAll(INVOICES, [...of(heading, 1), ...of(heading, 2), ...one, ...other]);
+    for (const { status, text } of answers) assert.equal(status, 200, text);
+  }
+  assert.equal(await deadlocks(), before);
+});

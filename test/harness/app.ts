@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import { after } from 'node:test';
+import type { Client } from 'case-records/client';
+import pg from 'pg';
+import pino from 'pino';
+import { type AppOptions, buildApp } from '../../src/server/app.ts';
+import { CreateAdviserBody } from '../../src/company/advisers/schema.ts';
+import { createAdviser } from '../../src/company/advisers/verbs.ts';
+import { CreateCaseBody } from '../../src/company/cases/schema.ts';
+import { openCase } from '../../src/company/cases/verbs.ts';
+import { CreateCustomerBody } from '../../src/company/customers/schema.ts';
+import { addCustomer } from '../../src/company/customers/verbs.ts';
+import { CreateCompanyBody } from '../../src/company/companies/schema.ts';
+import { createCompany } from '../../src/company/companies/verbs.ts';
+import { findCompany } from '../../src/company/company.ts';
+import { storeKey } from '../../src/company/credentials/keys/verbs.ts';
+import { CustomTagBody } from '../../src/company/tags/schema.ts';
+import { addCustomTag } from '../../src/company/tags/verbs.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { readForm } from '../../src/kernel/validation/form.ts';
+import { COMPANY_SCOPES } from '../../src/kernel/scopes.ts';
+import { SERVICE_ROLE } from '../../src/postgres/bundled-postgres.ts';
+import { describedClient } from './client.ts';
+import { type Caller, caller } from './http.ts';
+
+/** A clock that stands still until a test moves it. */
+export class TestClock {
+  #now = Temporal.Instant.from('2026-06-01T09:00:00Z');
+  readonly read = (): Temporal.Instant => this.#now;
+
+  set(iso: string): void {
+    this.#now = Temporal.Instant.from(iso);
+  }
+
+  advance(duration: Temporal.DurationLike): void {
+    this.#now = this.#now.add(duration);
+  }
+}
+
+export type Customer = {
+  id: string;
+  title: string;
+  first_names: string;
+  last_name: string;
+  email: string;
+  phone: string;
+};
+
+/** A company with its own token, two advisers, two custom tags and one case with two customers. */
+export type Firm = Caller & {
+  companyId: string;
+  token: string;
+  /** Calls with the same token. For what a test arranges; what it is about, it sends itself. */
+  client: Client;
+  /** The path of its first case: /cases/{caseId} */
+  path: string;
+  caseId: string;
+  customers: [Customer, Customer];
+  adviser: string;
+  adviserWithVideo: string;
+  customTags: string[];
+  /** Opens a further case without customers and gives its id. */
+  openCase(): Promise<string>;
+  addCustomer(caseId: string, customer: Partial<Omit<Customer, 'id'>>): Promise<string>;
+  /** The same firm with another token. */
+  withScopes(...scopes: string[]): Promise<Caller>;
+  tokenFor(scopes: readonly string[]): Promise<string>;
+};
+
+export type World = {
+  clock: TestClock;
+  baseUrl: string;
+  db: Database;
+  /** As the owner of the database. */
+  connection: { host: string; user: string; database: string };
+  firm(options?: { timeZone?: string }): Promise<Firm>;
+  /** A caller without credentials. */
+  anonymous: Caller;
+  /** For what no operation can do yet: looks into, or changes, the database itself. */
+  sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  close(): Promise<void>;
+};
+
+/** A database of its own, the real app on a real port; closed when the test file ends. */
+export async function openWorld(options: Partial<AppOptions> = {}): Promise<World> {
+  const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
+  if (!server) throw new Error('Run the tests with npm test, which starts the database.');
+  const database = `test_${randomBytes(6).toString('hex')}`;
+  await administer(server, `CREATE DATABASE ${database} TEMPLATE template`);
+  const connection = { ...server, database };
+  const clock = new TestClock();
+  // The app has the rights that it has in production; what a test looks into or arranges, it does as the owner.
+  const db = new Database({ connection: { ...connection, user: SERVICE_ROLE }, poolSize: 8 });
+  const owner = new pg.Pool({ ...connection, max: 4 });
+  owner.on('error', () => {});
+  const app = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }), ...options });
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  const close = async () => {
+    await app.close();
+    await db.close();
+    await owner.end();
+    await administer(server, `DROP DATABASE ${database}`);
+  };
+  after(close);
+  const office = { db, clock: clock.read };
+  return {
+    clock,
+    baseUrl,
+    db,
+    connection,
+    close,
+    anonymous: caller(baseUrl),
+    sql: async (text, values = []) => (await owner.query(text, values)).rows,
+    firm: async ({ timeZone = 'Europe/London' } = {}) => {
+      const settings = { name: 'Smith & Partners', time_zone: timeZone };
+      const companyId = idOf(await createCompany(office, readForm(CreateCompanyBody, settings)));
+      const desk = { ...office, company: await findCompany(office, companyId) };
+      const tokenFor = async (scopes: readonly string[]): Promise<string> =>
+        JSON.parse(await storeKey(desk, { name: 'test', scopes })).key;
+      const mark = randomBytes(3).toString('hex');
+      const adviser = `adviser-${mark}@firm.example`;
+      const adviserWithVideo = `video-${mark}@firm.example`;
+      for (const body of [
+        { email: adviser, name: 'Alex Adviser' },
+        { email: adviserWithVideo, name: 'Vic Video', video_provider: 'jitsi' },
+      ]) {
+        await createAdviser(desk, readForm(CreateAdviserBody, body));
+      }
+      const customTags = ['vip-client', 'newsletter'];
+      for (const tag of customTags) await addCustomTag(desk, readForm(CustomTagBody, { tag }));
+      const addTo = async (caseId: string, customer: Omit<Customer, 'id'>) =>
+        idOf(await addCustomer(desk, caseId, readForm(CreateCustomerBody, customer)));
+      const open = async (reference: string) => idOf(await openCase(desk, readForm(CreateCaseBody, { reference })));
+      const caseId = await open('Smith');
+      const john = {
+        title: 'Mr',
+        first_names: 'John',
+        last_name: 'Smith',
+        email: `john-${mark}@client.example`,
+        phone: '07400 123456',
+      };
+      const ann = {
+        title: 'Mrs',
+        first_names: 'Ann',
+        last_name: 'Smith',
+        email: `ann-${mark}@client.example`,
+        phone: '07400 654321',
+      };
+      const customers: [Customer, Customer] = [
+        { id: await addTo(caseId, john), ...john },
+        { id: await addTo(caseId, ann), ...ann },
+      ];
+      const token = await tokenFor(COMPANY_SCOPES);
+      return {
+        ...caller(baseUrl, token),
+        companyId,
+        token,
+        client: describedClient(baseUrl, token),
+        caseId,
+        path: `/cases/${caseId}`,
+        customers,
+        adviser,
+        adviserWithVideo,
+        customTags,
+        openCase: () => open('another'),
+        addCustomer: (id, customer) => addTo(id, { ...john, ...customer }),
+        withScopes: async (...scopes) => caller(baseUrl, await tokenFor(scopes)),
+        tokenFor,
+      };
+    },
+  };
+}
+
+const idOf = (record: string): string => JSON.parse(record).id;
+
+async function administer(server: pg.ClientConfig, text: string): Promise<void> {
+  const client = new pg.Client(server);
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}

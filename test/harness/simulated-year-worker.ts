@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { Database } from '../../src/kernel/database/database.ts';
+import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
+import { Outcomes } from '../../src/kernel/jobs/delivery-counters.ts';
+import { emailSender } from '../../src/cases/appointments/messages/email.ts';
+import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
+import { smsSender } from '../../src/cases/appointments/messages/sms.ts';
+import { gateway } from '../../src/cases/appointments/messages/sms-gateway.ts';
+
+/** A worker process whose clock its parent sets: for each time it is told, it works what is due and answers. */
+
+const { name, connection, smtpUrl, gatewayUrl } = JSON.parse(process.argv[2] ?? '');
+let now = Temporal.Instant.from('2000-01-01T00:00:00Z');
+const clock = () => now;
+const logger = pino({ level: 'fatal' });
+const db = new Database({ connection, poolSize: 2 });
+const senders = {
+  email: emailSender({ smtpUrl, from: 'no-reply@service.example', domain: 'service.example', outbox: '/nowhere' }),
+  sms: smsSender(
+    gateway({
+      url: gatewayUrl,
+      headers: { 'x-worker': name },
+      body: '{"to":"{{to}}","text":"{{text}}","id":"{{id}}"}',
+      from: randomUUID(),
+    }),
+  ),
+};
+const queues = messageQueues({ db, clock, logger, senders, outcomes: new Outcomes() });
+const worker = new DueWorker({ db, connection, clock, logger, queues, slots: 4, slotsPerCompany: 2 });
+
+process.on('message', async (message: { now: string }) => {
+  now = Temporal.Instant.from(message.now);
+  const handled = await worker.runOnce();
+  process.send?.({ handled });
+});
+process.on('disconnect', () => process.exit());
+process.send?.({ ready: true });

@@ -1,0 +1,75 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+
+/** The worker processes of a simulated time. One more is always ready to take the place of one that was killed. */
+
+const PROGRAM = new URL('./simulated-year-worker.ts', import.meta.url).pathname;
+
+type Worker = { name: string; child: ChildProcess };
+
+export class YearWorkers {
+  readonly #settings: (name: string) => object;
+  readonly #program: string;
+  #workers: Worker[] = [];
+  #spare: Promise<Worker> | undefined;
+  #count = 0;
+
+  constructor(settings: (name: string) => object, program = PROGRAM) {
+    this.#settings = settings;
+    this.#program = program;
+  }
+
+  async start(count: number): Promise<void> {
+    this.#workers = await Promise.all(Array.from({ length: count }, () => this.#launch()));
+    this.#spare = this.#launch();
+  }
+
+  async #launch(): Promise<Worker> {
+    const name = `worker-${this.#count++}`;
+    const settings = JSON.stringify({ name, ...this.#settings(name) });
+    const child = fork(this.#program, [settings], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    await once(child, 'message');
+    return { name, child };
+  }
+
+  get names(): string[] {
+    return this.#workers.map(({ name }) => name);
+  }
+
+  kill(name: string): void {
+    this.#workers.find((worker) => worker.name === name)?.child.kill('SIGKILL');
+  }
+
+  /** All of them work what is due; gives how much it was. Whoever dies of it is replaced. */
+  async work(now: string): Promise<number> {
+    const handled = await Promise.all(this.#workers.map(({ child }) => tell(child, now)));
+    const alive = this.#workers.filter(({ child }) => !child.killed);
+    for (let missing = this.#workers.length - alive.length; missing > 0; missing--) {
+      alive.push((await this.#spare) as Worker);
+      this.#spare = this.#launch();
+    }
+    this.#workers = alive;
+    return handled.reduce((sum, count) => sum + count, 0);
+  }
+
+  async end(): Promise<void> {
+    const all = [...this.#workers, await this.#spare].filter((worker) => worker !== undefined);
+    const ends = all.map(({ child }) => once(child, 'exit'));
+    for (const { child } of all) child.kill('SIGKILL');
+    await Promise.all(ends);
+  }
+}
+
+/** Answers with what it has handled; one that dies has handled something, too. */
+function tell(child: ChildProcess, now: string): Promise<number> {
+  return new Promise((resolve) => {
+    const done = (answer: unknown) => {
+      child.off('message', done);
+      child.off('exit', done);
+      resolve((answer as { handled?: number } | null)?.handled ?? 1);
+    };
+    child.on('message', done);
+    child.on('exit', done);
+    child.send({ now });
+  });
+}

@@ -1,0 +1,487 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pino from 'pino';
+import { readConfig } from '../src/config.ts';
+import { databaseClock } from '../src/kernel/database/database-clock.ts';
+import { CHANNEL } from '../src/kernel/jobs/notify-workers.ts';
+import type { Claim, Key } from '../src/kernel/jobs/job-queue.ts';
+import { dueStatements } from '../src/kernel/jobs/job-queue.sql.ts';
+import { DueWorker } from '../src/kernel/jobs/job-worker.ts';
+import { newId } from '../src/kernel/ids.ts';
+import { Outcomes } from '../src/kernel/jobs/delivery-counters.ts';
+import { together } from '../src/kernel/jobs/call-batcher.ts';
+import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
+import { runWorker } from '../src/server/worker.ts';
+import { mailServer } from './harness/mail-server.ts';
+import { postOffice, Recorder } from './harness/post.ts';
+import { temporaryDirectory } from './harness/service.ts';
+import { openWorld } from './harness/app.ts';
+
+const world = await openWorld();
+
+// Something else than messages: the mechanism knows no resource.
+await world.sql(`
+  CREATE TABLE errands (
+    company_id uuid NOT NULL, id uuid NOT NULL, done boolean NOT NULL DEFAULT false, due_at timestamptz NOT NULL,
+    lease_until timestamptz, lease_by uuid,
+    claim_at timestamptz GENERATED ALWAYS AS (greatest(due_at, lease_until)) STORED, PRIMARY KEY (company_id, id));
+  CREATE INDEX ON errands (company_id, claim_at) WHERE NOT done;
+  GRANT ALL ON errands TO ${SERVICE_ROLE}`);
+const key = ['company_id', 'id'];
+const statements = dueStatements({ table: 'errands', key, open: 'NOT done' });
+
+beforeEach(async () => {
+  world.clock.set('2026-06-01T09:00:00Z');
+  await world.sql('DELETE FROM errands');
+  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+});
+
+const company = async () => (await world.firm()).companyId;
+
+async function add(companyId: string, count: number, due = '2026-06-01T09:00:00Z'): Promise<void> {
+  const ids = Array.from({ length: count }, () => newId());
+  await world.sql('INSERT INTO errands (company_id, id, due_at) SELECT $1, unnest($2::uuid[]), $3', [
+    companyId,
+    ids,
+    due,
+  ]);
+}
+
+function worker(
+  handle: (key: Key, claim: Claim) => Promise<void>,
+  slots = 8,
+  slotsPerCompany = 4,
+  pollMs = 20_000,
+  db = world.db,
+): DueWorker {
+  const { connection, clock } = world;
+  const queues = [{ name: 'errands', key, statements, handle }];
+  const logger = pino({ level: 'silent' });
+  return new DueWorker({ db, connection, clock: clock.read, logger, queues, slots, slotsPerCompany, pollMs });
+}
+
+const finish = async ({ id }: Key) => {
+  await world.sql('UPDATE errands SET done = true WHERE id = $1', [id]);
+};
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await pause(10);
+}
+
+test('what is due is worked once by any number of workers, what is not due stays', async () => {
+  const [one, two] = [await company(), await company()];
+  await add(one, 30);
+  await add(two, 5);
+  await add(two, 1, '2026-06-01T09:00:00.000001Z');
+  const seen: string[] = [];
+  const handle = async (row: Key) => {
+    seen.push(row.id ?? '');
+    await finish(row);
+  };
+  await Promise.all(Array.from({ length: 4 }, () => worker(handle).runOnce()));
+  assert.equal(seen.length, 35);
+  assert.equal(new Set(seen).size, 35);
+});
+
+test('two claims at the same instant never take the same row, and neither waits for the other', async () => {
+  const id = await company();
+  await add(id, 3);
+  const [first, second] = await Promise.all([world.db.pool.connect(), world.db.pool.connect()]);
+  try {
+    const values = (claim: string) => ['2026-06-01T09:00:00Z', claim, '2026-06-01T09:00:45Z', 2, [], [], 4, 0];
+    await first.query('BEGIN');
+    const a = await first.query<Key>({ ...statements.claim, values: values(newId()) });
+    const b = await second.query<Key>({ ...statements.claim, values: values(newId()) });
+    await first.query('COMMIT');
+    assert.deepEqual([a.rowCount, b.rowCount], [2, 1]);
+    assert.equal(new Set([...a.rows, ...b.rows].map((row) => row.id)).size, 3);
+  } finally {
+    first.release();
+    second.release();
+  }
+});
+
+test('a company has at most its share of the slots, and another comes at once', async () => {
+  const [busy, other] = [await company(), await company()];
+  await add(busy, 50, '2026-05-01T09:00:00Z');
+  await add(other, 2);
+  const order: string[] = [];
+  let most = 0;
+  const counts = new Map<string, number>();
+  await worker(async (row) => {
+    order.push(row.company_id);
+    counts.set(row.company_id, (counts.get(row.company_id) ?? 0) + 1);
+    most = Math.max(most, counts.get(row.company_id) ?? 0);
+    await finish(row);
+    counts.set(row.company_id, (counts.get(row.company_id) ?? 0) - 1);
+  }).runOnce();
+  assert.equal(most, 4);
+  assert.equal(order.length, 52);
+  assert.ok(order.slice(0, 6).includes(other), 'the first claim has room for both');
+});
+
+test('companies whose work hangs leave slots to those that have nothing under way, one each', async () => {
+  const stuck = [await company(), await company(), await company()];
+  for (const id of stuck) await add(id, 10, '2026-05-01T09:00:00Z');
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const done: string[] = [];
+  let hanging = 0;
+  const running = worker(async (row) => {
+    if (stuck.includes(row.company_id)) {
+      hanging++;
+      await held;
+    }
+    await finish(row);
+    done.push(row.company_id);
+  });
+  await running.start();
+  await until(() => hanging === 6);
+  const others = [await company(), await company()];
+  for (const id of others) await add(id, 5);
+  running.wake();
+  await until(() => done.length === 10);
+  assert.deepEqual([...new Set(done)].sort(), others.sort());
+  assert.equal(hanging, 6, 'three quarters of the slots');
+  release();
+  await running.stop();
+});
+
+test('with fewer slots than waits, the companies take turns', async () => {
+  const companies = [await company(), await company(), await company()];
+  for (const id of companies) await add(id, 5);
+  const order: string[] = [];
+  await worker(
+    async (row) => {
+      order.push(row.company_id);
+      await finish(row);
+    },
+    3,
+    3,
+  ).runOnce();
+  assert.equal(new Set(order.slice(0, 3)).size, 3);
+});
+
+test('what a handler throws leaves the row for later, when its lease has run out', async () => {
+  await add(await company(), 1);
+  let calls = 0;
+  const failing = worker(async () => {
+    calls++;
+    throw new Error('no');
+  });
+  assert.equal(await failing.runOnce(), 1);
+  world.clock.advance({ seconds: 44 });
+  assert.equal(await failing.runOnce(), 0);
+  world.clock.advance({ seconds: 1 });
+  assert.equal(await failing.runOnce(), 1);
+  assert.equal(calls, 2);
+});
+
+test('a lease is renewed only by the claim that holds it', async () => {
+  const id = await company();
+  await add(id, 1);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  let claim = '';
+  let row: Key | undefined;
+  const running = worker(async (taken, { id: by }) => {
+    row = taken;
+    claim = by;
+    await held;
+    await finish(taken);
+  }).runOnce();
+  await until(() => row !== undefined);
+  const renew = (by: string, time: string) => world.db.rows(statements.renew, [time, [by], [id], [row?.id]]);
+  const lease = async () =>
+    (await world.sql<{ at: string }>(`SELECT to_json(lease_until AT TIME ZONE 'UTC')#>>'{}' AS at FROM errands`))[0]
+      ?.at;
+  await renew(newId(), '2026-06-01T09:09:00Z');
+  assert.equal(await lease(), '2026-06-01T09:00:45');
+  await renew(claim, '2026-06-01T09:05:00Z');
+  assert.equal(await lease(), '2026-06-01T09:05:00');
+  release();
+  await running;
+});
+
+test('what is still under way when its lease has run out is not begun a second time by the same worker', async () => {
+  await add(await company(), 1);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const claims: Claim[] = [];
+  const same = worker(async (taken, claim) => {
+    claims.push(claim);
+    await held;
+    await finish(taken);
+  });
+  const running = same.runOnce();
+  await until(() => claims.length === 1);
+  const before = claims[0]?.id;
+  world.clock.advance({ minutes: 1 });
+  const again = same.runOnce();
+  await until(() => claims[0]?.id !== before);
+  const [row] = await world.sql<{ lease_by: string }>('SELECT lease_by FROM errands');
+  assert.equal(row?.lease_by, claims[0]?.id, 'it holds the new lease');
+  release();
+  await Promise.all([running, again]);
+  assert.equal(claims.length, 1);
+});
+
+test('what falls due again while its handler comes to an end is worked again at once', async () => {
+  await add(await company(), 1);
+  const claims: Claim[] = [];
+  let dueAgain = false;
+  const same = worker(async (taken, claim) => {
+    claims.push(claim);
+    if (claims.length > 1) return finish(taken);
+    const before = claim.id;
+    await world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
+    dueAgain = true;
+    await until(() => claim.id !== before);
+  });
+  const running = same.runOnce();
+  await until(() => dueAgain);
+  await Promise.all([running, same.runOnce()]);
+  assert.equal(claims.length, 2);
+  assert.deepEqual(await world.sql('SELECT done FROM errands'), [{ done: true }]);
+});
+
+test('what is taken once more while it is being given back is given back too', async () => {
+  await add(await company(), 1);
+  const claims: Claim[] = [];
+  const running: Promise<number>[] = [];
+  const takenAgain = async (work: () => Promise<unknown>) => {
+    const before = claims[0]?.id;
+    await work();
+    running.push(same.runOnce());
+    await until(() => claims[0]?.id !== before);
+  };
+  const makeDue = () => world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
+  let givenBack = 0;
+  const rows: typeof world.db.rows = async (...asked) => {
+    if (asked[0] !== statements.giveBack || givenBack++ > 0) return world.db.rows(...asked) as never;
+    await takenAgain(() => world.db.rows(...asked));
+    return [];
+  };
+  const handle = async (taken: Key, claim: Claim) => {
+    claims.push(claim);
+    await (claims.length > 1 ? finish(taken) : takenAgain(makeDue));
+  };
+  const same = worker(handle, 8, 4, 20_000, Object.assign(Object.create(world.db), { rows }));
+  await same.runOnce();
+  await Promise.all(running);
+  assert.deepEqual(await world.sql('SELECT done FROM errands'), [{ done: true }]);
+});
+
+test('what its handler leaves due is taken up although whoever made it due was heard while it was under way', {
+  // Less than a lease: what nobody takes up is found when that has run out.
+  timeout: 40_000,
+}, async () => {
+  await add(await company(), 1);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  let calls = 0;
+  const never = 1_000_000_000; // of looking by itself
+  const running = worker(
+    async (taken) => {
+      calls++;
+      if (calls > 1) return finish(taken);
+      await held;
+      await world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
+    },
+    8,
+    4,
+    never,
+  );
+  await running.start();
+  await until(() => calls === 1);
+  await world.sql(`NOTIFY ${CHANNEL}`);
+  // Long enough for a look that finds it leased.
+  await world.sql('SELECT pg_sleep(0.2)');
+  release();
+  await until(() => calls === 2);
+  await running.stop();
+});
+
+test('a worker that has started is woken by a notice, and again after its connection was broken', async () => {
+  const id = await company();
+  const running = worker(finish);
+  await running.start();
+  const open = async () => (await world.sql('SELECT 1 FROM errands WHERE NOT done')).length;
+  await add(id, 1);
+  await world.sql(`NOTIFY ${CHANNEL}`);
+  await until(async () => (await open()) === 0);
+  const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                   WHERE application_name = 'case-records listen' AND datname = current_database()`;
+  assert.equal((await world.sql(others)).length, 1);
+  await add(id, 1);
+  await until(async () => (await open()) === 0);
+  await running.stop();
+});
+
+test('stopping waits for what is under way, and for no longer than it is told', async () => {
+  await add(await company(), 1);
+  let ended = false;
+  let taken = false;
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const patient = worker(async (row) => {
+    taken = true;
+    await held;
+    await finish(row);
+    ended = true;
+  });
+  await patient.start();
+  await until(() => taken);
+  const stopped = patient.stop();
+  release();
+  await stopped;
+  assert.ok(ended);
+
+  await add(await company(), 1);
+  let aborted = false;
+  taken = false;
+  const stuck = worker(async (_row, { signal }) => {
+    taken = true;
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    aborted = true;
+  });
+  await stuck.start();
+  await until(() => taken);
+  await stuck.stop(10);
+  assert.ok(aborted);
+});
+
+test('calls that come while one is under way go together with the next', async () => {
+  const batches: number[][] = [];
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const call = together<number, number>(
+    async (items) => {
+      batches.push(items);
+      if (batches.length === 1) await held;
+      return items.map((item) => item * 2);
+    },
+    () => assert.fail('nobody goes alone'),
+  );
+  const first = [call(1), call(2)];
+  await until(() => batches.length === 1);
+  const second = [call(3), call(4), call(5)];
+  release();
+  assert.deepEqual(await Promise.all([...first, ...second]), [2, 4, 6, 8, 10]);
+  assert.deepEqual(batches, [
+    [1, 2],
+    [3, 4, 5],
+  ]);
+});
+
+test('what a gathering passes over goes alone, and so do all when it fails', async () => {
+  const alone: number[] = [];
+  const call = together<number, string>(
+    async (items) => {
+      if (items.includes(0)) throw new Error('no');
+      return items.map((item) => (item === 2 ? undefined : 'together'));
+    },
+    async (item) => {
+      alone.push(item);
+      if (item === 0) throw new Error('never');
+      return 'alone';
+    },
+  );
+  assert.deepEqual(await Promise.all([call(1), call(2), call(3)]), ['together', 'alone', 'together']);
+  const [poison, other] = await Promise.allSettled([call(0), call(4)]);
+  assert.equal(poison.status, 'rejected');
+  assert.deepEqual(other, { status: 'fulfilled', value: 'alone' });
+  assert.deepEqual(alone, [2, 0, 4]);
+});
+
+test("a mail server that hangs for one company's clients holds up no request and no other company's messages", async () => {
+  const server = await mailServer();
+  const [stuck, other] = [await world.firm(), await world.firm()];
+  const stuckAddress = stuck.customers[0].email;
+  let hanging = 0;
+  server.onRecipient = (to) => {
+    if (to !== stuckAddress) return undefined;
+    hanging++;
+    return { hang: true };
+  };
+  const book = async (firm: typeof stuck) => {
+    const answer = await firm.post(`${firm.path}/appointments`, {
+      adviser_email: firm.adviser,
+      start_time: '2026-06-29 14:30:00',
+      end_time: '2026-06-29 15:30:00',
+      email_recipient: firm.customers[0].email,
+      email_confirmation: true,
+    });
+    assert.equal(answer.status, 200, answer.text);
+  };
+  for (let i = 0; i < 20; i++) await book(stuck);
+  const office = postOffice(world, { mail: { smtpUrl: server.url }, slots: 8 });
+  await office.start();
+  await until(() => hanging === 2);
+  for (let i = 0; i < 10; i++) await book(other);
+  await until(() => server.mails.length === 10);
+  assert.equal(hanging, 2, 'no more than its share of the slots');
+  await office.stop(10);
+  await server.close();
+});
+
+test('a mail server that hangs holds up no SMS, not even of the same company', async () => {
+  const firm = await world.firm();
+  let hanging = 0;
+  const email = new Recorder();
+  email.during = () => {
+    hanging++;
+    return held;
+  };
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const sms = new Recorder();
+  const book = async (more: Record<string, unknown>) => {
+    const answer = await firm.post(`${firm.path}/appointments`, {
+      adviser_email: firm.adviser,
+      start_time: '2026-06-29 14:30:00',
+      end_time: '2026-06-29 15:30:00',
+      ...more,
+    });
+    assert.equal(answer.status, 200, answer.text);
+  };
+  const office = postOffice(world, { email, sms, slots: 8 });
+  await office.start();
+  for (let i = 0; i < 5; i++) await book({ email_recipient: firm.customers[0].email, email_confirmation: true });
+  await until(() => hanging === 2);
+  for (let i = 0; i < 5; i++) await book({ sms_recipient: '07400 123456', sms_confirmation: true });
+  await until(() => sms.sent.length === 5);
+  assert.equal(hanging, 2);
+  release();
+  await office.stop();
+});
+
+test('a worker goes by the time of the database, whatever its own clock says', async () => {
+  const wrong = () => Temporal.Now.instant().add({ seconds: 46 });
+  const { clock, stop } = await databaseClock(world.db, wrong, pino({ level: 'silent' }));
+  stop();
+  const [row] = await world.sql(
+    'SELECT to_char(clock_timestamp() AT TIME ZONE \'UTC\', \'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\') AS now',
+  );
+  const apart = Math.abs(clock().until(Temporal.Instant.from(row?.now)).total('seconds'));
+  assert.ok(apart < 10, `${apart} s`);
+});
+
+test('so does the worker of a service: what is due in half an hour stays, though its own clock is ahead of that', async (t) => {
+  const home = await temporaryDirectory();
+  t.after(home.remove);
+  world.clock.set(Temporal.Now.instant().toString());
+  const firm = await world.firm();
+  const start = world.clock.read().add({ minutes: 90 });
+  const answer = await firm.post(`${firm.path}/appointments`, {
+    ...{ adviser_email: firm.adviser, start_time: start.toString(), end_time: start.add({ hours: 1 }).toString() },
+    ...{ email_recipient: firm.customers[0].email, email_confirmation: true, email_notification: true },
+  });
+  assert.equal(answer.status, 200, answer.text);
+  const states = async () =>
+    Object.fromEntries((await firm.get('/messages')).body.map((one: Record<string, string>) => [one.kind, one.state]));
+  const stop = await runWorker({
+    config: readConfig({ DATA_DIR: home.path }),
+    connection: world.connection,
+    clock: () => Temporal.Now.instant().add({ minutes: 45 }),
+    logger: pino({ level: 'silent' }),
+    outcomes: new Outcomes(),
+  });
+  await until(async () => (await states()).confirmation === 'sent');
+  await stop();
+  assert.deepEqual(await states(), { confirmation: 'sent', reminder: 'scheduled' });
+});

@@ -1,0 +1,397 @@
+import assert from 'node:assert/strict';
+import { beforeEach, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { type OnSeveral, Pipelines } from '../src/kernel/database/pipelined-pool.ts';
+import { forSeveral, readForSeveral } from '../src/kernel/sql/batch-statement.ts';
+import { listStatement, statement } from '../src/kernel/sql/statement.ts';
+import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
+import { openWorld } from './harness/app.ts';
+
+/** Short statements that come at the same moment share a transaction, and none of them notices. */
+
+const world = await openWorld();
+await world.sql(`
+  CREATE TABLE notes (shelf int NOT NULL, place int NOT NULL, text text NOT NULL CHECK (text <> 'no'), xact xid8 NOT NULL,
+                      written serial, PRIMARY KEY (shelf, place));
+  CREATE SEQUENCE tries;
+  GRANT ALL ON notes, tries, notes_written_seq TO ${SERVICE_ROLE}`);
+
+const { db } = world;
+const LIST_CONNECTIONS = 4;
+
+const write = statement(
+  'notes.write',
+  `INSERT INTO notes SELECT $1, $2, $3, pg_current_xact_id() WHERE $3 <> 'no' OR nextval('tries') > 0 RETURNING text || ' on ' || shelf || ', ' || place`,
+);
+const overwrite = statement(
+  'notes.overwrite',
+  'UPDATE notes SET text = $3, xact = pg_current_xact_id() WHERE shelf = $1 AND place = $2 RETURNING text',
+);
+
+const piped = (more: pg.ClientConfig) =>
+  new pg.Client({ ...world.connection, ...more, pipeline: true } as pg.ClientConfig);
+/** An advisory lock that is held until somebody releases it. */
+async function heldLock(lock: number) {
+  const client = new pg.Client(world.connection);
+  await client.connect();
+  await client.query('SELECT pg_advisory_lock($1)', [lock]);
+  let released: Promise<void> | undefined;
+  return {
+    release: () => {
+      released ??= client.end();
+      return released;
+    },
+  };
+}
+const put = (place: number, text = `note ${place}`) => db.json(write, [1, place, text]);
+const places = (count: number) => Array.from({ length: count }, (_, i) => i);
+const rows = () => world.sql<{ place: number; text: string; xact: string }>('SELECT * FROM notes ORDER BY place');
+
+/** Each connection has answered each statement, so that all are prepared on it. */
+async function prepare(): Promise<void> {
+  for (const one of [write, overwrite]) {
+    for (let i = 0; i < 10; i++) await Promise.all(places(40).map((place) => db.json(one, [10 + i, place, 'x'])));
+  }
+}
+
+beforeEach(async () => {
+  await prepare();
+  await world.sql('DELETE FROM notes');
+});
+
+test('what comes at the same moment is committed together, and each is given its own answer', async () => {
+  const answers = await Promise.all(places(20).map((place) => put(place)));
+  assert.deepEqual(
+    answers,
+    places(20).map((place) => `note ${place} on 1, ${place}`),
+  );
+  const written = await rows();
+  assert.equal(written.length, 20);
+  const commits = new Set(written.map(({ xact }) => xact)).size;
+  assert.equal(commits, 3);
+});
+
+test('no more than eight share a commit', async () => {
+  await Promise.all(places(30).map((place) => put(place)));
+  const sizes = Map.groupBy(await rows(), ({ xact }) => xact)
+    .values()
+    .map(({ length }) => length);
+  assert.equal(Math.max(...sizes), 8);
+});
+
+test('one that comes alone has a commit of its own', async () => {
+  await put(1);
+  await put(2);
+  assert.equal(new Set((await rows()).map(({ xact }) => xact)).size, 2);
+});
+
+test('two of the same moment do not wait for each other while nothing else is under way', async () => {
+  await Promise.all([put(1), put(2)]);
+  assert.equal(new Set((await rows()).map(({ xact }) => xact)).size, 2);
+});
+
+test('those of a commit come by their records in one order, however they were asked', async () => {
+  await Promise.all(places(8).map((place) => put(7 - place)));
+  const written = await world.sql<{ place: number; xact: string }>('SELECT place, xact FROM notes ORDER BY written');
+  const shared = Map.groupBy(written, ({ xact }) => xact)
+    .values()
+    .find(({ length }) => length > 2);
+  assert.deepEqual(
+    shared?.map(({ place }) => place),
+    [0, 1, 2, 3, 4, 5, 7],
+  );
+});
+
+test('a value that cannot be sent ends its connection, and neither the process nor what comes later', async () => {
+  const endless: unknown[] = [];
+  endless.push({ endless });
+  const asked = [put(1), put(2), db.json(write, [1, 3, endless[0]]), put(4)];
+  assert.equal((await Promise.allSettled(asked))[2]?.status, 'rejected');
+  assert.equal(await put(5), 'note 5 on 1, 5');
+});
+
+const count = statement(
+  'notes.count',
+  forSeveral(
+    'given',
+    ['int', 'int', 'text', 'text[]'],
+    ({ whose, here, from }) => `SELECT ${whose}${here('$3::text || cardinality($4::text[]) || $1 || $2')}
+      ${from && `FROM ${from}`} WHERE ${here(`$3::text <> 'nothing'`)}`,
+  ),
+);
+const counting = (place: number, word: string, list: unknown[]) => db.json(count, [1, place, word, list]);
+
+test('one statement for several gives each its own answer, or none', async () => {
+  for (let round = 0; round < 10; round++) {
+    const asked = places(40).map((place) =>
+      counting(place, place % 5 === 0 ? 'nothing' : `word ${place}: `, places(place % 4).map(String)),
+    );
+    assert.deepEqual(
+      await Promise.all(asked),
+      places(40).map((place) => (place % 5 === 0 ? undefined : `word ${place}: ${place % 4}1${place}`)),
+    );
+  }
+});
+
+test('a value that cannot be sent in one statement for several ends those of its moment, and nothing that comes later', async () => {
+  const endless: unknown[] = [];
+  endless.push({ endless });
+  for (let round = 0; round < 10; round++) await Promise.all(places(40).map((place) => counting(place, 'x', [])));
+  const asked = places(20).map((place) => counting(place, 'x', place === 9 ? endless : []));
+  assert.equal((await Promise.allSettled(asked))[9]?.status, 'rejected');
+  assert.deepEqual(
+    await Promise.all(places(20).map((place) => counting(place, 'x', []))),
+    places(20).map((place) => `x01${place}`),
+  );
+});
+
+test('no row and null are told apart', async () => {
+  await put(1);
+  const empty = statement('notes.empty', 'SELECT nullif(text, text) FROM notes WHERE shelf = $1 AND place = $2');
+  for (let i = 0; i < 2; i++) {
+    const asked = places(8).map((place) => db.json(empty, [1, place]));
+    assert.deepEqual(await Promise.all(asked), [undefined, null, ...Array(6).fill(undefined)]);
+  }
+});
+
+test('one that fails is told why, the others are written, and each once', async () => {
+  await put(5);
+  const answers = await Promise.allSettled(places(8).map((place) => put(place, place === 3 ? 'no' : `note ${place}`)));
+  assert.deepEqual(
+    answers.map((answer) => (answer.status === 'rejected' ? answer.reason.constraint : answer.value)),
+    places(8).map((place) => {
+      if (place === 5) return 'notes_pkey';
+      return place === 3 ? 'notes_text_check' : `note ${place} on 1, ${place}`;
+    }),
+  );
+  assert.equal((await rows()).length, 7);
+  // The one that failed among the others was not tried again by itself.
+  const [tries] = await world.sql<{ last_value: string }>('SELECT last_value FROM tries');
+  assert.equal(Number(tries?.last_value), 1);
+});
+
+test('two that change the same record are written one after the other', async () => {
+  await put(1);
+  await Promise.all(places(16).map((i) => db.json(overwrite, [1, 1, `change ${i}`])));
+  assert.match((await rows())[0]?.text ?? '', /^change \d+$/);
+});
+
+/** Somebody else, with a transaction of its own. */
+async function other(t: { after(work: () => Promise<void>): void }): Promise<pg.Client> {
+  const client = new pg.Client(world.connection);
+  await client.connect();
+  t.after(() => client.end());
+  await client.query('BEGIN');
+  return client;
+}
+
+async function blocked(): Promise<{ pid: number }[]> {
+  for (;;) {
+    const found = await world.sql<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+    );
+    if (found.length > 0) return found;
+    await pause(5);
+  }
+}
+
+test('a deadlock with somebody else is nobody’s fault: all are written', async (t) => {
+  for (const place of places(8)) await put(place);
+  const client = await other(t);
+  await client.query('SELECT 1 FROM notes WHERE place = 7 FOR UPDATE');
+  const changes = Promise.all(places(8).map((place) => db.json(overwrite, [1, place, 'changed'])));
+  await blocked();
+  // The ones that wait have waited longer, so it is they who find it.
+  await client.query('SELECT 1 FROM notes ORDER BY place FOR UPDATE');
+  await client.query('COMMIT');
+  await changes;
+  assert.deepEqual(
+    (await rows()).map(({ text }) => text),
+    Array(8).fill('changed'),
+  );
+});
+
+const writeSeveral = statement('notes.write_several', {
+  one: write.text,
+  several: `WITH given AS (SELECT * FROM unnest($1::int[], $2::int[], $3::text[]) WITH ORDINALITY AS g (shelf, place, text, nth)),
+    written AS (INSERT INTO notes SELECT shelf, place, text, pg_current_xact_id() FROM given RETURNING *)
+    SELECT nth, w.text || ' on ' || w.shelf || ', ' || w.place FROM given JOIN written w USING (shelf, place)`,
+  types: ['int', 'int', 'text'],
+});
+
+for (const [how, one] of [
+  ['', write],
+  [', of those who had one statement either', writeSeveral],
+] as const) {
+  test(`where the connection breaks nobody knows, and nothing is written a second time${how}`, async (t) => {
+    const ask = (place: number) => db.json(one, [1, place, `note ${place}`]);
+    for (let shelf = 30; shelf < 40; shelf++)
+      await Promise.all(places(40).map((place) => db.json(one, [shelf, place, 'x'])));
+    await world.sql('DELETE FROM notes');
+    const client = await other(t);
+    await client.query(`INSERT INTO notes VALUES (1, 7, 'other', pg_current_xact_id())`);
+    const writes = Promise.allSettled(places(8).map(ask));
+    const [waiting] = await blocked();
+    const before = await rows();
+    await world.sql('SELECT pg_terminate_backend($1)', [waiting?.pid]);
+    await client.query('ROLLBACK');
+    const answers = await writes;
+    const refused = answers.filter(({ status }) => status === 'rejected');
+    assert.ok(refused.length > 1, 'those that shared the commit');
+    for (const { reason } of refused as PromiseRejectedResult[]) assert.equal(reason.code, 'unavailable');
+    assert.equal((await rows()).length, 8 - refused.length);
+    assert.ok(before.length <= 8 - refused.length);
+    assert.equal(await ask(20), 'note 20 on 1, 20', 'and the next one finds another connection');
+  });
+}
+
+const whoReads = listStatement(
+  'notes.reader',
+  readForSeveral(
+    ['int', 'int', 'int'],
+    'pid',
+    'SELECT pg_backend_pid()::text AS pid WHERE $1::int + $2::int + $3::int > 0',
+  ),
+);
+
+test('lists of the same moment are spread over the connections for lists, and share a statement where one has several', async (t) => {
+  const readers = async (count: number) => {
+    const pids = await Promise.all(places(count).map((place) => db.json(whoReads, [1, place, 0])));
+    return [...Map.groupBy(pids, (pid) => pid).values()].map(({ length }) => length);
+  };
+  for (let round = 0; round < 5; round++) await readers(40);
+  const shared = t.mock.method(db, 'onSeveral');
+  assert.deepEqual(await readers(LIST_CONNECTIONS), Array(LIST_CONNECTIONS).fill(1));
+  assert.deepEqual(await readers(LIST_CONNECTIONS * 2), Array(LIST_CONNECTIONS).fill(2));
+  assert.equal(shared.mock.callCount(), 0, 'two are two statements');
+  assert.deepEqual(await readers(LIST_CONNECTIONS * 3), Array(LIST_CONNECTIONS).fill(3));
+  assert.deepEqual(
+    shared.mock.calls.map((call) => call.arguments),
+    Array(LIST_CONNECTIONS).fill(['notes.reader', 3, true]),
+  );
+});
+
+function narrow(t: TestContext, onSeveral: OnSeveral = () => {}) {
+  const lanes = new Pipelines({
+    size: 1,
+    ahead: 4,
+    silenceMs: 20_000,
+    onError: () => {},
+    onSeveral,
+    connect: () => piped({}),
+  });
+  t.after(() => lanes.close());
+  return lanes;
+}
+
+const waiting = listStatement(
+  'notes.waiting',
+  readForSeveral(
+    ['int', 'int', 'int'],
+    'sum',
+    // More than the server keeps before it sends.
+    `SELECT ($1::int + $2::int)::text || repeat(' ', 20000) AS sum FROM pg_advisory_xact_lock_shared($3)`,
+  ),
+);
+
+for (const [others, how] of [
+  [0, 'and two have a statement each'],
+  [1, 'also where they share a statement'],
+] as const) {
+  const name = `a list is answered when it has been read, and not when the next one on its connection has, ${how}`;
+  test(name, { timeout: 20_000 }, async (t) => {
+    // Released first where the test fails: the connection is not closed before it has answered.
+    const holder = await heldLock(2);
+    t.after(holder.release);
+    const lanes = narrow(t);
+    const ask = async (place: number, lock: number) =>
+      (await lanes.text({ ...waiting, values: [1, place, lock] }))?.trim();
+    await ask(0, 1);
+    const first = [1, 2].slice(0, 1 + others).map((place) => ask(place, 1));
+    const last = ask(5, 2);
+    assert.deepEqual(await Promise.all(first), ['2', '3'].slice(0, 1 + others));
+    await holder.release();
+    assert.equal(await last, '6');
+  });
+}
+
+test('who waits goes with others who wait for the same, as many as each connection would get and eight at most; the rest by itself', async (t) => {
+  const holders = [await heldLock(1), await heldLock(2)];
+  const told: unknown[] = [];
+  const lanes = new Pipelines({
+    size: 2,
+    ahead: 1,
+    silenceMs: 20_000,
+    onError: () => {},
+    onSeveral: (...one) => told.push(one),
+    connect: () => piped({}),
+  });
+  t.after(() => lanes.close());
+  const order: number[] = [];
+  const ask = async (place: number, lock: number) => {
+    const sum = (await lanes.text({ ...waiting, values: [1, place, lock] }))?.trim();
+    order.push(place);
+    return sum;
+  };
+  const search = async (place: number) => {
+    await lanes.query({ name: 'search', text: 'SELECT $1::int', values: [place] });
+    order.push(place);
+  };
+  const first = [ask(0, 1), ask(1, 2)];
+  await pause(0);
+  const others = [ask(2, 3), search(3), search(4), ...places(18).map((place) => ask(5 + place, 3))];
+  // Only the first connection has room from now on. 21 wait, then 13 and 12, for neither of whom anybody goes, then 11, 5 and 2.
+  await holders[0]?.release();
+  await Promise.all([first[0], ...others]);
+  await holders[1]?.release();
+  await first[1];
+  assert.deepEqual(
+    told,
+    [8, 6, 3].map((count) => ['notes.waiting', count, true]),
+  );
+  assert.deepEqual(new Set(order.slice(1, 9)), new Set([2, ...places(7).map((place) => 5 + place)]));
+  assert.deepEqual([order[0], order[9], order[10]], [0, 3, 4]);
+});
+
+test('those whose one statement failed do not keep the place that each of them then needs', async (t) => {
+  const told: unknown[] = [];
+  const lanes = narrow(t, (...one) => told.push(one));
+  const parts = statement(
+    'notes.parts',
+    readForSeveral(['int', 'int', 'int'], 'share', 'SELECT ($1::int * $2::int / $3::int)::text AS share'),
+  );
+  const divide = (by: number[]) =>
+    Promise.allSettled(by.map((one, i) => lanes.text({ ...parts, values: [12, i, one] })));
+  await divide([1]);
+  const [first, second, ...others] = await divide([1, 0, 2, 3]);
+  assert.equal(second?.status === 'rejected' && second.reason.code, '22012');
+  assert.deepEqual(
+    [first, ...others].map((one) => one?.status === 'fulfilled' && one.value),
+    ['0', '12', '12'],
+  );
+  assert.deepEqual(told, [['notes.parts', 4, false]]);
+});
+
+test('of a server that is silent all are told who share a commit, and one that is alone', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const silent = new Pipelines({ size: 1, ahead: 16, silenceMs: 20_000, onError: () => {}, connect: () => piped({}) });
+  const ask = (seconds: number) =>
+    silent.text({ name: 'nap', text: `SELECT 'awake' FROM pg_sleep($1)`, values: [seconds] });
+  const outcomes = async (asked: Promise<unknown>[], ms: number) => {
+    // Sent, and not answered yet.
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    t.mock.timers.tick(ms);
+    return (await Promise.allSettled(asked)).map((one) =>
+      one.status === 'fulfilled' ? one.value : one.reason.message,
+    );
+  };
+  const silence = 'Connection terminated: the server is silent.';
+  assert.deepEqual(await outcomes([ask(0)], 0), ['awake']);
+  assert.deepEqual(await outcomes([ask(30)], 20_500), [silence]);
+  assert.deepEqual(await outcomes([ask(0)], 0), ['awake']);
+  assert.deepEqual(await outcomes([ask(0.5)], 20_000), ['awake']);
+  assert.deepEqual(await outcomes([ask(0), ask(30), ask(0)], 20_500), [silence, silence, silence]);
+  await silent.close();
+});

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { beforeEach, test } from 'node:test';
+import { Wire } from '../chaos/input/wire.ts';
+import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
+import { SecretBox } from '../src/kernel/secret-box.ts';
+import { type Answer, type Caller, caller } from './harness/http.ts';
+import { fill, type Ids, identifiersOf } from './harness/identifiers.ts';
+import { document } from './harness/openapi.ts';
+import { type Firm, openWorld } from './harness/app.ts';
+
+/** Every route of the document × every kind of identifier × every credential that is not the right one. */
+
+const DAY = 86_400;
+const world = await openWorld({ secrets: new SecretBox([randomBytes(32)]), privateAddresses: true, tokenSeconds: DAY });
+// Failed attempts are counted per minute, and every test here comes from the same address.
+beforeEach(() => world.clock.advance({ minutes: 1 }));
+
+type Schema = { properties?: Record<string, Schema>; required?: string[]; enum?: unknown[]; examples?: unknown[] };
+type Described = {
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  security?: Record<string, string[]>[];
+};
+type Route = { name: string; method: string; template: string; scope: string; params: string[]; schema?: Schema };
+
+const routes: Route[] = Object.entries(document.paths as unknown as Record<string, Record<string, Described>>)
+  .flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, { requestBody, security }]) => ({
+      name: `${method.toUpperCase()} ${template}`,
+      method: method.toUpperCase(),
+      template,
+      scope: security?.[0]?.bearer?.[0] ?? '',
+      params: [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
+      ...(requestBody && { schema: requestBody.content['application/json']?.schema ?? {} }),
+    })),
+  )
+  .filter(({ template }) => !template.startsWith('/oauth/'));
+
+const [owner, stranger, control] = [await world.firm(), await world.firm(), await world.firm()];
+for (const [firm, tag] of [
+  [owner, 'theirs-alone'],
+  [stranger, 'own-tag'],
+  [control, 'control-tag'],
+] as const) {
+  await firm.post('/manage/custom-tags', { tag });
+  firm.customTags.unshift(tag);
+}
+let previous: string = randomUUID();
+const [theirs, own] = [await identifiersOf(owner), await identifiersOf(stranger)];
+const callers = await wrongCallers(owner);
+const [operator, strangersOperator] = [await owner.withScopes('operator'), await stranger.withScopes('operator')];
+const before = await everything();
+
+/** What a request needs to be accepted. */
+function bodyOf({ schema }: Route, firm: Firm): Record<string, unknown> | undefined {
+  if (!schema) return undefined;
+  const named: Record<string, unknown> = {
+    adviser_email: firm.adviser,
+    sender_id: firm.companyId,
+    invoice_number: randomUUID(),
+    email: `${randomUUID()}@firm.example`,
+    tag: `tag-${randomUUID()}`,
+    types: ['*'],
+  };
+  const value = (name: string) => {
+    const { examples, enum: words } = schema.properties?.[name] ?? {};
+    return named[name] ?? words?.[0] ?? examples?.[0] ?? 'x';
+  };
+  return Object.fromEntries((schema.required ?? []).map((name) => [name, value(name)]));
+}
+
+async function wrongCallers(firm: Firm): Promise<Record<string, Caller>> {
+  const grant = { name: 'wrong', scopes: COMPANY_SCOPES };
+  const key = async (body: object) => (await firm.post('/manage/keys', body)).body;
+  const revoked = await key(grant);
+  await firm.delete(`/manage/keys/${revoked.id}`);
+  const expired = await key({ ...grant, expires_at: world.clock.read().add({ seconds: 30 }).toString() });
+  const { body: client } = await firm.post('/manage/clients', grant);
+  const credentials = { client_id: client.id, client_secret: client.client_secret };
+  const token = await world.anonymous.post('/oauth/token', { grant_type: 'client_credentials', ...credentials });
+  assert.equal(token.status, 200, token.text);
+  await firm.post(`/manage/clients/${client.id}/disable`);
+  const at = (text: string) => caller(world.baseUrl, text);
+  return {
+    'a revoked key': at(revoked.key),
+    'an expired key': at(expired.key),
+    'the token of a disabled client': at(token.body.access_token),
+    'a token that never was': at(`cr_${randomBytes(32).toString('base64url')}`),
+    'no token': world.anonymous,
+  };
+}
+
+/** A hash of all rows of both firms, by table. When a key was last used is not what is looked for. */
+async function everything(): Promise<Record<string, string>> {
+  const tables = await world.sql<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.columns
+      WHERE table_schema = 'public' AND column_name = 'company_id' ORDER BY 1`,
+  );
+  const hashes = tables.map(
+    ({ name }) =>
+      `SELECT '${name}' AS name, md5(string_agg(row, ',' ORDER BY row)) AS hash
+         FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS row FROM ${name} t WHERE company_id IN ($1, $2)) rows`,
+  );
+  const values = [owner.companyId, stranger.companyId];
+  const rows = await world.sql<{ name: string; hash: string }>(hashes.join(' UNION ALL '), values);
+  return Object.fromEntries(rows.map(({ name, hash }) => [name, hash]));
+}
+
+const comparable = ({ status, headers, body }: Answer) => ({
+  status,
+  headers: Object.keys(headers).sort(),
+  challenge: headers['www-authenticate'],
+  body: { ...body, request_id: '' },
+});
+
+const neverWas = (name: string) => (name === 'tag' ? 'never-was' : randomUUID());
+/** And such as could stand for something: no case at all, and what cannot be an identifier. */
+const EDGES = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+const malformed = (name: string) =>
+  name === 'tag' ? ['Never%20Was', '%27'] : ['x', '%27%20OR%201%3D1', '0'.repeat(36), ...EDGES];
+
+test('every kind of identifier of the document is known here, and so is every route', () => {
+  assert.ok(routes.length >= 120);
+  for (const { params } of routes) for (const name of params) assert.ok(theirs[name] && own[name], name);
+  for (const name of Object.keys(theirs)) assert.notEqual(theirs[name], own[name], name);
+});
+
+for (const route of routes.filter(({ params, scope }) => params.length > 0 && scope !== 'operator')) {
+  test(`${route.name}: what is another firm's, never was or is malformed is refused alike`, async () => {
+    const body = bodyOf(route, stranger);
+    const ask = (ids: Ids) => stranger.send(route.method, fill(route.template, ids), body);
+    for (const name of route.params) {
+      const missing = await ask({ ...own, [name]: neverWas(name) });
+      assert.equal(missing.status, 404, missing.text);
+      for (const id of [theirs[name] ?? '', ...malformed(name)]) {
+        const answer = await ask({ ...own, [name]: id });
+        assert.deepEqual(comparable(answer), comparable(missing), `${name}: ${id}`);
+      }
+    }
+    // All of it another's: as if the first had never been.
+    const all = Object.fromEntries(Object.keys(theirs).map((name) => [name, neverWas(name)]));
+    assert.deepEqual(comparable(await ask(theirs)), comparable(await ask(all)));
+    assert.deepEqual(await everything(), before);
+  });
+
+  test(`${route.name}: the same request with identifiers of its own is not refused as unknown`, async () => {
+    const ids = await identifiersOf(control);
+    // The tag of the system, where the path is not that of a custom one.
+    await control.delete(`/webhooks/endpoints/${previous}`);
+    previous = ids.endpointId ?? '';
+    const tag = route.template.includes('/tags/') ? 'executor' : (ids.tag ?? '');
+    const answer = await control.send(route.method, fill(route.template, { ...ids, tag }), bodyOf(route, control));
+    // A meeting, or a connected account, is what the records of the harness may lack.
+    if (!/meeting|video-account/.test(route.template)) assert.ok([200, 400].includes(answer.status), answer.text);
+    if (answer.status === 200 && route.method === 'DELETE' && ids.tag) {
+      await control.post('/manage/custom-tags', { tag: ids.tag });
+    }
+  });
+}
+
+for (const route of routes) {
+  test(`${route.name}: no wrong credential learns whether the record is there`, async () => {
+    const body = bodyOf(route, owner);
+    const missing = Object.fromEntries(Object.keys(theirs).map((name) => [name, neverWas(name)]));
+    const refusals = new Map<string, ReturnType<typeof comparable>>();
+    for (const [what, one] of Object.entries(callers)) {
+      const answer = await one.send(route.method, fill(route.template, theirs), body);
+      const unknown = await one.send(route.method, fill(route.template, missing), body);
+      assert.equal(answer.status, 401, `${what}: ${answer.text}`);
+      assert.deepEqual(comparable(answer), comparable(unknown), what);
+      refusals.set(what, comparable(answer));
+    }
+    // Whatever is wrong with a token, the answer is that of one that never was.
+    const made = refusals.get('a token that never was');
+    for (const [what, refusal] of refusals) if (what !== 'no token') assert.deepEqual(refusal, made, what);
+    const narrower = route.scope === 'operator' ? owner : await narrow(route.scope);
+    const denied = await narrower.send(route.method, fill(route.template, theirs), body);
+    assert.equal(denied.status, 403, denied.text);
+    const unknown = await narrower.send(route.method, fill(route.template, missing), body);
+    assert.deepEqual(comparable(denied), comparable(unknown));
+    const withoutRows = ({ tokens: _tokens, events: _events, ...rest }: Record<string, string>) => rest;
+    assert.deepEqual(withoutRows(await everything()), withoutRows(before));
+  });
+}
+
+const narrowed = new Map<string, Caller>();
+/** Every scope of a company but this one. Kept: making it writes a row. */
+async function narrow(scope: string): Promise<Caller> {
+  const one = narrowed.get(scope) ?? (await owner.withScopes(...COMPANY_SCOPES.filter((other) => other !== scope)));
+  narrowed.set(scope, one);
+  return one;
+}
+
+test('an operator of one firm sees companies, and no record of any', async () => {
+  for (const route of routes.filter(({ scope }) => scope !== 'operator')) {
+    for (const one of [operator, strangersOperator]) {
+      const answer = await one.send(route.method, fill(route.template, theirs), bodyOf(route, owner));
+      assert.equal(answer.status, 403, `${route.name}: ${answer.text}`);
+    }
+  }
+});
+
+const READS = routes.filter(
+  ({ method, template, scope }) => method === 'GET' && /\}$/.test(template) && scope !== 'operator',
+);
+const ROUNDS = 150;
+
+for (const { name, template, params } of READS) {
+  test(`${name}: a foreign record takes as long as one that never was`, async () => {
+    const wire = new Wire(world.baseUrl);
+    const last = params.at(-1) ?? '';
+    const took: Record<'foreign' | 'missing', number[]> = { foreign: [], missing: [] };
+    const ask = async (kind: keyof typeof took, id: string) => {
+      const head = `GET ${fill(template, { ...own, [last]: id })} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+      const bytes = Buffer.from(`${head}Authorization: Bearer ${stranger.token}\r\n\r\n`);
+      const begun = performance.now();
+      const answer = await wire.send({ bytes, headOnly: false, last: false });
+      took[kind].push(performance.now() - begun);
+      assert.equal(answer?.status, 404);
+    };
+    for (let round = 0; round < ROUNDS; round++) {
+      await ask('foreign', theirs[last] ?? '');
+      await ask('missing', neverWas(last));
+    }
+    wire.close();
+    const median = (times: number[]) => times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
+    const ratio = median(took.foreign) / median(took.missing);
+    assert.ok(ratio > 0.6 && ratio < 1.6, `a foreign one takes ${ratio.toFixed(2)} of the time of a missing one`);
+  });
+}
