@@ -8,9 +8,9 @@ import { storeKey } from '../src/company/credentials/keys/verbs.ts';
 import { CustomTagBody } from '../src/company/tags/schema.ts';
 import { addCustomTag } from '../src/company/tags/verbs.ts';
 import type { Database } from '../src/kernel/database/database.ts';
-import { readForm } from '../src/kernel/validation/form.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { systemClock } from '../src/kernel/time/time.ts';
+import { readForm } from '../src/kernel/validation/form.ts';
 
 /** So many cases, each with so many records of each kind. */
 export type Size = {

@@ -1,13 +1,13 @@
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
-import { Outcomes } from '../src/kernel/jobs/delivery-counters.ts';
+import { DeliveryCounters } from '../src/kernel/jobs/delivery-counters.ts';
 import { systemClock } from '../src/kernel/time/time.ts';
 import { runWorker } from '../src/server/worker.ts';
 
 /** The worker process of the benchmark: tells its memory at each tenth of the way, and what it has used at the end. */
 
 const { connection, settings, total } = JSON.parse(process.argv[2] ?? '');
-const outcomes = new Outcomes();
+const outcomes = new DeliveryCounters();
 const logger = pino({ level: 'info' }, pino.destination('/dev/null'));
 const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
 let ended = 0;

@@ -8,16 +8,16 @@ import { CreateAdviserBody } from '../src/company/advisers/schema.ts';
 import { createAdviser } from '../src/company/advisers/verbs.ts';
 import { CreateCaseBody } from '../src/company/cases/schema.ts';
 import { openCase } from '../src/company/cases/verbs.ts';
-import { CreateCustomerBody } from '../src/company/customers/schema.ts';
-import { addCustomer } from '../src/company/customers/verbs.ts';
 import { CreateCompanyBody } from '../src/company/companies/schema.ts';
 import { createCompany } from '../src/company/companies/verbs.ts';
 import { findCompany } from '../src/company/company.ts';
+import { CreateCustomerBody } from '../src/company/customers/schema.ts';
+import { addCustomer } from '../src/company/customers/verbs.ts';
 import { Database } from '../src/kernel/database/database.ts';
-import { readForm } from '../src/kernel/validation/form.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
 import { systemClock } from '../src/kernel/time/time.ts';
+import { readForm } from '../src/kernel/validation/form.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 
 /** 10,000 reminders that are due in the same minute, handed over to a local SMTP server by one worker process. */

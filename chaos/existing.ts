@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { sendWithRetries } from '../test/harness/retries.ts';
-import { proveWebhooks } from '../test/harness/webhook-proof.ts';
 import { proveYear } from '../test/harness/simulated-year.ts';
+import { proveWebhooks } from '../test/harness/webhook-proof.ts';
 import { sendInput } from './input/input.ts';
 import { openInputWorld } from './input/input-world.ts';
 import { fault, noFigures, type Proof } from './proof.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CaseRecordsError, type ErrorCode } from '../src/client/errors.ts';
-import { pauseAfter } from '../src/client/retry-policy.ts';
+import { retryDelay } from '../src/client/retry-policy.ts';
 import { type Answered, HUNG, type Line, type Outcome, type Sent } from './exchange.ts';
 import { type Figures, fault } from './proof.ts';
 import type { Demo } from './site.ts';
@@ -128,7 +128,7 @@ export class Load {
     for (let attempts = 1; ; attempts++) {
       const outcome = await this.send(write);
       const again = this.#patient && !this.#stopped && write.key !== undefined && attempts <= RETRIES;
-      const ms = again && outcome.status !== 200 ? pauseAfter(errorOf(outcome), attempts, Date.now()) : undefined;
+      const ms = again && outcome.status !== 200 ? retryDelay(errorOf(outcome), attempts, Date.now()) : undefined;
       if (ms === undefined) return outcome;
       await pause(ms);
     }

@@ -37,7 +37,7 @@ export class Site {
       DATA_DIR: dataDir ?? home.path,
       PORT: String(await freePort()),
       SECRETS_KEY: randomBytes(32).toString('base64'),
-      WEBHOOK_PRIVATE_ADDRESSES: 'true',
+      WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true',
       LOG_LEVEL: 'error',
     };
     return new Site(home, { ...fixed, ...settings });

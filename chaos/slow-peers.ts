@@ -160,7 +160,7 @@ export const slowPeers: Proof = {
       for (const socket of sockets) socket.destroy();
     };
     // All kinds together are more connections than the default allows.
-    await alone((here) => work(here).finally(end), { CONNECTIONS_AT_ONCE: '10000' });
+    await alone((here) => work(here).finally(end), { MAX_CONNECTIONS: '10000' });
     return figures;
   },
 };

@@ -1,7 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { compareVersions, missingFixes, type Program, SECURITY_RELEASES } from '../src/kernel/schema/security-releases.ts';
+import {
+  compareVersions,
+  missingFixes,
+  type Program,
+  SECURITY_RELEASES,
+} from '../src/kernel/schema/security-releases.ts';
 
 /**
  * npm run releases: compares the packaged PostgreSQL and Node with what is published, and with upstream's own lists.

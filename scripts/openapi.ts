@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import pino from 'pino';
-import { buildApp } from '../src/server/app.ts';
 import { Database } from '../src/kernel/database/database.ts';
 import { systemClock } from '../src/kernel/time/time.ts';
+import { buildApp } from '../src/server/app.ts';
 
 /** Writes openapi.json from the code; with --check, fails when the committed copy differs. */
 

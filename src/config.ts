@@ -87,7 +87,7 @@ export const SETTINGS = {
   EVENT_RETENTION_DAYS: setting(undefined, 'How long the event log is kept, at least 30; by default for ever', (text) =>
     wholeNumber(text, 30, 100_000),
   ),
-  WEBHOOK_PRIVATE_ADDRESSES: setting(
+  WEBHOOK_ALLOW_PRIVATE_ADDRESSES: setting(
     'false',
     'Lets webhooks go to private addresses and over plain http; for networks without strangers',
     (text) => oneOf(text, ['true', 'false']) === 'true',
@@ -97,12 +97,12 @@ export const SETTINGS = {
     'Most requests of one credential in each process; no limit by default',
     (text) => wholeNumber(text, 1, 1_000_000),
   ),
-  REQUESTS_AT_ONCE: setting(
+  MAX_CONCURRENT_REQUESTS: setting(
     '200',
     'Most requests that each process works on at once; more are refused with 503',
     (text) => wholeNumber(text, 1, 100_000),
   ),
-  CONNECTIONS_AT_ONCE: setting('5000', 'Most connections of callers to each process; more are closed', (text) =>
+  MAX_CONNECTIONS: setting('5000', 'Most connections of callers to each process; more are closed', (text) =>
     wholeNumber(text, 1, 1_000_000),
   ),
   CORS_ORIGINS: setting(

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
+import { type Firm, openWorld } from './harness/app.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 

@@ -3,8 +3,8 @@ import { beforeEach, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import pg from 'pg';
-import type { Answer } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import type { Answer } from './harness/http.ts';
 
 type Body = Record<string, unknown>;
 type Item = { id: string; entity_id: string; data: Body };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
-import type { Answer } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import type { Answer } from './harness/http.ts';
 
 const world = await openWorld();
 const NOW = '2026-06-01T09:00:00.000000Z';

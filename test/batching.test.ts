@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { headersOf, requestsAtOnce } from './harness/batching.ts';
 import { type Event, eventsOf } from './harness/events.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
 import { Recorder } from './harness/post.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** Requests of the same moment that ask for the same are one statement, and none of them notices. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { CaseRecordsError, type ClientOptions, createClient } from 'case-records/client';
 import pg from 'pg';
-import { badLine, type Mishap } from './harness/bad-line.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import { badLine, type Mishap } from './harness/bad-line.ts';
 
 /** What the client does when things go wrong on the way, or its token ends. */
 
@@ -139,11 +139,11 @@ test('an attempt that finds the one before still under way waits for it', async 
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE interactions IN SHARE MODE');
     const pause = async () => {
-      if (codes.includes('request_under_way')) await blocker.query('COMMIT');
+      if (codes.includes('request_in_progress')) await blocker.query('COMMIT');
     };
     const options = { baseUrl: world.baseUrl, token: firm.token, retries: 100, timeoutMs: 500, fetch, pause };
     const { data } = await createClient(options).createCaseInteraction({ caseId: firm.caseId, body: CALL });
-    assert.ok(codes.includes('request_under_way'));
+    assert.ok(codes.includes('request_in_progress'));
     assert.deepEqual(
       (await firm.client.getCaseInteractions({ caseId: firm.caseId })).data.map(({ id }) => id),
       [data.id],

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { CaseRecordsError, type Client, createClient } from 'case-records/client';
 import { type Schema, typeOf } from '../scripts/schema-types.ts';
-import { document } from './harness/openapi.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import { document } from './harness/openapi.ts';
 
 /** The client by itself, and with the service as it is. What it does on a bad line is in client-retries.test.ts. */
 

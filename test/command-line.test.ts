@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { failureOf } from '../src/cli/failure.ts';
 import { GROUPS } from '../src/cli/groups.ts';
-import { openClient } from '../src/kernel/database/connect.ts';
+import { connectClient } from '../src/kernel/database/connect.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { openWorld } from './harness/app.ts';
 import { caller } from './harness/http.ts';
 import { mailServer } from './harness/mail-server.ts';
 import {
@@ -21,7 +22,6 @@ import {
   temporaryDirectory,
   urlOf,
 } from './harness/service.ts';
-import { openWorld } from './harness/app.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MAIN = join(ROOT, 'src', 'main.ts');
@@ -507,7 +507,7 @@ describe('the doctor', () => {
       assert.equal((await typed(env, 'migrate')).code, 0);
       assert.equal((await typed(env, 'company', 'create', '--name', 'First')).code, 0);
       assert.equal((await typed(env, 'doctor')).code, 0);
-      const client = await openClient(server.connection, 'test');
+      const client = await connectClient(server.connection, 'test');
       await client.query("UPDATE companies SET time_zone = 'Mars/Olympus'");
       await client.end();
       assert.match((await typed(env, 'doctor')).out, /fault +time zones +not known here: Mars\/Olympus/);

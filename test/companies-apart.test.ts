@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { type Firm, openWorld } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 

@@ -4,9 +4,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import pg from 'pg';
 import { Database } from '../src/kernel/database/database.ts';
-import { isBroken } from '../src/kernel/database/postgres-errors.ts';
-import { CodedError } from '../src/kernel/errors.ts';
+import { isConnectionError } from '../src/kernel/database/postgres-errors.ts';
 import { PrimaryClient } from '../src/kernel/database/primary-client.ts';
+import { CodedError } from '../src/kernel/errors.ts';
 import { longStatement, statement } from '../src/kernel/sql/statement.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { type Firm, openWorld } from './harness/app.ts';
@@ -144,11 +144,11 @@ test('what waits behind a statement that is given up before it is prepared is aw
   const isAway = (error: unknown) => error instanceof CodedError && error.code === 'unavailable';
   await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
     let ended = false;
-    const answers = Promise.all(Array.from({ length: 3 }, () => assert.rejects(db.rows(asked, []), isAway))).finally(
-      () => {
-        ended = true;
-      },
-    );
+    const answers = Promise.all(
+      Array.from({ length: 3 }, () => assert.rejects(db.queryRows(asked, []), isAway)),
+    ).finally(() => {
+      ended = true;
+    });
     // First the one who prepares it, then one of those who are asked again.
     const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`;
     while (!ended) await world.sql(cancel);
@@ -162,11 +162,11 @@ test('on every kind of connection a statement, and a pause within a transaction,
   const { db } = world;
   const asked = statement('test.times', text);
   const pieces: string[] = [];
-  for await (const piece of db.rowByRow(asked, [])) pieces.push(piece);
+  for await (const piece of db.streamRows(asked, [])) pieces.push(piece);
   const times = [
-    await db.json(asked, []),
-    await db.json(longStatement('test.times_long', text), []),
-    await db.transaction((held) => held.json(asked, [])),
+    await db.queryJson(asked, []),
+    await db.queryJson(longStatement('test.times_long', text), []),
+    await db.transaction((held) => held.queryJson(asked, [])),
     ...pieces,
   ];
   assert.deepEqual(times, Array(4).fill('15s 10s'));
@@ -187,9 +187,9 @@ test('a server that takes a connection and says nothing is away: it is not waite
   const asked = statement('test.silent', 'SELECT 1');
   t.mock.timers.enable({ apis: ['setTimeout'] });
   for (const ask of [
-    () => db.rows(asked, []),
-    () => db.transaction((held) => held.rows(asked, [])),
-    () => db.rowByRow(asked, []).next(),
+    () => db.queryRows(asked, []),
+    () => db.transaction((held) => held.queryRows(asked, [])),
+    () => db.streamRows(asked, []).next(),
   ]) {
     const answer = assert.rejects(
       ask(),
@@ -214,7 +214,7 @@ test('a server that falls silent in the middle of a transaction is waited for on
   await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     let ended: unknown;
-    const work = world.db.transaction((held) => held.transaction((inner) => inner.rows(asked, [])));
+    const work = world.db.transaction((held) => held.transaction((inner) => inner.queryRows(asked, [])));
     work.catch((error) => {
       ended = error;
     });
@@ -237,8 +237,8 @@ test('what ends a connection is told by its code: the system, the resolver, TLS 
     'ERR_STREAM_DESTROYED',
     'ERR_SOCKET_CLOSED',
   ])
-    assert.ok(isBroken(coded(code)), code);
-  for (const code of ['ERR_INVALID_ARG_TYPE', 'ERR_OUT_OF_RANGE', '']) assert.ok(!isBroken(coded(code)), code);
+    assert.ok(isConnectionError(coded(code)), code);
+  for (const code of ['ERR_INVALID_ARG_TYPE', 'ERR_OUT_OF_RANGE', '']) assert.ok(!isConnectionError(coded(code)), code);
 });
 
 test('a connection whose settings cannot be made is not left open', async () => {

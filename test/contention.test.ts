@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import type { Answer } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import type { Answer } from './harness/http.ts';
 
 const world = await openWorld();
 
-const json = world.db.json.bind(world.db);
-const first = world.db.first.bind(world.db);
+const json = world.db.queryJson.bind(world.db);
+const first = world.db.queryFirst.bind(world.db);
 afterEach(() => {
-  world.db.json = json;
-  world.db.first = first;
+  world.db.queryJson = json;
+  world.db.queryFirst = first;
 });
 
 /** The statements write nothing this many times, as where somebody comes between; gives how often each was tried. */
 function nothingWritten(names: string[], times: number): Map<string, number> {
   const tries = new Map<string, number>();
-  world.db.json = async (statement, values) => {
+  world.db.queryJson = async (statement, values) => {
     // A change of an appointment has its parts behind its name.
     const [name = ''] = statement.name.split('+');
     if (!names.includes(name)) return json(statement, values);
@@ -191,7 +191,7 @@ test('an adviser who becomes active between the booking and the judgement is boo
   const activate = (active: boolean) =>
     world.sql('UPDATE advisers SET active = $2 WHERE company_id = $1', [firm.companyId, active]);
   await activate(false);
-  world.db.first = async (statement, values) => {
+  world.db.queryFirst = async (statement, values) => {
     if (statement.name === 'appointments.judge') await activate(true);
     return first(statement, values);
   };

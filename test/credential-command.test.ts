@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { failureOf } from '../src/cli/failure.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { caller } from './harness/http.ts';
 import { urlOf } from './harness/service.ts';
 import { ok } from './harness/webhook-company.ts';
 import { secrets } from './harness/webhook-office.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 /** After a leak: the commands that list and end everything from one credential. */
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
+import type { Firm } from './harness/app.ts';
 import { headersOf, requestsAtOnce } from './harness/batching.ts';
 import { type Caller, caller } from './harness/http.ts';
 import { overlapping } from './harness/overlap.ts';
 import { call, ok, openWebhooks } from './harness/webhook-company.ts';
-import type { Firm } from './harness/app.ts';
 
 /** What a credential made ends with it. The clock stands still, so every token that was used stays in the cache of callers. */
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { keepDemo } from '../src/company/demo.ts';
 import type { Demo } from '../src/company/demo-file.ts';
+import { openWorld, type World } from './harness/app.ts';
 import { caller } from './harness/http.ts';
 import { temporaryDirectory } from './harness/service.ts';
-import { openWorld, type World } from './harness/app.ts';
 
 /** What a start with the bundled database does about the demonstration company and its file. */
 

@@ -3,9 +3,9 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
+import { writeToOutbox } from '../src/cases/appointments/messages/outbox.ts';
 import { writeDemo } from '../src/company/demo-file.ts';
 import { makeDurableFolder, syncFolder, writeDurably } from '../src/kernel/durable-file.ts';
-import { writeToOutbox } from '../src/cases/appointments/messages/outbox.ts';
 import { temporaryDirectory } from './harness/service.ts';
 
 /** In which order files and folders reach the disk; `npm run chaos -- --only power-cut` cuts the power. */

@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
 import { SecretBox } from '../src/kernel/secret-box.ts';
-import { document } from './harness/openapi.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import { document } from './harness/openapi.ts';
 
 const world = await openWorld({ secrets: new SecretBox([randomBytes(32)]) });
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { endHalfSentTransactions } from '../src/kernel/database/half-sent-transactions.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { halfSent } from './harness/half-sent.ts';
 import type { Answer } from './harness/http.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 const nextOf = (answer: Answer) => /^<([^>]+)>; rel="next"$/.exec(String(answer.headers.link))?.[1] ?? '';
@@ -72,9 +72,9 @@ test('transactions that are idle, that run, or that are of another role are not 
   const owners = new pg.Client({ ...world.connection, application_name: 'case-records' });
   await owners.connect();
   await owners.query('BEGIN; SELECT 1');
-  const running = world.db.rows({ name: 'test.sleep', text: 'SELECT pg_sleep(0.3)' }, []);
+  const running = world.db.queryRows({ name: 'test.sleep', text: 'SELECT pg_sleep(0.3)' }, []);
   const idle = await world.db.transaction(async (db) => {
-    await db.rows({ name: 'test.one', text: 'SELECT 1' }, []);
+    await db.queryRows({ name: 'test.one', text: 'SELECT 1' }, []);
     return endHalfSentTransactions(world.db, 0);
   });
   assert.equal(idle, 0);
@@ -132,8 +132,8 @@ test('after a crash that gives positions again, a slow writer is waited for', as
 test('every connection has limits that the server keeps when the line is broken', async () => {
   const version = Number((await world.sql<{ v: string }>(`SELECT current_setting('server_version_num') AS v`))[0]?.v);
   const shown = `SELECT current_setting('transaction_timeout', true) AS whole`;
-  const single = await world.db.first({ name: 'test.limits', text: shown }, []);
-  const long = await world.db.transaction((db) => db.first({ name: 'test.limits_long', text: shown }, []));
+  const single = await world.db.queryFirst({ name: 'test.limits', text: shown }, []);
+  const long = await world.db.transaction((db) => db.queryFirst({ name: 'test.limits_long', text: shown }, []));
   assert.deepEqual(
     [single, long].map((row) => row?.whole),
     version < 170_000 ? [null, null] : ['30s', '1min'],

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { beforeEach, test } from 'node:test';
+import { type Firm, openWorld } from './harness/app.ts';
 import { assertShows, type Event, eventsOf, type Image, typesOf } from './harness/events.ts';
 import type { Answer, Headers } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 import { postOffice, Recorder } from './harness/post.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 /** Every write of a case is in the log once, with what was there before and what it became. */
 

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Statement } from '../src/kernel/sql/statement.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { type Answer, type Caller, caller } from './harness/http.ts';
 import { secrets } from './harness/meeting-rooms.ts';
 import { overlapping } from './harness/overlap.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** What the log keeps of the company itself, its advisers, cases, customers, tags, clients and keys. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Answer } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import type { Answer } from './harness/http.ts';
 
 /** The log of an invoice with many items: it copies only what a change touched, and shows everything all the same. */
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
-import { messageNotSent } from '../src/cases/appointments/messages/message-queue.sql.ts';
-import { DeliveryFault } from '../src/cases/appointments/messages/message.ts';
 import { settleStep } from '../src/cases/appointments/meetings/meeting-queue.sql.ts';
+import { DeliveryFault } from '../src/cases/appointments/messages/message.ts';
+import { messageNotSent } from '../src/cases/appointments/messages/message-queue.sql.ts';
+import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { assertShows, type Event, eventsOf, type Image, typesOf } from './harness/events.ts';
 import type { Answer } from './harness/http.ts';
 import { meetingRooms, openZoom } from './harness/meeting-rooms.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
 import { postOffice, Recorder } from './harness/post.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 /** What is done without anybody asking is in the log too, and exact beside those who do ask. */
 

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { eventId } from '../src/events/event-id.ts';
 import { forgetOldEvents } from '../src/events/retention.ts';
-import { GRANTS, setUpDatabase } from '../src/kernel/schema/setup.ts';
 import { readMigrations } from '../src/kernel/schema/migrations.ts';
+import { GRANTS, setUpDatabase } from '../src/kernel/schema/setup.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
-import type { Answer } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import type { Answer } from './harness/http.ts';
 
 const world = await openWorld();
 

@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Database } from '../src/kernel/database/database.ts';
-import { isBroken, isUnavailable } from '../src/kernel/database/postgres-errors.ts';
 import { Listener } from '../src/kernel/database/listener.ts';
+import { isConnectionError, isTransient } from '../src/kernel/database/postgres-errors.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { launch, type Running, startProcess, temporaryDirectory, urlOf } from './harness/service.ts';
@@ -105,7 +105,7 @@ test('a list whose connection is lost before its first entry is unavailable, and
   await other.connect();
   await other.query('BEGIN; LOCK TABLE interactions');
   try {
-    const first = db.rowByRow({ name: 'listed', text: 'SELECT notes FROM interactions' }, []).next();
+    const first = db.streamRows({ name: 'listed', text: 'SELECT notes FROM interactions' }, []).next();
     await whileLocked(assert.rejects(first, { code: 'unavailable' }), 'pg_terminate_backend');
     // What the statement time-out does.
     const answer = await whileLocked(note('behind a lock'), 'pg_cancel_backend');
@@ -119,7 +119,7 @@ test('a list whose connection is lost before its first entry is unavailable, and
 test('a server that has given up a transaction, after what was sent to it was lost for a while, is unavailable', () => {
   const error = new pg.DatabaseError('terminating connection due to idle-in-transaction timeout', 0, 'error');
   error.code = '25P03';
-  assert.ok(isBroken(error) && isUnavailable(error));
+  assert.ok(isConnectionError(error) && isTransient(error));
 });
 
 test('a server that does not wait for its own disk or for its standbys is refused', async () => {
@@ -180,7 +180,7 @@ test('a standby is not read from', async () => {
   const server = await startBundledPostgres({ dataDir: standby.path, log: () => {} });
   const db = new Database({ connection: server.connection, poolSize: 2 });
   try {
-    const asked = () => db.rows({ name: 'asked', text: 'SELECT pg_is_in_recovery() AS standby' }, []);
+    const asked = () => db.queryRows({ name: 'asked', text: 'SELECT pg_is_in_recovery() AS standby' }, []);
     for (let i = 0; i < 3; i++) await assert.rejects(asked(), { code: 'unavailable' });
     await assert.rejects(
       db.transaction(async () => {}),

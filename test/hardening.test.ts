@@ -6,12 +6,12 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
 import { Wire } from '../chaos/input/wire.ts';
-import { buildApp } from '../src/server/app.ts';
 import { ConfigError, readConfig, SECRET_SETTINGS } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
+import { buildApp } from '../src/server/app.ts';
+import { openWorld } from './harness/app.ts';
 import { fill, identifiersOf } from './harness/identifiers.ts';
 import { temporaryDirectory } from './harness/service.ts';
-import { openWorld } from './harness/app.ts';
 
 const world = await openWorld({ secrets: new SecretBox([randomBytes(32)]), privateAddresses: true });
 
@@ -228,7 +228,7 @@ for (const { what, most, path, body, rows, method = 'POST' } of LIMITED) {
     const beyond = await firm.send(method, fill(path, ids), body(2));
     assert.equal(beyond.status, 400, beyond.text);
     assert.deepEqual(beyond.body.errors, [
-      { field: 'body', code: 'not_possible', message: `there can be at most ${most} ${what}` },
+      { field: 'body', code: 'invalid_state', message: `there can be at most ${most} ${what}` },
     ]);
   });
 }

@@ -7,8 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { Evictions } from '../src/http/plugins/evictions.ts';
 import { UnreadAnswers } from '../src/http/plugins/unread-responses.ts';
-import { document } from './harness/openapi.ts';
 import { openWorld, type World } from './harness/app.ts';
+import { document } from './harness/openapi.ts';
 
 /** What callers can make the process hold: unfinished bodies, unread answers, pipelined requests. */
 

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { NASTY, text } from '../chaos/input/texts.ts';
 import { type Sms, smsSender } from '../src/cases/appointments/messages/sms.ts';
+import { openWorld } from './harness/app.ts';
 import { type MailServer, mailServer, readMail } from './harness/mail-server.ts';
 import { postOffice } from './harness/post.ts';
-import { openWorld } from './harness/app.ts';
 
 /** What the generator writes into names, notes and places is only ever text in what goes out. */
 

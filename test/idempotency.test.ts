@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
+import { type Firm, openWorld } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 import { sendWithRetries } from './harness/retries.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 
@@ -168,7 +168,7 @@ test('a request whose key is still under way is told so', async () => {
     const first = firm.post(`${firm.path}/interactions`, CALL, header);
     await waitingStatement();
     const second = await firm.post(`${firm.path}/interactions`, CALL, header);
-    assert.deepEqual([second.status, second.body.code], [409, 'request_under_way'], second.text);
+    assert.deepEqual([second.status, second.body.code], [409, 'request_in_progress'], second.text);
     assert.equal(second.headers['retry-after'], '1');
     const other = firm.post(`${firm.path}/interactions`, CALL, keyed());
     await blocker.query('COMMIT');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
-import type { Answer } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import type { Answer } from './harness/http.ts';
 
 const world = await openWorld();
 

@@ -4,19 +4,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
 import { databaseClock } from '../src/kernel/database/database-clock.ts';
-import { CHANNEL } from '../src/kernel/jobs/notify-workers.ts';
-import type { Claim, Key } from '../src/kernel/jobs/job-queue.ts';
-import { dueStatements } from '../src/kernel/jobs/job-queue.sql.ts';
-import { DueWorker } from '../src/kernel/jobs/job-worker.ts';
 import { newId } from '../src/kernel/ids.ts';
-import { Outcomes } from '../src/kernel/jobs/delivery-counters.ts';
-import { together } from '../src/kernel/jobs/call-batcher.ts';
+import { batchCalls } from '../src/kernel/jobs/call-batcher.ts';
+import { DeliveryCounters } from '../src/kernel/jobs/delivery-counters.ts';
+import { queueStatements } from '../src/kernel/jobs/job-queue.sql.ts';
+import type { JobKey, Lease } from '../src/kernel/jobs/job-queue.ts';
+import { JobWorker } from '../src/kernel/jobs/job-worker.ts';
+import { CHANNEL } from '../src/kernel/jobs/notify-workers.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { runWorker } from '../src/server/worker.ts';
+import { openWorld } from './harness/app.ts';
 import { mailServer } from './harness/mail-server.ts';
 import { postOffice, Recorder } from './harness/post.ts';
 import { temporaryDirectory } from './harness/service.ts';
-import { openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 
@@ -29,7 +29,7 @@ await world.sql(`
   CREATE INDEX ON errands (company_id, claim_at) WHERE NOT done;
   GRANT ALL ON errands TO ${SERVICE_ROLE}`);
 const key = ['company_id', 'id'];
-const statements = dueStatements({ table: 'errands', key, open: 'NOT done' });
+const statements = queueStatements({ table: 'errands', key, open: 'NOT done' });
 
 beforeEach(async () => {
   world.clock.set('2026-06-01T09:00:00Z');
@@ -49,19 +49,19 @@ async function add(companyId: string, count: number, due = '2026-06-01T09:00:00Z
 }
 
 function worker(
-  handle: (key: Key, claim: Claim) => Promise<void>,
+  handle: (key: JobKey, claim: Lease) => Promise<void>,
   slots = 8,
   slotsPerCompany = 4,
   pollMs = 20_000,
   db = world.db,
-): DueWorker {
+): JobWorker {
   const { connection, clock } = world;
   const queues = [{ name: 'errands', key, statements, handle }];
   const logger = pino({ level: 'silent' });
-  return new DueWorker({ db, connection, clock: clock.read, logger, queues, slots, slotsPerCompany, pollMs });
+  return new JobWorker({ db, connection, clock: clock.read, logger, queues, slots, slotsPerCompany, pollMs });
 }
 
-const finish = async ({ id }: Key) => {
+const finish = async ({ id }: JobKey) => {
   await world.sql('UPDATE errands SET done = true WHERE id = $1', [id]);
 };
 
@@ -75,7 +75,7 @@ test('what is due is worked once by any number of workers, what is not due stays
   await add(two, 5);
   await add(two, 1, '2026-06-01T09:00:00.000001Z');
   const seen: string[] = [];
-  const handle = async (row: Key) => {
+  const handle = async (row: JobKey) => {
     seen.push(row.id ?? '');
     await finish(row);
   };
@@ -91,8 +91,8 @@ test('two claims at the same instant never take the same row, and neither waits 
   try {
     const values = (claim: string) => ['2026-06-01T09:00:00Z', claim, '2026-06-01T09:00:45Z', 2, [], [], 4, 0];
     await first.query('BEGIN');
-    const a = await first.query<Key>({ ...statements.claim, values: values(newId()) });
-    const b = await second.query<Key>({ ...statements.claim, values: values(newId()) });
+    const a = await first.query<JobKey>({ ...statements.claim, values: values(newId()) });
+    const b = await second.query<JobKey>({ ...statements.claim, values: values(newId()) });
     await first.query('COMMIT');
     assert.deepEqual([a.rowCount, b.rowCount], [2, 1]);
     assert.equal(new Set([...a.rows, ...b.rows].map((row) => row.id)).size, 3);
@@ -182,7 +182,7 @@ test('a lease is renewed only by the claim that holds it', async () => {
   await add(id, 1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   let claim = '';
-  let row: Key | undefined;
+  let row: JobKey | undefined;
   const running = worker(async (taken, { id: by }) => {
     row = taken;
     claim = by;
@@ -190,7 +190,7 @@ test('a lease is renewed only by the claim that holds it', async () => {
     await finish(taken);
   }).runOnce();
   await until(() => row !== undefined);
-  const renew = (by: string, time: string) => world.db.rows(statements.renew, [time, [by], [id], [row?.id]]);
+  const renew = (by: string, time: string) => world.db.queryRows(statements.renew, [time, [by], [id], [row?.id]]);
   const lease = async () =>
     (await world.sql<{ at: string }>(`SELECT to_json(lease_until AT TIME ZONE 'UTC')#>>'{}' AS at FROM errands`))[0]
       ?.at;
@@ -205,7 +205,7 @@ test('a lease is renewed only by the claim that holds it', async () => {
 test('what is still under way when its lease has run out is not begun a second time by the same worker', async () => {
   await add(await company(), 1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  const claims: Claim[] = [];
+  const claims: Lease[] = [];
   const same = worker(async (taken, claim) => {
     claims.push(claim);
     await held;
@@ -226,7 +226,7 @@ test('what is still under way when its lease has run out is not begun a second t
 
 test('what falls due again while its handler comes to an end is worked again at once', async () => {
   await add(await company(), 1);
-  const claims: Claim[] = [];
+  const claims: Lease[] = [];
   let dueAgain = false;
   const same = worker(async (taken, claim) => {
     claims.push(claim);
@@ -245,7 +245,7 @@ test('what falls due again while its handler comes to an end is worked again at 
 
 test('what is taken once more while it is being given back is given back too', async () => {
   await add(await company(), 1);
-  const claims: Claim[] = [];
+  const claims: Lease[] = [];
   const running: Promise<number>[] = [];
   const takenAgain = async (work: () => Promise<unknown>) => {
     const before = claims[0]?.id;
@@ -255,12 +255,12 @@ test('what is taken once more while it is being given back is given back too', a
   };
   const makeDue = () => world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
   let givenBack = 0;
-  const rows: typeof world.db.rows = async (...asked) => {
-    if (asked[0] !== statements.giveBack || givenBack++ > 0) return world.db.rows(...asked) as never;
-    await takenAgain(() => world.db.rows(...asked));
+  const rows: typeof world.db.queryRows = async (...asked) => {
+    if (asked[0] !== statements.giveBack || givenBack++ > 0) return world.db.queryRows(...asked) as never;
+    await takenAgain(() => world.db.queryRows(...asked));
     return [];
   };
-  const handle = async (taken: Key, claim: Claim) => {
+  const handle = async (taken: JobKey, claim: Lease) => {
     claims.push(claim);
     await (claims.length > 1 ? finish(taken) : takenAgain(makeDue));
   };
@@ -350,7 +350,7 @@ test('stopping waits for what is under way, and for no longer than it is told', 
 test('calls that come while one is under way go together with the next', async () => {
   const batches: number[][] = [];
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  const call = together<number, number>(
+  const call = batchCalls<number, number>(
     async (items) => {
       batches.push(items);
       if (batches.length === 1) await held;
@@ -371,7 +371,7 @@ test('calls that come while one is under way go together with the next', async (
 
 test('what a gathering passes over goes alone, and so do all when it fails', async () => {
   const alone: number[] = [];
-  const call = together<number, string>(
+  const call = batchCalls<number, string>(
     async (items) => {
       if (items.includes(0)) throw new Error('no');
       return items.map((item) => (item === 2 ? undefined : 'together'));
@@ -479,7 +479,7 @@ test('so does the worker of a service: what is due in half an hour stays, though
     connection: world.connection,
     clock: () => Temporal.Now.instant().add({ minutes: 45 }),
     logger: pino({ level: 'silent' }),
-    outcomes: new Outcomes(),
+    outcomes: new DeliveryCounters(),
   });
   await until(async () => (await states()).confirmation === 'sent');
   await stop();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import pino from 'pino';
-import { buildApp } from '../src/server/app.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
-import { type Answer, type Caller, caller } from './harness/http.ts';
+import { buildApp } from '../src/server/app.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import { type Answer, type Caller, caller } from './harness/http.ts';
 
 const world = await openWorld();
 beforeEach(() => world.clock.advance({ minutes: 2 }));

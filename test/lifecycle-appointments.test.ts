@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import type { Answer, Caller } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import type { Answer, Caller } from './harness/http.ts';
 
 const world = await openWorld();
 
@@ -298,7 +298,7 @@ test('a restored appointment is what it was, and answers with itself', async () 
 test('an appointment that is not deleted cannot be restored', async () => {
   const firm = await world.firm();
   const path = await book(firm, EVERY_MESSAGE);
-  await assertRefused(firm, () => firm.post(`${path}/restore`), { deleted_at: 'not_possible' });
+  await assertRefused(firm, () => firm.post(`${path}/restore`), { deleted_at: 'invalid_state' });
 });
 
 test('of five that restore at once, one succeeds', async () => {
@@ -408,7 +408,7 @@ for (const [before, body, field] of [
     const path = await book(firm, EVERY_MESSAGE);
     world.clock.set(START);
     await ok(outcome(firm, path, before));
-    await assertRefused(firm, () => outcome(firm, path, body), { [field]: 'not_possible' });
+    await assertRefused(firm, () => outcome(firm, path, body), { [field]: 'invalid_state' });
   });
 }
 
@@ -417,16 +417,16 @@ test('nobody has attended before the start, also where the appointment has been 
   const path = await book(firm, EVERY_MESSAGE);
   const attend = () => outcome(firm, path, { attended: true, type: 'review' });
   world.clock.set('2026-06-10T08:59:59.999999Z');
-  await assertRefused(firm, attend, { attended: 'not_possible' });
+  await assertRefused(firm, attend, { attended: 'invalid_state' });
   await ok(outcome(firm, path, { attended: false, cancelled: null, type: 'x' }));
   world.clock.set(START);
   await ok(attend());
   await ok(firm.patch(path, onDay('2026-06-11')));
   await ok(outcome(firm, path, { type: 'later' }));
-  await assertRefused(firm, attend, { attended: 'not_possible' });
+  await assertRefused(firm, attend, { attended: 'invalid_state' });
   await assertRefused(firm, () => outcome(firm, path, { attended: true, cancelled: true, type: 5 }), {
-    attended: 'not_possible',
-    cancelled: 'not_possible',
+    attended: 'invalid_state',
+    cancelled: 'invalid_state',
     type: 'type',
   });
 });
@@ -457,7 +457,7 @@ test('every faulty field of an outcome is named, and nothing changes', async () 
   });
   await assertRefused(firm, () => outcome(firm, path, { type: 5, attended: true, cancelled: true }), {
     type: 'type',
-    cancelled: 'not_possible',
+    cancelled: 'invalid_state',
   });
   await assertRefused(firm, () => outcome(firm, path, { type: 'a\0b' }), { type: 'invalid_character' });
   await assertRefused(firm, () => outcome(firm, path, undefined), { body: 'required' });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { Answer, Caller } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import type { Answer, Caller } from './harness/http.ts';
 
 const world = await openWorld();
 
@@ -37,7 +37,7 @@ function assertNotPossible(answer: Answer): void {
   assert.equal(answer.status, 400, answer.text);
   assert.deepEqual(
     answer.body.errors.map(({ field, code }: Fields) => [field, code]),
-    [['deleted_at', 'not_possible']],
+    [['deleted_at', 'invalid_state']],
   );
 }
 

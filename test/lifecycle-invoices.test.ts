@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { type Firm, openWorld } from './harness/app.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 
@@ -234,9 +234,9 @@ test('a cancelled invoice cannot be marked as sent, and both faults are named at
   const firm = await world.firm();
   const path = await make(firm);
   await ok(firm.post(`${path}/cancel`));
-  await assertRefused(firm, () => firm.post(`${path}/sent`), { status: 'not_possible' });
+  await assertRefused(firm, () => firm.post(`${path}/sent`), { status: 'invalid_state' });
   await assertRefused(firm, () => firm.post(`${path}/sent`, { date_sent: 'soon' }), {
-    status: 'not_possible',
+    status: 'invalid_state',
     date_sent: 'format',
   });
 });
@@ -406,8 +406,8 @@ test('a cancelled invoice takes no payment, and both faults are named at once', 
   const firm = await world.firm();
   const path = await make(firm);
   await ok(firm.post(`${path}/cancel`));
-  await assertRefused(firm, () => pay(firm, path, 1), { status: 'not_possible' });
-  await assertRefused(firm, () => pay(firm, path, -1), { status: 'not_possible', amount: 'out_of_range' });
+  await assertRefused(firm, () => pay(firm, path, 1), { status: 'invalid_state' });
+  await assertRefused(firm, () => pay(firm, path, -1), { status: 'invalid_state', amount: 'out_of_range' });
 });
 
 test('twenty payments of 1.00 at once on an invoice of 10.00: exactly ten succeed', async () => {
@@ -490,7 +490,7 @@ test('a payment is reversed once, also when five ask at once', async () => {
   const { id } = await ok(pay(firm, path, 20));
   const answers = await Promise.all(Array.from({ length: 5 }, () => firm.post(`${path}/payments/${id}/reverse`)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400, 400]);
-  await assertRefused(firm, () => firm.post(`${path}/payments/${id}/reverse`), { reversed_at: 'not_possible' });
+  await assertRefused(firm, () => firm.post(`${path}/payments/${id}/reverse`), { reversed_at: 'invalid_state' });
   await assertRefused(firm, () => pay(firm, path, 20.01), { amount: 'out_of_range' });
   await ok(pay(firm, path, 20));
 });
@@ -541,7 +541,7 @@ test('an invoice is cancelled once', async () => {
   const firm = await world.firm();
   const path = await make(firm);
   await ok(firm.post(`${path}/cancel`));
-  await assertRefused(firm, () => firm.post(`${path}/cancel`), { status: 'not_possible' });
+  await assertRefused(firm, () => firm.post(`${path}/cancel`), { status: 'invalid_state' });
 });
 
 test('an invoice with a payment is not cancelled before the payment is reversed', async () => {
@@ -549,7 +549,7 @@ test('an invoice with a payment is not cancelled before the payment is reversed'
   for (const amount of [1, 120]) {
     const path = await make(firm);
     const { id } = await ok(pay(firm, path, amount));
-    await assertRefused(firm, () => firm.post(`${path}/cancel`), { status: 'not_possible' });
+    await assertRefused(firm, () => firm.post(`${path}/cancel`), { status: 'invalid_state' });
     await ok(firm.post(`${path}/payments/${id}/reverse`));
     await ok(firm.post(`${path}/cancel`));
   }
@@ -569,14 +569,14 @@ test('a payment and a cancellation at once: one of them is refused', async () =>
 test('a reinstated invoice takes payments again; one that is not cancelled cannot be reinstated', async () => {
   const firm = await world.firm();
   const path = await make(firm);
-  await assertRefused(firm, () => firm.post(`${path}/reinstate`), { status: 'not_possible' });
+  await assertRefused(firm, () => firm.post(`${path}/reinstate`), { status: 'invalid_state' });
   await ok(firm.post(`${path}/sent`));
   await ok(firm.post(`${path}/cancel`));
   const reinstated = await ok(firm.post(`${path}/reinstate`));
   assert.deepEqual([reinstated.status, reinstated.date_sent], ['Not Paid', NOW]);
   assert.deepEqual(reinstated, await ok(firm.get(path)));
   await ok(pay(firm, path, 120));
-  await assertRefused(firm, () => firm.post(`${path}/reinstate`), { status: 'not_possible' });
+  await assertRefused(firm, () => firm.post(`${path}/reinstate`), { status: 'invalid_state' });
 });
 
 // What meets
@@ -661,10 +661,10 @@ test('an item is cancelled once, also when five ask at once, and reinstated only
   const firm = await world.firm();
   const path = await make(firm);
   const [{ id }] = (await read(firm, path)).items;
-  await assertRefused(firm, () => firm.post(`${path}/items/${id}/reinstate`), { status: 'not_possible' });
+  await assertRefused(firm, () => firm.post(`${path}/items/${id}/reinstate`), { status: 'invalid_state' });
   const answers = await Promise.all(Array.from({ length: 5 }, () => firm.post(`${path}/items/${id}/cancel`)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400, 400]);
-  await assertRefused(firm, () => firm.post(`${path}/items/${id}/cancel`), { status: 'not_possible' });
+  await assertRefused(firm, () => firm.post(`${path}/items/${id}/cancel`), { status: 'invalid_state' });
 });
 
 test('an item of a cancelled invoice is neither cancelled nor reinstated', async () => {
@@ -675,7 +675,7 @@ test('an item of a cancelled invoice is neither cancelled nor reinstated', async
   await ok(firm.post(`${path}/cancel`));
   for (const { id } of [first, second]) {
     for (const verb of ['cancel', 'reinstate']) {
-      await assertRefused(firm, () => firm.post(`${path}/items/${id}/${verb}`), { status: 'not_possible' });
+      await assertRefused(firm, () => firm.post(`${path}/items/${id}/${verb}`), { status: 'invalid_state' });
     }
   }
   assert.match((await firm.post(`${path}/items/${second.id}/cancel`)).body.errors[0].message, /invoice is cancelled/);

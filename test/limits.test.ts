@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../src/config.ts';
-import { caller } from './harness/http.ts';
 import { openWorld } from './harness/app.ts';
+import { caller } from './harness/http.ts';
 
 /** What an operator can switch on: requests per minute, and calls from other origins. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { headersOf, requestsAtOnce } from './harness/batching.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import { headersOf, requestsAtOnce } from './harness/batching.ts';
 
 /** Lists of the same moment are read by one statement, and nobody is given anything but their own. */
 
@@ -24,7 +24,7 @@ const ask = ({ firm, path }: Asked) => exchange('GET', path, headersOf(firm.toke
 /** How many requests have had one statement with others, and whether that did for them. */
 async function shared(list: List, outcome: 'done' | 'failed'): Promise<number> {
   const { text } = await world.anonymous.get('/metrics', { 'content-type': undefined });
-  const of = `db_requests_sharing_statement_total{statement="${NAMES[list]}",outcome="${outcome}"} `;
+  const of = `db_batched_requests_total{statement="${NAMES[list]}",outcome="${outcome}"} `;
   const line = text.split('\n').find((one) => one.startsWith(of));
   return Number(line?.slice(of.length) ?? 0);
 }

@@ -6,12 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { addressBookLists } from '../src/cases/address-book/writes.sql.ts';
 import { interactionLists } from '../src/cases/interactions/writes.sql.ts';
 import { invoiceLists } from '../src/cases/invoices/writes.sql.ts';
-import { openClient } from '../src/kernel/database/connect.ts';
+import { connectClient } from '../src/kernel/database/connect.ts';
 import { listStatement, longStatement, type Statement, statement } from '../src/kernel/sql/statement.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { startProcess, temporaryDirectory, typed, urlOf } from './harness/service.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 /** The lists of a case: bare arrays, whole or in pages, as short or as long as they are. */
 
@@ -225,7 +225,7 @@ test('100,000 interactions in one case do not move the process by more than 50 M
     const caseId = await typed(DATABASE_URL, 'case', 'create', '--reference', 'Long', '--only', 'id');
     const scope = ['--scope', 'interactions:read', '--only', 'key'];
     const token = await typed(DATABASE_URL, 'key', 'create', '--name', 'reader', ...scope);
-    const client = await openClient(server.connection, 'test');
+    const client = await connectClient(server.connection, 'test');
     await client.query(FILL, [companyId, caseId, 100_000]);
     await client.end();
     const firm = caller(service.url, token);
@@ -256,14 +256,14 @@ test('100,000 interactions in one case do not move the process by more than 50 M
 
 test('a list is planned once, however the cases differ in size, and a search with what is searched for', async () => {
   const mode = (make: (name: string, text: string) => Statement, name: string) =>
-    world.db.first<{ plan_cache_mode: string }>(make(name, 'SHOW plan_cache_mode'), []);
+    world.db.queryFirst<{ plan_cache_mode: string }>(make(name, 'SHOW plan_cache_mode'), []);
   assert.equal((await mode(listStatement, 'test.list'))?.plan_cache_mode, 'force_generic_plan');
   assert.equal((await mode(statement, 'test.short'))?.plan_cache_mode, 'force_generic_plan');
   assert.equal((await mode(longStatement, 'test.search'))?.plan_cache_mode, 'auto');
   // The server of the tests does not compile at all: it is the session that says so.
   const jit = `SELECT source FROM pg_settings WHERE name = 'jit'`;
   for (const make of [listStatement, statement, longStatement]) {
-    const found = await world.db.first<{ source: string }>(make(`test.jit.${make.name}`, jit), []);
+    const found = await world.db.queryFirst<{ source: string }>(make(`test.jit.${make.name}`, jit), []);
     assert.equal(found?.source === 'session', make !== longStatement, make.name);
   }
 });

@@ -112,6 +112,6 @@ test('however many ask for the metrics at once, the database is asked once', asy
 });
 
 test('there are limits by default', () => {
-  const { REQUESTS_AT_ONCE, CONNECTIONS_AT_ONCE } = readConfig({});
-  assert.deepEqual([REQUESTS_AT_ONCE, CONNECTIONS_AT_ONCE], [200, 5000]);
+  const { MAX_CONCURRENT_REQUESTS, MAX_CONNECTIONS } = readConfig({});
+  assert.deepEqual([MAX_CONCURRENT_REQUESTS, MAX_CONNECTIONS], [200, 5000]);
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { ALL_SCOPES, COMPANY_SCOPES } from '../src/kernel/scopes.ts';
+import { openWorld } from './harness/app.ts';
 import type { Caller } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
-import { openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 beforeEach(() => world.clock.advance({ minutes: 1 }));

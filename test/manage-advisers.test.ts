@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Answer } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import type { Answer } from './harness/http.ts';
 
 const world = await openWorld();
 const ADVISERS = '/manage/advisers';
@@ -245,7 +245,7 @@ test('a removed adviser comes back as before: in the list, bookable, with the di
 test('an adviser is not restored while another has the email, in whatever case, nor one who is not removed', async () => {
   const firm = await world.firm();
   const { id } = await ok(firm.post(ADVISERS, eve));
-  await refused(firm.post(`${ADVISERS}/${id}/restore`), { removed_at: 'not_possible' });
+  await refused(firm.post(`${ADVISERS}/${id}/restore`), { removed_at: 'invalid_state' });
   await ok(firm.delete(`${ADVISERS}/${id}`));
   const other = await ok(firm.post(ADVISERS, { ...eve, email: eve.email.toUpperCase() }));
   await refused(firm.post(`${ADVISERS}/${id}/restore`), { email: 'taken' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import type { Answer } from './harness/http.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import type { Answer } from './harness/http.ts';
 
 const world = await openWorld();
 beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
@@ -318,7 +318,7 @@ test('a removed customer comes back as before: in the lists, as a relationship k
   const firm = await world.firm();
   const { id, ...made } = await addJane(firm);
   const path = `${customersOf(firm)}/${id}`;
-  await refused(firm.post(`${path}/restore`), { removed_at: 'not_possible' });
+  await refused(firm.post(`${path}/restore`), { removed_at: 'invalid_state' });
   await ok(firm.delete(path));
   world.clock.advance({ seconds: 1 });
   const restored = await ok(firm.post(`${path}/restore`));

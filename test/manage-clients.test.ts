@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/server/app.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 beforeEach(() => world.clock.advance({ minutes: 1 }));

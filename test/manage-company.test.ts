@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
+import { type Firm, openWorld } from './harness/app.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { caller } from './harness/http.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
+import { type Firm, openWorld } from './harness/app.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));

@@ -3,8 +3,8 @@ import { Writable } from 'node:stream';
 import { after, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/server/app.ts';
-import { type Answer, caller } from './harness/http.ts';
 import { openWorld } from './harness/app.ts';
+import { type Answer, caller } from './harness/http.ts';
 
 const world = await openWorld();
 

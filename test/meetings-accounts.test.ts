@@ -5,18 +5,18 @@ import { Writable } from 'node:stream';
 import { after, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
-import { buildApp } from '../src/server/app.ts';
+import { countAccounts, resealAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { failureOf } from '../src/cli/failure.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { countAccounts, resealAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
+import { buildApp } from '../src/server/app.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { KEYS, meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
 import { overlapping } from './harness/overlap.ts';
 import { temporaryDirectory, urlOf } from './harness/service.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** How an adviser's video account is connected, and where its secret is and is not. */
@@ -151,13 +151,13 @@ test('accounts ask for the scope manage', async () => {
 test('the field video_provider takes Jitsi and none, and Zoom only where it is connected', async () => {
   const firm = await world.firm();
   const { adviser, account } = await accountOf(firm);
-  await refused(firm.patch(adviser, { video_provider: 'zoom' }), { video_provider: 'not_possible' });
+  await refused(firm.patch(adviser, { video_provider: 'zoom' }), { video_provider: 'invalid_state' });
   const eve = { email: 'eve@firm.example', name: 'Eve', video_provider: 'zoom' };
-  await refused(firm.post('/manage/advisers', eve), { video_provider: 'not_possible' });
+  await refused(firm.post('/manage/advisers', eve), { video_provider: 'invalid_state' });
   await ok(firm.patch(adviser, { video_provider: 'jitsi' }));
   await ok(firm.send('PUT', account, ZOOM));
   for (const video_provider of ['jitsi', null]) {
-    await refused(firm.patch(adviser, { video_provider }), { video_provider: 'not_possible' });
+    await refused(firm.patch(adviser, { video_provider }), { video_provider: 'invalid_state' });
   }
   assert.equal((await ok(firm.patch(adviser, { video_provider: 'zoom', name: 'New' }))).video_provider, 'zoom');
   assert.equal((await ok(firm.patch(adviser, { name: 'Newer' }))).video_provider, 'zoom');
@@ -276,7 +276,7 @@ test('without SECRETS_KEY Zoom cannot be connected, and the answer names the set
   after(() => app.close());
   const manager = caller(await app.listen({ host: '127.0.0.1', port: 0 }), firm.token);
   const { account } = await accountOf(firm);
-  const { body } = await refused(manager.send('PUT', account, ZOOM), { client_secret: 'not_possible' });
+  const { body } = await refused(manager.send('PUT', account, ZOOM), { client_secret: 'invalid_state' });
   assert.match(body.errors[0].message, /SECRETS_KEY/);
   assert.equal((await manager.get(account)).status, 404);
   await ok(manager.send('PUT', account, { provider: 'jitsi' }));

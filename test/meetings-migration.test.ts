@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openClient } from '../src/kernel/database/connect.ts';
+import { connectClient } from '../src/kernel/database/connect.ts';
 import { migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
 
 const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
@@ -8,7 +8,7 @@ const ID = '0198c0de-0000-7000-8000-00000000000';
 
 test('wishes that were written down before meetings were made are met where they lie ahead', async () => {
   const database = `before_meetings_${process.pid}`;
-  const admin = await openClient(server, 'test');
+  const admin = await connectClient(server, 'test');
   await admin.query(`CREATE DATABASE ${database}`);
   const connection = { ...server, database };
   const migrations = await readMigrations();
@@ -16,7 +16,7 @@ test('wishes that were written down before meetings were made are met where they
     connection,
     migrations.filter(({ version }) => version < 5),
   );
-  const client = await openClient(connection, 'test');
+  const client = await connectClient(connection, 'test');
   try {
     await client.query(`
       INSERT INTO companies (id, name, created_at, updated_at) VALUES ('${ID}1', 'First', now(), now());

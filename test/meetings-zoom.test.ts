@@ -5,9 +5,9 @@ import { beforeEach, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SecretBox } from '../src/kernel/secret-box.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { KEYS, meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 import { type Asked, type Behaviour, CREDENTIALS } from './harness/zoom.ts';
 
 /** What is said to Zoom, and what becomes of a meeting when Zoom refuses, is silent, or a worker dies. */

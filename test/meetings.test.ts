@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
+import { connectAccount } from '../src/cases/appointments/meetings/accounts/statements.sql.ts';
+import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/cases/appointments/messages/message.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
 import { toSql } from '../src/kernel/time/time.ts';
-import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/cases/appointments/messages/message.ts';
-import { connectAccount } from '../src/cases/appointments/meetings/accounts/statements.sql.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { meetingRooms, meetingSteps, openZoom, secrets } from './harness/meeting-rooms.ts';
 import { overlapping } from './harness/overlap.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** What a meeting goes through with its appointment and its adviser. */
@@ -46,7 +46,7 @@ async function refused(answer: Promise<Answer>, field: string): Promise<void> {
   assert.equal(status, 400, text);
   assert.deepEqual(
     body.errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]),
-    [[field, 'not_possible']],
+    [[field, 'invalid_state']],
   );
 }
 
@@ -425,14 +425,14 @@ test('a meeting can be asked for after the booking', async () => {
 test('a meeting that is asked for while the appointment is being moved is made for the new time', async () => {
   const firm = await zoomFirm();
   const { path } = await book(firm, { video_meeting: false });
-  const json = world.db.json.bind(world.db);
+  const json = world.db.queryJson.bind(world.db);
   let between = 0;
-  world.db.json = async (statement, values) => {
+  world.db.queryJson = async (statement, values) => {
     if (statement.name.startsWith('appointments.update') && between++ === 0) await ok(firm.post(`${path}/meeting`));
     return json(statement, values);
   };
   await ok(firm.patch(path, MOVE)).finally(() => {
-    world.db.json = json;
+    world.db.queryJson = json;
   });
   assert.equal(between, 2, 'the move was decided anew');
   await worker.runOnce();

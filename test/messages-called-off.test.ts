@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { DeliveryFault } from '../src/cases/appointments/messages/message.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { postOffice, Recorder } from './harness/post.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 /** Appointments that do not take place, and some that take place after all: what the client's calendar has, decides. */
 

@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Firm, openWorld } from './harness/app.ts';
 import { mailServer, readMail } from './harness/mail-server.ts';
 import { postOffice } from './harness/post.ts';
 import { temporaryDirectory } from './harness/service.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 const server = await mailServer();

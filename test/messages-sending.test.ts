@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CodedError } from '../src/kernel/errors.ts';
+import { DeliveryFault, type Outgoing } from '../src/cases/appointments/messages/message.ts';
+import { beginMessage, beginMessages, KEY } from '../src/cases/appointments/messages/message-queue.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
+import { CodedError } from '../src/kernel/errors.ts';
 import { nextAttempt } from '../src/kernel/jobs/backoff.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
-import { beginMessage, beginMessages, KEY } from '../src/cases/appointments/messages/message-queue.sql.ts';
-import { DeliveryFault, type Outgoing } from '../src/cases/appointments/messages/message.ts';
-import { postOffice, Recorder } from './harness/post.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import { postOffice, Recorder } from './harness/post.ts';
 
 const world = await openWorld();
 
@@ -279,7 +279,7 @@ test('a worker that wakes up after its lease was taken over begins nothing', asy
   const now = world.clock.read().toString();
   const begin = async (statement: Statement, claim: string) => {
     const arrays = [...KEY.map((column) => [key?.[column]]), [claim]];
-    return (await world.db.rows(statement, [...arrays, now, now, WORKER_ORIGIN])).length;
+    return (await world.db.queryRows(statement, [...arrays, now, now, WORKER_ORIGIN])).length;
   };
   for (const statement of [beginMessages, beginMessage]) assert.equal(await begin(statement, own), 0);
   const [message] = await world.sql('SELECT state, attempts, lease_by FROM messages WHERE appointment_id = $1', [id]);
@@ -309,10 +309,10 @@ for (const [state, change] of [
 /** The world's database, but for the statements that `broken` names. */
 const databaseWithout = (broken: (name: string) => Error | undefined): typeof world.db =>
   Object.assign(Object.create(world.db), {
-    rows: async (...[statement, values]: Parameters<typeof world.db.rows>) => {
+    rows: async (...[statement, values]: Parameters<typeof world.db.queryRows>) => {
       const error = broken(statement.name);
       if (error) throw error;
-      return world.db.rows(statement, values);
+      return world.db.queryRows(statement, values);
     },
   });
 
@@ -541,19 +541,19 @@ test('what waits, what was withdrawn, what is cancelled and what is over cannot 
     const { status, body } = await firm.post(`${path}/messages/${id}/resend`);
     return [status, body.errors?.[0].field, body.errors?.[0].code];
   };
-  assert.deepEqual(await resend(confirmation.id), [400, 'state', 'not_possible']);
+  assert.deepEqual(await resend(confirmation.id), [400, 'state', 'invalid_state']);
   await firm.patch(path, { email_notification: false });
-  assert.deepEqual(await resend(reminder.id), [400, 'state', 'not_possible']);
+  assert.deepEqual(await resend(reminder.id), [400, 'state', 'invalid_state']);
   assert.equal((await resend('0190a000-0000-7000-8000-000000000000'))[0], 404);
   await office.runOnce();
   await firm.patch(`${path}/outcome`, { cancelled: true });
   await office.runOnce();
-  assert.deepEqual(await resend(confirmation.id), [400, 'cancelled', 'not_possible']);
+  assert.deepEqual(await resend(confirmation.id), [400, 'cancelled', 'invalid_state']);
   const cancellation = (await messages(firm, path)).find(({ kind }) => kind === 'cancellation');
-  assert.deepEqual(await resend(cancellation.id), [400, 'kind', 'not_possible']);
+  assert.deepEqual(await resend(cancellation.id), [400, 'kind', 'invalid_state']);
   await firm.patch(`${path}/outcome`, { cancelled: false });
   world.clock.set('2026-06-10T10:00:00Z');
-  assert.deepEqual(await resend(confirmation.id), [400, 'end_time', 'not_possible']);
+  assert.deepEqual(await resend(confirmation.id), [400, 'end_time', 'invalid_state']);
   await firm.delete(path);
   assert.equal((await resend(confirmation.id))[0], 404);
 });

@@ -4,15 +4,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
-import { readConfig } from '../src/config.ts';
 import { smsOutboxSender, smsSender } from '../src/cases/appointments/messages/sms.ts';
 import { gateway } from '../src/cases/appointments/messages/sms-gateway.ts';
 import { segments, smsText } from '../src/cases/appointments/messages/sms-text.ts';
 import { twilio } from '../src/cases/appointments/messages/sms-twilio.ts';
 import { spokenTimes } from '../src/cases/appointments/messages/templates.ts';
+import { readConfig } from '../src/config.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { postOffice } from './harness/post.ts';
 import { temporaryDirectory } from './harness/service.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 

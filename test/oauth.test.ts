@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import pino from 'pino';
-import { buildApp } from '../src/server/app.ts';
 import { readConfig } from '../src/config.ts';
-import { type Answer, type Caller, caller } from './harness/http.ts';
+import { buildApp } from '../src/server/app.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import { type Answer, type Caller, caller } from './harness/http.ts';
 
 const world = await openWorld();
 // Failed attempts are counted per minute, and every test here comes from the same address.

@@ -10,10 +10,10 @@ import { type TestContext, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import pg from 'pg';
 import pino from 'pino';
-import { buildApp } from '../src/server/app.ts';
 import { Database } from '../src/kernel/database/database.ts';
-import { type Answer, caller } from './harness/http.ts';
+import { buildApp } from '../src/server/app.ts';
 import { type Firm, openWorld } from './harness/app.ts';
+import { type Answer, caller } from './harness/http.ts';
 
 const world = await openWorld();
 

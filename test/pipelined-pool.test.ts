@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import type pg from 'pg';
+import { PipelinedPool } from '../src/kernel/database/pipelined-pool.ts';
+import type { PipelinedTransaction } from '../src/kernel/database/pipelined-transaction.ts';
 import { CodedError } from '../src/kernel/errors.ts';
-import { Pipelines } from '../src/kernel/database/pipelined-pool.ts';
-import type { SharedCommit } from '../src/kernel/database/pipelined-transaction.ts';
 
 /** Who gets which connection, and when. The server is the test's: it answers when it is told to. */
 
@@ -24,7 +24,7 @@ class Server extends EventEmitter {
     this.#goodbye();
   };
   query = (
-    asked: { name: string } & Partial<Pick<SharedCommit, 'callback'>>,
+    asked: { name: string } & Partial<Pick<PipelinedTransaction, 'callback'>>,
     done: (error: Error | null, result?: unknown) => void = (error) => asked.callback?.(error, error ? undefined : []),
   ) => {
     const answer = (error?: Error) => {
@@ -57,10 +57,10 @@ const isUnavailable = (error: unknown) => error instanceof CodedError && error.c
 
 function pipelines(size: number, ahead = MOST_AHEAD, connect?: () => Promise<void>) {
   const servers: Server[] = [];
-  const lanes = new Pipelines({
+  const lanes = new PipelinedPool({
     size,
-    ahead,
-    silenceMs: SILENCE_MS,
+    maxInFlight: ahead,
+    responseTimeoutMs: SILENCE_MS,
     onError: () => {},
     connect: () => {
       const server = new Server();

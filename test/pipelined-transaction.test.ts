@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { type OnSeveral, Pipelines } from '../src/kernel/database/pipelined-pool.ts';
+import { type OnBatch, PipelinedPool } from '../src/kernel/database/pipelined-pool.ts';
 import { forSeveral, readForSeveral } from '../src/kernel/sql/batch-statement.ts';
 import { listStatement, statement } from '../src/kernel/sql/statement.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
@@ -44,14 +44,14 @@ async function heldLock(lock: number) {
     },
   };
 }
-const put = (place: number, text = `note ${place}`) => db.json(write, [1, place, text]);
+const put = (place: number, text = `note ${place}`) => db.queryJson(write, [1, place, text]);
 const places = (count: number) => Array.from({ length: count }, (_, i) => i);
 const rows = () => world.sql<{ place: number; text: string; xact: string }>('SELECT * FROM notes ORDER BY place');
 
 /** Each connection has answered each statement, so that all are prepared on it. */
 async function prepare(): Promise<void> {
   for (const one of [write, overwrite]) {
-    for (let i = 0; i < 10; i++) await Promise.all(places(40).map((place) => db.json(one, [10 + i, place, 'x'])));
+    for (let i = 0; i < 10; i++) await Promise.all(places(40).map((place) => db.queryJson(one, [10 + i, place, 'x'])));
   }
 }
 
@@ -106,7 +106,7 @@ test('those of a commit come by their records in one order, however they were as
 test('a value that cannot be sent ends its connection, and neither the process nor what comes later', async () => {
   const endless: unknown[] = [];
   endless.push({ endless });
-  const asked = [put(1), put(2), db.json(write, [1, 3, endless[0]]), put(4)];
+  const asked = [put(1), put(2), db.queryJson(write, [1, 3, endless[0]]), put(4)];
   assert.equal((await Promise.allSettled(asked))[2]?.status, 'rejected');
   assert.equal(await put(5), 'note 5 on 1, 5');
 });
@@ -120,7 +120,7 @@ const count = statement(
       ${from && `FROM ${from}`} WHERE ${here(`$3::text <> 'nothing'`)}`,
   ),
 );
-const counting = (place: number, word: string, list: unknown[]) => db.json(count, [1, place, word, list]);
+const counting = (place: number, word: string, list: unknown[]) => db.queryJson(count, [1, place, word, list]);
 
 test('one statement for several gives each its own answer, or none', async () => {
   for (let round = 0; round < 10; round++) {
@@ -150,7 +150,7 @@ test('no row and null are told apart', async () => {
   await put(1);
   const empty = statement('notes.empty', 'SELECT nullif(text, text) FROM notes WHERE shelf = $1 AND place = $2');
   for (let i = 0; i < 2; i++) {
-    const asked = places(8).map((place) => db.json(empty, [1, place]));
+    const asked = places(8).map((place) => db.queryJson(empty, [1, place]));
     assert.deepEqual(await Promise.all(asked), [undefined, null, ...Array(6).fill(undefined)]);
   }
 });
@@ -173,7 +173,7 @@ test('one that fails is told why, the others are written, and each once', async 
 
 test('two that change the same record are written one after the other', async () => {
   await put(1);
-  await Promise.all(places(16).map((i) => db.json(overwrite, [1, 1, `change ${i}`])));
+  await Promise.all(places(16).map((i) => db.queryJson(overwrite, [1, 1, `change ${i}`])));
   assert.match((await rows())[0]?.text ?? '', /^change \d+$/);
 });
 
@@ -200,7 +200,7 @@ test('a deadlock with somebody else is nobody’s fault: all are written', async
   for (const place of places(8)) await put(place);
   const client = await other(t);
   await client.query('SELECT 1 FROM notes WHERE place = 7 FOR UPDATE');
-  const changes = Promise.all(places(8).map((place) => db.json(overwrite, [1, place, 'changed'])));
+  const changes = Promise.all(places(8).map((place) => db.queryJson(overwrite, [1, place, 'changed'])));
   await blocked();
   // The ones that wait have waited longer, so it is they who find it.
   await client.query('SELECT 1 FROM notes ORDER BY place FOR UPDATE');
@@ -225,9 +225,9 @@ for (const [how, one] of [
   [', of those who had one statement either', writeSeveral],
 ] as const) {
   test(`where the connection breaks nobody knows, and nothing is written a second time${how}`, async (t) => {
-    const ask = (place: number) => db.json(one, [1, place, `note ${place}`]);
+    const ask = (place: number) => db.queryJson(one, [1, place, `note ${place}`]);
     for (let shelf = 30; shelf < 40; shelf++)
-      await Promise.all(places(40).map((place) => db.json(one, [shelf, place, 'x'])));
+      await Promise.all(places(40).map((place) => db.queryJson(one, [shelf, place, 'x'])));
     await world.sql('DELETE FROM notes');
     const client = await other(t);
     await client.query(`INSERT INTO notes VALUES (1, 7, 'other', pg_current_xact_id())`);
@@ -257,11 +257,11 @@ const whoReads = listStatement(
 
 test('lists of the same moment are spread over the connections for lists, and share a statement where one has several', async (t) => {
   const readers = async (count: number) => {
-    const pids = await Promise.all(places(count).map((place) => db.json(whoReads, [1, place, 0])));
+    const pids = await Promise.all(places(count).map((place) => db.queryJson(whoReads, [1, place, 0])));
     return [...Map.groupBy(pids, (pid) => pid).values()].map(({ length }) => length);
   };
   for (let round = 0; round < 5; round++) await readers(40);
-  const shared = t.mock.method(db, 'onSeveral');
+  const shared = t.mock.method(db, 'onBatch');
   assert.deepEqual(await readers(LIST_CONNECTIONS), Array(LIST_CONNECTIONS).fill(1));
   assert.deepEqual(await readers(LIST_CONNECTIONS * 2), Array(LIST_CONNECTIONS).fill(2));
   assert.equal(shared.mock.callCount(), 0, 'two are two statements');
@@ -272,13 +272,13 @@ test('lists of the same moment are spread over the connections for lists, and sh
   );
 });
 
-function narrow(t: TestContext, onSeveral: OnSeveral = () => {}) {
-  const lanes = new Pipelines({
+function narrow(t: TestContext, onBatch: OnBatch = () => {}) {
+  const lanes = new PipelinedPool({
     size: 1,
-    ahead: 4,
-    silenceMs: 20_000,
+    maxInFlight: 4,
+    responseTimeoutMs: 20_000,
     onError: () => {},
-    onSeveral,
+    onBatch: onBatch,
     connect: () => piped({}),
   });
   t.after(() => lanes.close());
@@ -319,12 +319,12 @@ for (const [others, how] of [
 test('who waits goes with others who wait for the same, as many as each connection would get and eight at most; the rest by itself', async (t) => {
   const holders = [await heldLock(1), await heldLock(2)];
   const told: unknown[] = [];
-  const lanes = new Pipelines({
+  const lanes = new PipelinedPool({
     size: 2,
-    ahead: 1,
-    silenceMs: 20_000,
+    maxInFlight: 1,
+    responseTimeoutMs: 20_000,
     onError: () => {},
-    onSeveral: (...one) => told.push(one),
+    onBatch: (...one) => told.push(one),
     connect: () => piped({}),
   });
   t.after(() => lanes.close());
@@ -375,7 +375,13 @@ test('those whose one statement failed do not keep the place that each of them t
 
 test('of a server that is silent all are told who share a commit, and one that is alone', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const silent = new Pipelines({ size: 1, ahead: 16, silenceMs: 20_000, onError: () => {}, connect: () => piped({}) });
+  const silent = new PipelinedPool({
+    size: 1,
+    maxInFlight: 16,
+    responseTimeoutMs: 20_000,
+    onError: () => {},
+    connect: () => piped({}),
+  });
   const ask = (seconds: number) =>
     silent.text({ name: 'nap', text: `SELECT 'awake' FROM pg_sleep($1)`, values: [seconds] });
   const outcomes = async (asked: Promise<unknown>[], ms: number) => {

@@ -4,9 +4,9 @@ import { connect } from 'node:net';
 import { beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { type Firm, openWorld } from './harness/app.ts';
 import type { Answer, Caller, Headers } from './harness/http.ts';
 import { document, specified } from './harness/openapi.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 const world = await openWorld();
 
@@ -21,7 +21,7 @@ const ERROR_CODES = [
 ];
 const FAULT_CODES = [
   ...['required', 'type', 'format', 'not_allowed', 'too_short', 'too_long', 'too_many', 'out_of_range'],
-  ...['invalid_character', 'unknown', 'taken', 'duplicate', 'not_after_start', 'not_possible'],
+  ...['invalid_character', 'unknown', 'taken', 'duplicate', 'not_after_start', 'invalid_state'],
 ];
 
 type Ids = Record<string, string>;

@@ -20,10 +20,10 @@ const SEARCH = { ...SHOWN, name: 'shown search', takesTime: 'search' } as const;
 async function settingsOf(db: Database): Promise<string[]> {
   const values: string[] = [];
   for (const statement of [SHOWN, LIST, SEARCH]) {
-    values.push((await db.first<{ value: string }>(statement, []))?.value ?? '');
+    values.push((await db.queryFirst<{ value: string }>(statement, []))?.value ?? '');
   }
-  values.push((await db.transaction((t) => t.first<{ value: string }>(SHOWN, [])))?.value ?? '');
-  for await (const value of db.rowByRow(SHOWN, [])) values.push(value);
+  values.push((await db.transaction((t) => t.queryFirst<{ value: string }>(SHOWN, [])))?.value ?? '');
+  for await (const value of db.streamRows(SHOWN, [])) values.push(value);
   return values;
 }
 

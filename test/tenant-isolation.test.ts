@@ -4,10 +4,10 @@ import { beforeEach, test } from 'node:test';
 import { Wire } from '../chaos/input/wire.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { type Answer, type Caller, caller } from './harness/http.ts';
 import { fill, type Ids, identifiersOf } from './harness/identifiers.ts';
 import { document } from './harness/openapi.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 /** Every route of the document × every kind of identifier × every credential that is not the right one. */
 

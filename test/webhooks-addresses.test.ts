@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, connect as dialTo } from 'node:net';
 import { after, test } from 'node:test';
-import { connect, type Reach } from '../src/webhooks/outbound/public-connect.ts';
+import { resolvePublic } from '../src/webhooks/outbound/dns.ts';
 import { post } from '../src/webhooks/outbound/http-post.ts';
 import { isPublic } from '../src/webhooks/outbound/public-address.ts';
-import { resolvePublic } from '../src/webhooks/outbound/dns.ts';
+import { connect, type Reach } from '../src/webhooks/outbound/public-connect.ts';
+import { openWorld } from './harness/app.ts';
 import { makeCertificate, openReceiver, type Receiver, verified } from './harness/receiver.ts';
 import { secrets, webhookOffice } from './harness/webhook-office.ts';
-import { openWorld } from './harness/app.ts';
 
 /** Where webhooks may go. Nothing in here leaves the machine: names and connections are the tests' own. */
 

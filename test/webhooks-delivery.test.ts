@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { fanOut } from '../src/webhooks/fan-out.sql.ts';
+import type { Firm } from './harness/app.ts';
 import { type Received, verified } from './harness/receiver.ts';
 import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhook-company.ts';
 import { webhookOffice } from './harness/webhook-office.ts';
-import type { Firm } from './harness/app.ts';
 
 /** From a change to the receiver: what is sent, in which order, how often, and what is done when it fails. */
 

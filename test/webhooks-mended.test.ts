@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../src/kernel/database/database.ts';
 import { forgetWhatEnded } from '../src/webhooks/deliveries/retention.ts';
+import type { Firm } from './harness/app.ts';
 import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhook-company.ts';
 import { webhookOffice } from './harness/webhook-office.ts';
-import type { Firm } from './harness/app.ts';
 
 /** What happens to webhooks at the worst moment: outages, long backlogs, endpoints that somebody else holds. */
 
@@ -90,9 +90,9 @@ test('what was claimed before something was put before it is given back', async 
   await change(firm, id, 'two');
   receiver.received.length = 0;
   const [{ id: first }] = await ok(firm.get(`${endpoint.path}/deliveries`));
-  const { first: ask } = world.db;
+  const { queryFirst: ask } = world.db;
   let replayed = false;
-  world.db.first = async function (this: Database, statement, values) {
+  world.db.queryFirst = async function (this: Database, statement, values) {
     if (statement.name === 'webhook_deliveries.begin' && !replayed) {
       replayed = true;
       await ok(firm.post(`${endpoint.path}/deliveries/${first}/replay`));
@@ -102,7 +102,7 @@ test('what was claimed before something was put before it is given back', async 
   try {
     await office.runOnce();
   } finally {
-    world.db.first = ask;
+    world.db.queryFirst = ask;
   }
   assert.deepEqual(notesOf(receiver.received), ['one', 'two']);
 });
@@ -134,7 +134,7 @@ test('a hundred changes of types are kept of an endpoint that gets nothing, and 
   assert.equal(beyond.status, 400, beyond.text);
   assert.deepEqual(beyond.body.errors[0], {
     field: 'types',
-    code: 'not_possible',
+    code: 'invalid_state',
     message: 'have been changed 100 times since events were last queued',
   });
   // Whatever else is changed, and what leaves the types as they are, is none of them.
@@ -162,7 +162,9 @@ test('settlings that wait for one endpoint keep nobody else waiting, and nothing
   });
   while (at('/hooks/held').length < 4) await pause(5);
   await world.db.transaction(async (held) => {
-    await held.rows({ name: 'hold', text: 'SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE' }, [id]);
+    await held.queryRows({ name: 'hold', text: 'SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE' }, [
+      id,
+    ]);
     answered.resolve();
     await pause(300);
     for (let i = 0; i < 4; i++) await call(other);

@@ -25,7 +25,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
 
 test('what is written is sent at once; a failing endpoint becomes a mail', async (t) => {
   const SECRETS_KEY = Buffer.alloc(32, 1).toString('base64');
-  const service = await startProcess({ DATA_DIR, SECRETS_KEY, WEBHOOK_PRIVATE_ADDRESSES: 'true' });
+  const service = await startProcess({ DATA_DIR, SECRETS_KEY, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true' });
   t.after(() => service.stop());
   const demo = JSON.parse(await readFile(join(DATA_DIR, 'demo.json'), 'utf8'));
   const client = caller(service.url, demo.token);

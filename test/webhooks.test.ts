@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import pino from 'pino';
-import { buildApp } from '../src/server/app.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { failureOf } from '../src/cli/failure.ts';
 import { Database } from '../src/kernel/database/database.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { buildApp } from '../src/server/app.ts';
 import { forgetOldDeliveries } from '../src/webhooks/deliveries/retention.ts';
 import { countFailing, countSecrets, resealSecrets } from '../src/webhooks/endpoints/secrets.ts';
+import { type Firm, openWorld } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { openReceiver } from './harness/receiver.ts';
 import { temporaryDirectory, urlOf } from './harness/service.ts';
 import { KEY, secrets, webhookOffice } from './harness/webhook-office.ts';
-import { type Firm, openWorld } from './harness/app.ts';
 
 /** How endpoints are set up and looked after, and who may do it. */
 
@@ -177,7 +177,7 @@ test('without a key to keep secrets there are no endpoints', async (t) => {
   t.after(() => app.close());
   const firm = await world.firm();
   const without = caller(await app.listen({ host: '127.0.0.1', port: 0 }), firm.token);
-  await refused(without.post(LIST, BODY), { secret: 'not_possible' });
+  await refused(without.post(LIST, BODY), { secret: 'invalid_state' });
 });
 
 test('another company’s endpoints and deliveries are as if they never were', async () => {

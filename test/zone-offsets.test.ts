@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isDayBefore, reminderTime } from '../src/cases/appointments/reminder-time.ts';
 import { InvalidValue } from '../src/kernel/errors.ts';
 import { parseTime, toSql } from '../src/kernel/time/time.ts';
-import { EPOCH_SHIFT, showWallTimes, zoneMark } from '../src/kernel/time/wall-time-placeholders.ts';
+import { EPOCH_SHIFT, renderWallTimes, zonePlaceholder } from '../src/kernel/time/wall-time-placeholders.ts';
 import { Zone } from '../src/kernel/time/zone-offsets.ts';
 
 /** What is worked out here beside Temporal is what Temporal finds: in every zone, of any year, close to any change. */
@@ -56,7 +56,7 @@ test('an instant is shown as the wall time that Temporal gives it', () => {
   fc.assert(
     fc.property(moments, ({ zone, seconds }) => {
       const expected = fromSeconds(seconds).toZonedDateTimeISO(zone).toPlainDateTime();
-      const shown = showWallTimes(`"${zoneMark(zone)}${seconds + EPOCH_SHIFT}"`);
+      const shown = renderWallTimes(`"${zonePlaceholder(zone)}${seconds + EPOCH_SHIFT}"`);
       assert.equal(shown, `"${expected.toString({ smallestUnit: 'second' }).replace('T', ' ')}"`, zone);
     }),
     RUNS,
@@ -144,9 +144,9 @@ const midsummer = (year: number) => Date.UTC(year, 6, 1) / 1000;
 test('a process remembers 500 spans of a zone: those that were asked for last', () => {
   const zone = new Zone('Europe/London');
   for (let year = 2000; year < 2600; year++) zone.offsetAt(midsummer(year));
-  assert.equal(zone.secondOf(midsummer(2599)), midsummer(2599) - 3_600);
+  assert.equal(zone.toEpoch(midsummer(2599)), midsummer(2599) - 3_600);
   // It is known no more, and what is read does not push out what is shown.
-  assert.equal(zone.secondOf(midsummer(2000)), undefined);
-  assert.equal(zone.secondOf(midsummer(2101)), midsummer(2101) - 3_600);
+  assert.equal(zone.toEpoch(midsummer(2000)), undefined);
+  assert.equal(zone.toEpoch(midsummer(2101)), midsummer(2101) - 3_600);
   assert.equal(zone.offsetAt(midsummer(2000)), 3_600);
 });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
-import { Pipelines } from '../../src/kernel/database/pipelined-pool.ts';
+import { PipelinedPool } from '../../src/kernel/database/pipelined-pool.ts';
 import { ANSWERS, type Answer, type Company } from './answers.ts';
 
 /**
@@ -34,10 +34,10 @@ let turn = 0;
 /** With the service's own way of sharing commits, to tell what that alone is worth. */
 const gathering =
   gathers &&
-  new Pipelines({
+  new PipelinedPool({
     size: SHORT_CONNECTIONS,
-    ahead: 16,
-    silenceMs: 20_000,
+    maxInFlight: 16,
+    responseTimeoutMs: 20_000,
     connect: () => new pg.Client({ ...connection, ...PLANNED_ONCE, pipeline: true }),
     onError: () => process.exit(1),
   });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Firm, World } from '../../test/harness/app.ts';
 import { type Answer, caller } from '../../test/harness/http.ts';
 import { fill, type Ids, identifiersOf, MAKERS } from '../../test/harness/identifiers.ts';
 import { assertDescribed } from '../../test/harness/openapi.ts';
-import type { Firm, World } from '../../test/harness/app.ts';
 import { bytesOf, type Sender, type Sent } from './bytes.ts';
 import type { Draft } from './drafts.ts';
 import { expected, type Kind, readBody, type Shown, shownBy } from './model.ts';

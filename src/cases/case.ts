@@ -6,5 +6,5 @@ const caseExists = statement('cases.exists', 'SELECT 1 FROM cases WHERE company_
 
 /** A case of another company is as unknown as one that never was. */
 export async function requireCase({ db, company }: Context, caseId: string): Promise<void> {
-  if (!(await db.first(caseExists, [company.id, caseId]))) throw notFound('case');
+  if (!(await db.queryFirst(caseExists, [company.id, caseId]))) throw notFound('case');
 }

@@ -1,5 +1,12 @@
 import { readForSeveral } from '../kernel/sql/batch-statement.ts';
-import { arrayText, joinedText, listStatement, longStatement, type Statement, statement } from '../kernel/sql/statement.ts';
+import {
+  joinedText,
+  jsonArrayText,
+  listStatement,
+  longStatement,
+  type Statement,
+  statement,
+} from '../kernel/sql/statement.ts';
 
 /** A longer list is not built as one text, neither in the database nor here. */
 const MAX_WHOLE_RECORDS = 1_000;
@@ -111,7 +118,7 @@ function smallTexts(list: CaseList, matching: string): Texts {
     ),
     matching: ifShort('l.element', 'l.n', `(${entries} ${few}) l`),
     counted,
-    page: (limit) => `SELECT ${arrayText('l.element', 'l.n')} FROM (${entries} ORDER BY n ${limit}) l`,
+    page: (limit) => `SELECT ${jsonArrayText('l.element', 'l.n')} FROM (${entries} ORDER BY n ${limit}) l`,
     pieces: (limit) =>
       `SELECT ${joinedText('l.element', 'l.n')} FROM (${entries} ORDER BY n ${limit}) l
         GROUP BY (l.n - 1) / ${PIECE_RECORDS} ORDER BY (l.n - 1) / ${PIECE_RECORDS}`,
@@ -124,7 +131,7 @@ function largeTexts(list: CaseList, { parts, bytes }: NonNullable<CaseList['larg
   const counted = `FROM ${table} ${alias} ${beside} ${inCase(alias, matching)}`;
   const few = `LIMIT ${MAX_WHOLE_RECORDS + 1}`;
   const isShort = `coalesce(sum(${bytes}), 0) <= ${MAX_WHOLE_BYTES}`;
-  const built = `(SELECT ${arrayText(element, order)} FROM few ${alias} ${beside} ${parts})`;
+  const built = `(SELECT ${jsonArrayText(element, order)} FROM few ${alias} ${beside} ${parts})`;
   const ifShort = (records: string) =>
     `WITH few AS MATERIALIZED (${records})
      SELECT CASE WHEN count(*) <= ${MAX_WHOLE_RECORDS} AND ${isShort} THEN ${built} END AS json, count(*) AS n FROM few ${alias}`;

@@ -1,8 +1,8 @@
 import type { Context } from '../kernel/context.ts';
 import { InvalidValue, notFound } from '../kernel/errors.ts';
-import type { Form } from '../kernel/validation/form.ts';
-import { type Page, type PageQuery, readPage } from '../kernel/validation/paging.ts';
 import { parseTime, toSql } from '../kernel/time/time.ts';
+import type { Form } from '../kernel/validation/form.ts';
+import { type Page, type PageQuery, parsePage } from '../kernel/validation/paging.ts';
 import { requireCase } from './case.ts';
 import type { CaseLists } from './list.sql.ts';
 
@@ -25,24 +25,24 @@ export async function readList(
   { own, filters }: Asked,
 ): Promise<Listed> {
   const { db, company } = context;
-  const page = readPage(query);
+  const page = parsePage(query);
   if (!query.ok) {
     await requireCase(context, caseId);
     query.check();
   }
   const values = [company.id, caseId, ...own];
   const asked = [...values, ...filters.map((value) => value ?? null)];
-  if (query.sent('page') || query.sent('per_page')) {
+  if (query.has('page') || query.has('per_page')) {
     const ofPage = [...asked, page.limit, page.offset];
-    const found = await db.first<{ json: string | null; total: number }>(lists.page, ofPage);
+    const found = await db.queryFirst<{ json: string | null; total: number }>(lists.page, ofPage);
     if (!found) throw notFound('case');
-    const json = found.json ?? db.database.rowByRow(lists.pagePieces, ofPage);
+    const json = found.json ?? db.database.streamRows(lists.pagePieces, ofPage);
     return { json, page: { ...page, total: found.total } };
   }
   const filtered = filters.some((value) => value !== undefined && value !== null);
-  const json = await (filtered ? db.json(lists.matching, asked) : db.json(lists.all, values));
+  const json = await (filtered ? db.queryJson(lists.matching, asked) : db.queryJson(lists.all, values));
   if (json === undefined) throw notFound('case');
-  return { json: json ?? db.database.rowByRow(lists.pieces, asked) };
+  return { json: json ?? db.database.streamRows(lists.pieces, asked) };
 }
 
 type Texts<K extends string> = Form<{ [P in K]?: string | undefined }>;

@@ -1,3 +1,6 @@
+import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../cases/appointments/meetings/accounts/schema.ts';
+import { connectAccount, disconnectAccount, resealAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
+import type { CompanyContext } from '../company/admin-context.ts';
 import {
   AdviserBody,
   AdviserList,
@@ -13,14 +16,11 @@ import {
   restoreAdviser,
   showAdviser,
 } from '../company/advisers/verbs.ts';
-import type { Desk } from '../company/admin-context.ts';
 import { notFound } from '../kernel/errors.ts';
-import { readForm } from '../kernel/validation/form.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { systemClock } from '../kernel/time/time.ts';
-import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../cases/appointments/meetings/accounts/schema.ts';
-import { connectAccount, disconnectAccount, resealAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
+import { readForm } from '../kernel/validation/form.ts';
 import { resealSecrets } from '../webhooks/endpoints/secrets.ts';
 import type { Command } from './command.ts';
 import { withDatabase } from './database.ts';
@@ -168,10 +168,10 @@ export const commands: Command[] = [
   ),
 ];
 
-const activate = async (desk: Desk, adviser: string, active: boolean) =>
+const activate = async (desk: CompanyContext, adviser: string, active: boolean) =>
   changeAdviser(desk, await find(desk, adviser), readForm(AdviserBody, { active }));
 
-async function find(desk: Desk, adviser: string): Promise<string> {
+async function find(desk: CompanyContext, adviser: string): Promise<string> {
   if (isUuid(adviser)) return adviser;
   const { json } = await listAdvisers(desk, { search: adviser, limit: 200, offset: 0 });
   const found: { id: string; email: string }[] = JSON.parse(json);

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
-import { endCredential, findCredential, traceCredential } from '../company/credentials/credential-trace.ts';
+import type { AdminContext } from '../company/admin-context.ts';
 import { TracedList } from '../company/credentials/created-by.schema.ts';
-import type { Office } from '../company/admin-context.ts';
+import { endCredential, findCredential, traceCredential } from '../company/credentials/credential-trace.ts';
 import { notFound } from '../kernel/errors.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { type Call, type Command, UsageError } from './command.ts';
@@ -49,7 +49,7 @@ const working = (rows: Traced[]) => rows.filter(({ state }) => ['active', 'faili
 async function onCredential(
   call: Call,
   command: string,
-  work: (office: Office, credential: Awaited<ReturnType<typeof findCredential>>) => Promise<string>,
+  work: (office: AdminContext, credential: Awaited<ReturnType<typeof findCredential>>) => Promise<string>,
   noteOf: (rows: Traced[]) => string,
 ) {
   const idOrSecret = await readCredential(call, command);

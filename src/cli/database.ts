@@ -2,10 +2,10 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { bundledDatabase, type Databases, ownDatabase } from '../server/database-urls.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { DataDirectoryInUse, findBundledPostgres, startBundledPostgres } from '../postgres/bundled-postgres.ts';
+import { bundledDatabase, type Databases, ownDatabase } from '../server/database-urls.ts';
 
 const START_MS = 30_000;
 const LOOK_AGAIN_MS = 100;

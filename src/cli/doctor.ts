@@ -1,14 +1,14 @@
 import { statfs } from 'node:fs/promises';
+import { countAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
+import { tryServer } from '../cases/appointments/messages/smtp.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
-import { SecretBox } from '../kernel/secret-box.ts';
 import { LISTED_ON, nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/schema/security-releases.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
+import { SecretBox } from '../kernel/secret-box.ts';
 import { statement } from '../kernel/sql/statement.ts';
 import { systemClock } from '../kernel/time/time.ts';
-import { tryServer } from '../cases/appointments/messages/smtp.ts';
-import { countAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
 import { countFailing, countSecrets } from '../webhooks/endpoints/secrets.ts';
 import type { Command } from './command.ts';
 import { type Reached, reachDatabase } from './database.ts';
@@ -131,9 +131,9 @@ async function within<T>(connection: Connection, look: (db: Database) => Promise
 }
 
 async function serverAndClock(db: Database, bundled: boolean): Promise<Finding[]> {
-  await db.first(server, []);
+  await db.queryFirst(server, []);
   const before = Date.now();
-  const row = await db.first<{ version: number; now: number }>(server, []);
+  const row = await db.queryFirst<{ version: number; now: number }>(server, []);
   const version = postgresVersion(row?.version ?? 0);
   const apart = Math.abs((row?.now ?? 0) - (before + Date.now()) / 2_000);
   const state = apart > CLOCK_FAULT_S ? 'fault' : apart > CLOCK_WARNING_S ? 'warning' : 'ok';
@@ -145,7 +145,7 @@ async function serverAndClock(db: Database, bundled: boolean): Promise<Finding[]
 }
 
 async function eventLog(db: Database, { EVENT_RETENTION_DAYS: wanted }: Config): Promise<Finding> {
-  const row = await db.first<{ changeable: boolean; days: number | null }>(log, []);
+  const row = await db.queryFirst<{ changeable: boolean; days: number | null }>(log, []);
   const days = row?.days ?? undefined;
   if (days !== wanted) {
     const kept = days === undefined ? 'for ever' : `${days} days`;
@@ -162,7 +162,7 @@ async function eventLog(db: Database, { EVENT_RETENTION_DAYS: wanted }: Config):
 
 /** A zone that was known to another version of Node would make every time of the company unreadable. */
 async function knownZones(db: Database): Promise<Finding> {
-  const rows = await db.rows<{ time_zone: string }>(zones, []);
+  const rows = await db.queryRows<{ time_zone: string }>(zones, []);
   const unknown = rows.map(({ time_zone }) => time_zone).filter((zone) => !isKnown(zone));
   return unknown.length > 0
     ? finding(

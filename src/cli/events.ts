@@ -1,7 +1,7 @@
 import { type Event, EventList, EventQuery } from '../events/schema.ts';
 import { eventReader } from '../events/verbs.ts';
 import { readForm } from '../kernel/validation/form.ts';
-import { RECORD_LOGS } from '../server/audit-logs.ts';
+import { AUDIT_LOGS } from '../server/audit-logs.ts';
 import type { Command } from './command.ts';
 import { atDesk, COMPANY_FLAG } from './records.ts';
 import { bodyOf } from './schema-flags.ts';
@@ -22,7 +22,7 @@ export const commands: Command[] = [
     run: (call) =>
       atDesk(call, async (desk) => {
         const query = readForm(EventQuery, bodyOf(EventQuery, call.flags));
-        const { json, next } = await eventReader(RECORD_LOGS).ofCompany(desk, query);
+        const { json, next } = await eventReader(AUDIT_LOGS).ofCompany(desk, query);
         const rows = (JSON.parse(json) as Event[]).map((event) => ({ ...event, record: event.record.id }));
         return { json, text: table(rows, COLUMNS), note: `what follows: --after ${next}` };
       }),

@@ -1,6 +1,6 @@
+import { AlsoQuery } from '../company/credentials/created-by.schema.ts';
 import { AnyKeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from '../company/credentials/keys/schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from '../company/credentials/keys/verbs.ts';
-import { AlsoQuery } from '../company/credentials/created-by.schema.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 

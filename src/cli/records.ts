@@ -1,13 +1,13 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import type { AdminContext, CompanyContext } from '../company/admin-context.ts';
 import { listCompanies } from '../company/companies/verbs.ts';
 import { findCompany } from '../company/company.ts';
-import type { Desk, Office } from '../company/admin-context.ts';
 import type { Company } from '../kernel/context.ts';
 import { CodedError, notFound } from '../kernel/errors.ts';
-import { type Form, readForm } from '../kernel/validation/form.ts';
 import { isUuid } from '../kernel/ids.ts';
-import { type Listing, ListQuery, type PageOfJson, readListing } from '../kernel/validation/paging.ts';
 import { systemClock } from '../kernel/time/time.ts';
+import { type Form, readForm } from '../kernel/validation/form.ts';
+import { ListQuery, type ListRequest, type PageOfJson, readListing } from '../kernel/validation/paging.ts';
 import type { Answer, Call, Command, Flags } from './command.ts';
 import { withDatabase } from './database.ts';
 import { bodyOf, flagsOf } from './schema-flags.ts';
@@ -34,7 +34,7 @@ export const COMPANY_FLAG: Flags = {
 /** On one record of a company: `body` is what the flags are read into. */
 export function deskCommand<S extends TObject>(
   command: Described & { body?: S; note?: string },
-  run: On<Desk, S>,
+  run: On<CompanyContext, S>,
 ): Command {
   return {
     ...command,
@@ -44,7 +44,7 @@ export function deskCommand<S extends TObject>(
 }
 
 /** On companies. */
-export function officeCommand<S extends TObject>(command: Described & { body?: S }, run: On<Office, S>): Command {
+export function officeCommand<S extends TObject>(command: Described & { body?: S }, run: On<AdminContext, S>): Command {
   return {
     ...command,
     run: (call) => atOffice(call, async (office) => ({ json: await run(office, taskOf(command, call)) })),
@@ -60,7 +60,7 @@ export const REMOVED_FLAG: Flags = {
 
 export const deskList = (
   command: Listed,
-  list: (desk: Desk, listing: Listing, call: Call) => Promise<PageOfJson>,
+  list: (desk: CompanyContext, listing: ListRequest, call: Call) => Promise<PageOfJson>,
 ): Command => ({
   ...command,
   flags: { ...COMPANY_FLAG, ...command.flags, ...flagsOf(ListQuery) },
@@ -69,7 +69,7 @@ export const deskList = (
 
 export const officeList = (
   command: Listed,
-  list: (office: Office, listing: Listing) => Promise<PageOfJson>,
+  list: (office: AdminContext, listing: ListRequest) => Promise<PageOfJson>,
 ): Command => ({
   ...command,
   flags: flagsOf(ListQuery),
@@ -81,16 +81,16 @@ const taskOf = <S extends TObject>({ body }: { body?: S }, call: Call): Task<S> 
   return { ...call, form: readForm(schema, bodyOf(schema, call.flags)) };
 };
 
-export const atOffice = ({ config }: Call, work: (office: Office) => Promise<Answer>): Promise<Answer> =>
+export const atOffice = ({ config }: Call, work: (office: AdminContext) => Promise<Answer>): Promise<Answer> =>
   withDatabase(config, (db) => work({ db, clock: systemClock }));
 
-export const atDesk = (call: Call, work: (desk: Desk) => Promise<Answer>): Promise<Answer> =>
+export const atDesk = (call: Call, work: (desk: CompanyContext) => Promise<Answer>): Promise<Answer> =>
   atOffice(call, async (office) => work({ ...office, company: await companyOf(office, call) }));
 
 async function answerList(
   { flags }: Call,
   columns: readonly string[],
-  list: (listing: Listing) => Promise<PageOfJson>,
+  list: (listing: ListRequest) => Promise<PageOfJson>,
 ): Promise<Answer> {
   const query = readForm(ListQuery, bodyOf(ListQuery, flags));
   const listing = readListing(query);
@@ -103,7 +103,7 @@ async function answerList(
 }
 
 /** The one that `--company` names, or the only one there is. */
-async function companyOf(office: Office, { flags }: Call): Promise<Company> {
+async function companyOf(office: AdminContext, { flags }: Call): Promise<Company> {
   const wanted = flags.company;
   if (typeof wanted === 'string' && isUuid(wanted)) return findCompany(office, wanted);
   const search = typeof wanted === 'string' ? wanted : null;

@@ -1,10 +1,4 @@
-import {
-  CustomTag,
-  CustomTagBody,
-  CustomTagList,
-  CustomTagRemoved,
-  DefaultTagList,
-} from '../company/tags/schema.ts';
+import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagList } from '../company/tags/schema.ts';
 import { addCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from '../company/tags/verbs.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, officeList } from './records.ts';

@@ -1,7 +1,7 @@
 import { typesOf } from '../events/event-types.ts';
-import { readForm } from '../kernel/validation/form.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
-import { RECORD_LOGS } from '../server/audit-logs.ts';
+import { readForm } from '../kernel/validation/form.ts';
+import { AUDIT_LOGS } from '../server/audit-logs.ts';
 import { Delivery, DeliveryList, DeliveryQuery, ReplayBody, Replayed } from '../webhooks/deliveries/schema.ts';
 import { listDeliveries, pingEndpoint, replayDelivery, replayRange } from '../webhooks/deliveries/verbs.ts';
 import {
@@ -32,8 +32,8 @@ const note = 'The secret is shown this once.';
 
 const settingsOf = ({ config }: Call): WebhookSettings => ({
   secrets: config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY),
-  privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES,
-  types: typesOf(RECORD_LOGS),
+  privateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
+  types: typesOf(AUDIT_LOGS),
 });
 
 const endpointOf = (call: Call) => idOf(call, 'webhook endpoint');

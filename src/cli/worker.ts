@@ -1,8 +1,8 @@
 import { ConfigError } from '../config.ts';
-import { runningDatabase } from '../server/database-urls.ts';
-import { Outcomes } from '../kernel/jobs/delivery-counters.ts';
+import { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
 import { systemClock } from '../kernel/time/time.ts';
+import { runningDatabase } from '../server/database-urls.ts';
 import type { Command } from './command.ts';
 import { requireMigrated } from './database.ts';
 
@@ -21,7 +21,7 @@ export const commands: Command[] = [
         await requireSafeServer(connection);
         await requireMigrated(connection);
         const { runWorker } = await import('../server/worker.ts');
-        const outcomes = new Outcomes();
+        const outcomes = new DeliveryCounters();
         const stop = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
         console.log('Case Records sends what is due');
         return { failed: new Promise(() => {}), stop };

@@ -1,10 +1,10 @@
 import { CaseRecordsError } from './errors.ts';
-import { exchange, type Received } from './send.ts';
 import type { Client, ClientOptions } from './methods.ts';
 import { OPERATIONS, type Operations } from './operations.ts';
 import { type Answer, entries, nextPage, pages } from './pages.ts';
-import { pause as defaultPause, pauseAfter, unlessAborted } from './retry-policy.ts';
 import { type Operation, prepare } from './request.ts';
+import { pause as defaultPause, retryDelay, unlessAborted } from './retry-policy.ts';
+import { exchange, type Received } from './send.ts';
 import { fixedToken, renewedTokens } from './tokens.ts';
 
 type Input = { signal?: AbortSignal | undefined; [parameter: string]: unknown };
@@ -40,7 +40,7 @@ export function createClient(options: ClientOptions): Client {
           renewed = true;
           continue;
         }
-        const ms = attempts > retries ? undefined : pauseAfter(error, attempts, now());
+        const ms = attempts > retries ? undefined : retryDelay(error, attempts, now());
         if (ms === undefined) throw error;
         await pause(ms, signal);
       }

@@ -13,7 +13,7 @@ export type Problem = {
     | 'insufficient_scope'
     | 'not_found'
     | 'method_not_allowed'
-    | 'request_under_way'
+    | 'request_in_progress'
     | 'precondition_failed'
     | 'body_too_large'
     | 'unsupported_media_type'

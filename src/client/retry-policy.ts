@@ -1,7 +1,7 @@
 import type { CaseRecordsError } from './errors.ts';
 
 /** What may be over at the next attempt. A refusal never is. */
-const PASSING_CODES = ['unreachable', 'timed_out', 'request_under_way'];
+const PASSING_CODES = ['unreachable', 'timed_out', 'request_in_progress'];
 const PASSING_STATUSES = [429, 500, 502, 503, 504];
 
 const FIRST_MS = 250;
@@ -10,7 +10,7 @@ const LONGEST_MS = 10_000;
 const LONGEST_ASKED_MS = 90_000;
 
 /** How long to wait before attempt `attempts + 1`; undefined where another attempt is of no use. */
-export function pauseAfter(error: CaseRecordsError, attempts: number, now: number): number | undefined {
+export function retryDelay(error: CaseRecordsError, attempts: number, now: number): number | undefined {
   const { code, status, retryAfter } = error;
   if (!PASSING_CODES.includes(code) && !PASSING_STATUSES.includes(status ?? 0)) return undefined;
   const asked = retryAfter === undefined ? 0 : readRetryAfter(retryAfter, now);

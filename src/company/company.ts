@@ -1,7 +1,7 @@
 import type { Company } from '../kernel/context.ts';
 import { notFound } from '../kernel/errors.ts';
+import type { AdminContext } from './admin-context.ts';
 import * as sql from './company.sql.ts';
-import type { Office } from './admin-context.ts';
 
 export type CompanyRow = {
   id: string;
@@ -26,8 +26,8 @@ export const companyOf = (row: CompanyRow): Company => ({
 });
 
 /** The company that a verb is to work for, where no token names it. */
-export async function findCompany({ db }: Pick<Office, 'db'>, id: string): Promise<Company> {
-  const row = await db.first<CompanyRow>(sql.findCompany, [id]);
+export async function findCompany({ db }: Pick<AdminContext, 'db'>, id: string): Promise<Company> {
+  const row = await db.queryFirst<CompanyRow>(sql.findCompany, [id]);
   if (!row) throw notFound('company');
   return companyOf(row);
 }

@@ -1,7 +1,8 @@
 import type { Database } from '../kernel/database/database.ts';
-import { readForm } from '../kernel/validation/form.ts';
 import { COMPANY_SCOPES } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time/time.ts';
+import { readForm } from '../kernel/validation/form.ts';
+import type { AdminContext, CompanyContext } from './admin-context.ts';
 import { CreateAdviserBody } from './advisers/schema.ts';
 import { createAdviser } from './advisers/verbs.ts';
 import { CreateCaseBody } from './cases/schema.ts';
@@ -9,12 +10,11 @@ import { openCase } from './cases/verbs.ts';
 import { CreateCompanyBody } from './companies/schema.ts';
 import { createCompany, hasCompanies } from './companies/verbs.ts';
 import { findCompany } from './company.ts';
-import { revokeKey, storeKey } from './credentials/keys/verbs.ts';
 import { AlsoQuery } from './credentials/created-by.schema.ts';
+import { revokeKey, storeKey } from './credentials/keys/verbs.ts';
 import { digest } from './credentials/secrets.ts';
 import * as sql from './demo.sql.ts';
 import { type Demo, readDemo, writeDemo } from './demo-file.ts';
-import type { Desk, Office } from './admin-context.ts';
 import { CustomTagBody } from './tags/schema.ts';
 import { addCustomTag, listDefaultTags } from './tags/verbs.ts';
 
@@ -43,7 +43,7 @@ export async function keepDemo(db: Database, clock: Clock, options: DemoOptions)
   const demo = await readDemo(file);
   if (demo === 'unreadable') return {};
   // A crash between the file and the commit leaves a token that the database never got.
-  const lost = demo === 'lost' || !(await db.first(sql.knowsToken, [digest(demo.token)]));
+  const lost = demo === 'lost' || !(await db.queryFirst(sql.knowsToken, [digest(demo.token)]));
   const renewed = lost ? await renewDemo(db, clock, options) : undefined;
   if (renewed) return { renewed };
   // The service may listen at another address than the start that wrote the file.
@@ -73,7 +73,7 @@ function renewDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): 
   return db.transaction(async (transaction) => {
     const office = { db: transaction, clock };
     const emails = [CUSTOMERS, ADVISERS].map((people) => people.map(({ email }) => email));
-    const found = await transaction.first<Found>(sql.findDemo, [NAME, KEY, REFERENCE, ...emails]);
+    const found = await transaction.queryFirst<Found>(sql.findDemo, [NAME, KEY, REFERENCE, ...emails]);
     if (!found) return undefined;
     const desk = { ...office, company: await findCompany(office, found.company_id) };
     await revokeKey(desk, found.key_id, readForm(AlsoQuery, {}));
@@ -83,7 +83,7 @@ function renewDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): 
   });
 }
 
-async function fillDemo(office: Office): Promise<Omit<Demo, 'base_url'>> {
+async function fillDemo(office: AdminContext): Promise<Omit<Demo, 'base_url'>> {
   const settings = { name: NAME, time_zone: TIME_ZONE };
   const { id } = JSON.parse(await createCompany(office, readForm(CreateCompanyBody, settings)));
   const desk = { ...office, company: await findCompany(office, id) };
@@ -101,7 +101,11 @@ async function fillDemo(office: Office): Promise<Omit<Demo, 'base_url'>> {
 }
 
 /** The content of the file, with a new key. */
-async function describeDemo(desk: Desk, caseId: string, customerIds: string[]): Promise<Omit<Demo, 'base_url'>> {
+async function describeDemo(
+  desk: CompanyContext,
+  caseId: string,
+  customerIds: string[],
+): Promise<Omit<Demo, 'base_url'>> {
   const defaultTags: { tag: string }[] = JSON.parse(
     (await listDefaultTags(desk, { limit: 200, offset: 0, search: null })).json,
   );

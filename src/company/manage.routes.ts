@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Services } from '../http/operation/operation.ts';
 import { adviserRoutes } from './advisers/routes.ts';
 import { caseRoutes } from './cases/routes.ts';
-import { customerRoutes } from './customers/routes.ts';
 import { companyRoutes } from './companies/routes.ts';
 import { clientRoutes } from './credentials/clients/routes.ts';
 import { keyRoutes } from './credentials/keys/routes.ts';
+import { customerRoutes } from './customers/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
 
 /** Everything under /manage. */

@@ -1,7 +1,7 @@
+import type { AuditLog } from '../kernel/audit/audit-log.ts';
 import { InvalidValue } from '../kernel/errors.ts';
-import type { RecordLog } from '../kernel/audit/audit-log.ts';
 
-export const typesOf = (logs: readonly RecordLog[]): string[] =>
+export const typesOf = (logs: readonly AuditLog[]): string[] =>
   logs.flatMap(({ record, verbs }) => verbs.map((verb) => `${record}.${verb}`));
 
 /** The types that are meant by names such as `invoice.paid` and `invoice.*`; `*` means all. */

@@ -7,7 +7,7 @@ const AT_ONCE = 5_000;
 /** What is older than the database has been told to keep; gives how many. */
 export async function forgetOldEvents(db: Database, signal?: AbortSignal): Promise<number> {
   for (let forgotten = 0; ; ) {
-    const row = await db.first<{ forgotten: number }>(forgetEvents, [AT_ONCE]);
+    const row = await db.queryFirst<{ forgotten: number }>(forgetEvents, [AT_ONCE]);
     forgotten += row?.forgotten ?? 0;
     if ((row?.forgotten ?? 0) < AT_ONCE || signal?.aborted) return forgotten;
   }

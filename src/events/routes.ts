@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Answer, type Services, serve } from '../http/operation/operation.ts';
+import { type Answer, registerOperation, type Services } from '../http/operation/operation.ts';
+import type { AuditLog } from '../kernel/audit/audit-log.ts';
 import { readForm } from '../kernel/validation/form.ts';
-import type { RecordLog } from '../kernel/audit/audit-log.ts';
 import { EventList, EventQuery } from './schema.ts';
 import { type Events, eventReader } from './verbs.ts';
 
@@ -9,10 +9,10 @@ const tag = 'Additions: events';
 const ORDER =
   'In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date.';
 
-export function eventRoutes(app: FastifyInstance, services: Services, logs: readonly RecordLog[]): void {
+export function eventRoutes(app: FastifyInstance, services: Services, logs: readonly AuditLog[]): void {
   const reader = eventReader(logs);
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'listEvents',
     method: 'GET',
     path: '/events',
@@ -27,7 +27,7 @@ export function eventRoutes(app: FastifyInstance, services: Services, logs: read
     handle: (context, _params, _form, request) => answer(request, reader.ofCompany(context, queryOf(request))),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'listCaseEvents',
     method: 'GET',
     path: '/cases/{caseId}/events',
@@ -46,7 +46,7 @@ export function eventRoutes(app: FastifyInstance, services: Services, logs: read
     const { path, record } = log;
     if (path === undefined) continue;
     const name = record.replaceAll('_', ' ');
-    serve(app, services, {
+    registerOperation(app, services, {
       id: `list${pascal(record)}History`,
       method: 'GET',
       path: `${path}/history`,

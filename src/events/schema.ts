@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { instantOut, NATURAL_PATTERN, nullable } from '../kernel/validation/schema-types.ts';
+import { instant, NATURAL_PATTERN, nullable } from '../kernel/validation/schema-types.ts';
 
 export const MOST_EVENTS = 500;
 export const USUAL_EVENTS = 100;
@@ -21,7 +21,7 @@ export const Event = Type.Object(
       examples: ['evt_3q2-7wE9mXr0cVb1kqvJ5w'],
     }),
     type: Type.String({ description: 'The record and what happened to it.', examples: ['interaction.updated'] }),
-    at: instantOut(),
+    at: instant(),
     actor: Type.Object(
       {
         type: Type.Unsafe<'key' | 'client' | 'operator' | 'worker'>({

@@ -1,5 +1,5 @@
-import { noCase, type RecordLog } from '../kernel/audit/audit-log.ts';
-import { iso, json, longStatement, type Statement, statement } from '../kernel/sql/statement.ts';
+import { type AuditLog, NIL_CASE_ID } from '../kernel/audit/audit-log.ts';
+import { isoTime, jsonObject, longStatement, type Statement, statement } from '../kernel/sql/statement.ts';
 
 /** $1 for how long to wait. It may take that long, and others do not wait behind it. */
 export const settledEvents = longStatement(
@@ -38,7 +38,7 @@ export type EventStatements = {
   one: Statement;
 };
 
-export function eventStatements(logs: readonly RecordLog[]): EventStatements {
+export function eventStatements(logs: readonly AuditLog[]): EventStatements {
   const shown = shownFrom(logs);
   const list = (name: string, which: string) =>
     longStatement(
@@ -77,8 +77,8 @@ export function eventStatements(logs: readonly RecordLog[]): EventStatements {
  * What the record became is what it was before its next change, or what it is now. Both are shown by the same expression,
  * which stands here once: the server pays for the length of a statement, and for every part of it, with every execution.
  */
-function shownFrom(logs: readonly RecordLog[]) {
-  const byRecord = (which: (log: RecordLog) => string | undefined) => {
+function shownFrom(logs: readonly AuditLog[]) {
+  const byRecord = (which: (log: AuditLog) => string | undefined) => {
     const cases = logs.flatMap((log) => {
       const sql = which(log);
       return sql === undefined ? [] : [`WHEN '${log.record}' THEN ${sql}`];
@@ -92,13 +92,13 @@ function shownFrom(logs: readonly RecordLog[]) {
        ORDER BY n.position LIMIT 1) n ON true
     CROSS JOIN LATERAL (
       SELECT CASE WHEN n.position IS NOT NULL THEN n.before
-                  ELSE ${byRecord(({ shown, current }) => (shown ? undefined : `(${current})`))} END AS before,
+                  ELSE ${byRecord(({ renderSnapshot: shown, current }) => (shown ? undefined : `(${current})`))} END AS before,
              CASE WHEN n.position IS NOT NULL THEN n.was
-                  ELSE ${byRecord(({ shown, current }) => (shown ? `(${current})` : undefined))} END AS was OFFSET 0) t
+                  ELSE ${byRecord(({ renderSnapshot: shown, current }) => (shown ? `(${current})` : undefined))} END AS was OFFSET 0) t
     CROSS JOIN LATERAL (
       SELECT s.images[1] AS before, s.images[2] AS after
         FROM (SELECT ARRAY(
-          SELECT CASE WHEN w.was IS NULL THEN w.before ELSE ${byRecord(({ shown }) => shown?.('w'))} END
+          SELECT CASE WHEN w.was IS NULL THEN w.before ELSE ${byRecord(({ renderSnapshot: shown }) => shown?.('w'))} END
             FROM (VALUES (1, e.before, e.was, e.position, e.touched), (2, t.before, t.was, n.position, n.touched))
                    AS w (place, before, was, position, touched) ORDER BY w.place) AS images
           OFFSET 0) s OFFSET 0) a`;
@@ -107,13 +107,13 @@ function shownFrom(logs: readonly RecordLog[]) {
      WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END`;
   return {
     joins,
-    json: json({
+    json: jsonObject({
       type: 'e.type',
-      at: iso('e.at'),
+      at: isoTime('e.at'),
       actor: `e.origin -> 'actor'`,
       request_id: `e.origin ->> 'request_id'`,
-      case_id: `nullif(e.case_id, '${noCase}')`,
-      record: json({ type: `split_part(e.type, '.', 1)`, id: 'e.record_id' }),
+      case_id: `nullif(e.case_id, '${NIL_CASE_ID}')`,
+      record: jsonObject({ type: `split_part(e.type, '.', 1)`, id: 'e.record_id' }),
       changed,
       before: 'a.before',
       after: 'a.after',

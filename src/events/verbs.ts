@@ -1,14 +1,14 @@
+import { type AuditLog, NIL_CASE_ID } from '../kernel/audit/audit-log.ts';
 import type { Context } from '../kernel/context.ts';
 import type { Executor } from '../kernel/database/database.ts';
 import { InvalidValue, notFound } from '../kernel/errors.ts';
-import type { Form } from '../kernel/validation/form.ts';
-import { noCase, type RecordLog } from '../kernel/audit/audit-log.ts';
 import { type Statement, statement } from '../kernel/sql/statement.ts';
+import type { Form } from '../kernel/validation/form.ts';
 import { eventId, positionOf } from './event-id.ts';
 import { meantTypes, typesOf } from './event-types.ts';
 import { type EventQuery, MOST_EVENTS, USUAL_EVENTS } from './schema.ts';
 import * as sql from './statements.sql.ts';
-import { readSettled } from './watermark.ts';
+import { readWatermark } from './watermark.ts';
 
 /** Some events as JSON, and the id after which the others follow. */
 export type Events = { json: string; next: string };
@@ -16,14 +16,14 @@ export type Events = { json: string; next: string };
 export type EventReader = {
   ofCompany(context: Context, query: Form<EventQuery>): Promise<Events>;
   ofCase(context: Context, caseId: string, query: Form<EventQuery>): Promise<Events>;
-  ofRecord(context: Context, log: RecordLog, key: RecordKey, query: Form<EventQuery>): Promise<Events>;
+  ofRecord(context: Context, log: AuditLog, key: RecordKey, query: Form<EventQuery>): Promise<Events>;
 };
 
 type RecordKey = { id: string; caseId: string | undefined };
 
 const END = 2n ** 63n - 1n;
 
-export function eventReader(logs: readonly RecordLog[]): EventReader {
+export function eventReader(logs: readonly AuditLog[]): EventReader {
   const statements = sql.eventStatements(logs);
   const types = typesOf(logs);
   const exists = new Map(logs.map((log) => [log.record, statement(`history.find_${log.record}`, log.exists)]));
@@ -38,25 +38,25 @@ export function eventReader(logs: readonly RecordLog[]): EventReader {
       const { asked, settled } = await readFrom(context, query, types);
       const events = await readEvents(context, asked, settled, statements.ofCase, [caseId]);
       // What belongs to no case stands in the log under an identifier that is no case either.
-      const found = events.count > 0 || (await context.db.first(sql.findCase, [context.company.id, caseId]));
-      if (!found || caseId === noCase) throw notFound('case');
+      const found = events.count > 0 || (await context.db.queryFirst(sql.findCase, [context.company.id, caseId]));
+      if (!found || caseId === NIL_CASE_ID) throw notFound('case');
       query.check();
       return events;
     },
-    async ofRecord(context, log, { id, caseId = noCase }, query) {
+    async ofRecord(context, log, { id, caseId = NIL_CASE_ID }, query) {
       const asked = readAsked(context, query, types);
       // A change of a record waits for the one before, so its entries are there in their order, without any bound.
-      const bound = asked.after === 'latest' ? (await readSettled(context.db)).settled : END;
+      const bound = asked.after === 'latest' ? (await readWatermark(context.db)).settled : END;
       const which = [id, caseId, log.record];
       const events = await readEvents(context, asked, bound, statements.ofRecord, which);
-      const found = events.count > 0 || (await context.db.first(existsIn(log), [context.company.id, id, caseId]));
+      const found = events.count > 0 || (await context.db.queryFirst(existsIn(log), [context.company.id, id, caseId]));
       if (!found) throw notFound(log.record.replaceAll('_', ' '));
       query.check();
       return events;
     },
   };
 
-  function existsIn({ record }: RecordLog): Statement {
+  function existsIn({ record }: AuditLog): Statement {
     const found = exists.get(record);
     if (!found) throw new Error(`There is no log of ${record}.`);
     return found;
@@ -89,9 +89,9 @@ function readAsked({ company }: Context, query: Form<EventQuery>, known: readonl
 /** What is asked for, and how far it can be given. An id from beyond the end is of a log that has been lost. */
 async function readFrom(context: Context, query: Form<EventQuery>, known: readonly string[]) {
   const asked = readAsked(context, query, known);
-  const { settled, last } = await readSettled(context.db);
+  const { settled, last } = await readWatermark(context.db);
   if (asked.after !== 'latest' && asked.after > last) {
-    query.fault('after', 'unknown', 'lies beyond the end of the log, which was restored from a backup: begin anew');
+    query.addFault('after', 'unknown', 'lies beyond the end of the log, which was restored from a backup: begin anew');
   }
   return { asked, settled };
 }
@@ -105,7 +105,7 @@ async function readEvents(
 ): Promise<Events & { count: number }> {
   const from = after === 'latest' ? await lastPosition(db, company.id, settled) : after;
   const values = [company.id, from.toString(), settled.toString(), limit, types, ...which];
-  const rows = await db.rows<EventRow>(list, values);
+  const rows = await db.queryRows<EventRow>(list, values);
   const found = rows.filter((row): row is Found => row.position !== null);
   const { last = null, chosen = 0 } = rows[0] ?? {};
   // Only ever the position of an event: one that an undone write took can be given again after a crash of the database.
@@ -119,7 +119,7 @@ async function readEvents(
 }
 
 async function lastPosition(db: Executor, company: string, bound: bigint): Promise<bigint> {
-  const row = await db.first<{ position: string }>(sql.lastEvent, [company, bound.toString()]);
+  const row = await db.queryFirst<{ position: string }>(sql.lastEvent, [company, bound.toString()]);
   return BigInt(row?.position ?? 0);
 }
 

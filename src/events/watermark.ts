@@ -24,7 +24,7 @@ const FIRST_PATIENCE = '5 seconds';
  * While somebody takes long to commit, as far as it was before: those who follow wait, and nothing is passed over. Who
  * asks while it is being looked up shares the next look with all others that do.
  */
-export function readSettled({ database }: Executor): Promise<Settled> {
+export function readWatermark({ database }: Executor): Promise<Settled> {
   const reading = readings.get(database) ?? { known: undefined, running: undefined, next: undefined };
   readings.set(database, reading);
   if (!reading.running) {
@@ -37,17 +37,17 @@ export function readSettled({ database }: Executor): Promise<Settled> {
     .catch(() => {})
     .then(() => {
       reading.next = undefined;
-      return readSettled(database);
+      return readWatermark(database);
     });
   return reading.next;
 }
 
 async function look(db: Database, reading: Reading): Promise<Settled> {
-  const before = reading.known?.breaks === db.breaks ? reading.known : undefined;
-  const row = await db.first<{ settled: string | null; last: string }>(settledEvents, [
+  const before = reading.known?.breaks === db.connectionFailures ? reading.known : undefined;
+  const row = await db.queryFirst<{ settled: string | null; last: string }>(settledEvents, [
     before ? PATIENCE : FIRST_PATIENCE,
   ]);
-  const { breaks } = db;
+  const { connectionFailures: breaks } = db;
   const known = before?.breaks === breaks ? before.position : undefined;
   const found = row?.settled ? BigInt(row.settled) : known;
   if (found === undefined) throw new CodedError('unavailable', 'A change is taking long to be written. Try again.');

@@ -28,10 +28,10 @@ export type Context = {
   company: Company;
   db: Executor;
   clock: Clock;
-} & Asking;
+} & RequestOrigin;
 
 /** Who asks, in which request, and which scopes it can give to others; without them, whoever runs the service, who can give all. */
-export type Asking = {
+export type RequestOrigin = {
   credential?: Credential | undefined;
   token?: TokenKey | undefined;
   scopes?: ReadonlySet<string> | undefined;

@@ -1,4 +1,4 @@
-import { json } from './sql/statement.ts';
+import { jsonObject } from './sql/statement.ts';
 
 /** The three columns that name a credential: its type, its id and the name it had then. All are null for the command line. */
 export const credentialColumns = (prefix: string): string => `${prefix}_type, ${prefix}_id, ${prefix}_name`;
@@ -7,7 +7,7 @@ export const MAKER_COLUMNS = credentialColumns('created_by');
 
 /** The credential as JSON, or null. */
 export const credentialJson = (row: string, prefix: string): string =>
-  `CASE WHEN ${row}.${prefix}_id IS NOT NULL THEN ${json({
+  `CASE WHEN ${row}.${prefix}_id IS NOT NULL THEN ${jsonObject({
     type: `${row}.${prefix}_type`,
     id: `${row}.${prefix}_id`,
     name: `${row}.${prefix}_name`,

@@ -5,7 +5,7 @@ export type ErrorCode =
   | 'insufficient_scope'
   | 'not_found'
   | 'method_not_allowed'
-  | 'request_under_way'
+  | 'request_in_progress'
   | 'idempotency_key_reused'
   | 'precondition_failed'
   | 'body_too_large'
@@ -30,7 +30,7 @@ export type FaultCode =
   | 'taken'
   | 'duplicate'
   | 'not_after_start'
-  | 'not_possible';
+  | 'invalid_state';
 
 export type Fault = { field: string; code: FaultCode; message: string };
 
@@ -60,8 +60,8 @@ export function notFound(what: string): CodedError {
 }
 
 /** A change that makes no sense in the state the record is in; `field` names that state. */
-export const notPossible = (field: string, message: string): CodedError =>
-  invalidRequest([{ field, code: 'not_possible', message }]);
+export const invalidState = (field: string, message: string): CodedError =>
+  invalidRequest([{ field, code: 'invalid_state', message }]);
 
 export function invalidRequest(faults: readonly Fault[]): CodedError {
   const fields = [...new Set(faults.map((fault) => fault.field))];

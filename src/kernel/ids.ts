@@ -27,4 +27,4 @@ function begin(time: number): void {
 }
 
 /** Given to nothing: every identifier that is made here begins with its time. */
-export const NO_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+export const NEVER_ISSUED_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

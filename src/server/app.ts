@@ -2,15 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
-import { addressBookRoutes } from '../cases/address-book/routes.ts';
 import { entryLifeRoutes } from '../cases/address-book/lifecycle.routes.ts';
+import { addressBookRoutes } from '../cases/address-book/routes.ts';
 import { appointmentLifeRoutes } from '../cases/appointments/lifecycle.routes.ts';
+import { videoAccountRoutes } from '../cases/appointments/meetings/accounts/routes.ts';
+import { meetingRoutes } from '../cases/appointments/meetings/routes.ts';
+import { messageRoutes } from '../cases/appointments/messages/routes.ts';
 import { appointmentRoutes } from '../cases/appointments/routes.ts';
 import { interactionLifeRoutes } from '../cases/interactions/lifecycle.routes.ts';
 import { interactionRoutes } from '../cases/interactions/routes.ts';
 import { invoiceLifeRoutes } from '../cases/invoices/lifecycle.routes.ts';
-import { invoiceRoutes } from '../cases/invoices/routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
+import { invoiceRoutes } from '../cases/invoices/routes.ts';
 import { callerFinder } from '../company/credentials/authenticate.ts';
 import { KeyUses } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
@@ -18,37 +21,34 @@ import { manageRoutes } from '../company/manage.routes.ts';
 import { typesOf } from '../events/event-types.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { StalledLog } from '../events/stalled-log.ts';
-import { apiPages } from '../http/openapi/docs-pages.ts';
-import { authentication } from '../http/plugins/authentication.ts';
-import { rawBodies } from '../http/operation/body.ts';
-import { crossOrigin } from '../http/plugins/cors.ts';
-import { draining } from '../http/plugins/graceful-shutdown.ts';
-import { Records } from '../http/operation/etag.ts';
-import { Evictions } from '../http/plugins/evictions.ts';
-import { health } from '../http/plugins/health.ts';
 import { httpServer } from '../http/http-server.ts';
-import { type GatherMetrics, metrics } from '../http/plugins/metrics.ts';
+import { apiPages } from '../http/openapi/docs-pages.ts';
 import { openapi } from '../http/openapi/openapi.ts';
-import { overload } from '../http/plugins/load-shedding.ts';
+import { rawBodies } from '../http/operation/body.ts';
+import { EtagRegistry } from '../http/operation/etag.ts';
 import { onClientError, onFrameworkError, problems } from '../http/operation/problems.ts';
+import { authentication } from '../http/plugins/authentication.ts';
+import { crossOrigin } from '../http/plugins/cors.ts';
+import { Evictions } from '../http/plugins/evictions.ts';
+import { FixedWindowCounter } from '../http/plugins/fixed-window-counter.ts';
+import { draining } from '../http/plugins/graceful-shutdown.ts';
+import { health } from '../http/plugins/health.ts';
+import { limitConcurrency } from '../http/plugins/load-shedding.ts';
+import { type GatherMetrics, metrics } from '../http/plugins/metrics.ts';
 import { rateLimit } from '../http/plugins/rate-limit.ts';
-import { requestId, requestLog, shared } from '../http/plugins/request-log.ts';
+import { requestId, requestLog, withoutChildLoggers } from '../http/plugins/request-log.ts';
 import { routes } from '../http/plugins/route-config.ts';
 import { securityHeaders } from '../http/plugins/security-headers.ts';
 import { UnfinishedBodies } from '../http/plugins/unfinished-bodies.ts';
 import { UnreadAnswers } from '../http/plugins/unread-responses.ts';
-import { WindowCounts } from '../http/plugins/fixed-window-counter.ts';
 import type { Database } from '../kernel/database/database.ts';
+import { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { type Migration, readMigrations } from '../kernel/schema/migrations.ts';
-import { Outcomes } from '../kernel/jobs/delivery-counters.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
-import { messageRoutes } from '../cases/appointments/messages/routes.ts';
-import { RECORD_LOGS } from './audit-logs.ts';
-import { videoAccountRoutes } from '../cases/appointments/meetings/accounts/routes.ts';
-import { meetingRoutes } from '../cases/appointments/meetings/routes.ts';
 import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
 import { endpointRoutes } from '../webhooks/endpoints/routes.ts';
+import { AUDIT_LOGS } from './audit-logs.ts';
 
 export type AppOptions = {
   db: Database;
@@ -58,7 +58,7 @@ export type AppOptions = {
   /** Whether the start is complete; `/readyz` waits for it. */
   isStarted?: () => boolean;
   /** Of the worker in the same process. */
-  outcomes?: Outcomes;
+  outcomes?: DeliveryCounters;
   /** Where this is one of several processes. */
   gatherMetrics?: GatherMetrics | undefined;
   /** Most requests of a credential; without it there is no limit. */
@@ -110,7 +110,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const bodies = new UnfinishedBodies(evictions, maxUnfinishedBytes);
   const answers = new UnreadAnswers(evictions, maxUnreadBytes);
   const app = Fastify({
-    loggerInstance: shared(logger) as never,
+    loggerInstance: withoutChildLoggers(logger) as never,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => requestId(request as IncomingMessage),
     return503OnClosing: false,
@@ -131,24 +131,24 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   rawBodies(app, bodies);
   draining(app, answers);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
-  const attempts = new WindowCounts(clock);
+  const attempts = new FixedWindowCounter(clock);
   const uses = new KeyUses(db, clock);
   app.addHook('onClose', () => uses.flush());
   authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
   const limitRate = requestsPerMinute === undefined ? undefined : rateLimit(app, requestsPerMinute, clock);
-  overload(app, requestsAtOnce);
+  limitConcurrency(app, requestsAtOnce);
   const stalledLog = new StalledLog(db, clock);
   const logStalledSeconds = () => stalledLog.seconds();
   metrics(app, {
     db,
     clock,
-    outcomes: outcomes ?? new Outcomes(),
+    outcomes: outcomes ?? new DeliveryCounters(),
     gatherMetrics,
     held: { bodies, answers, evictions },
     logStalledSeconds,
   });
   health(app, { db, migrations: migrations ?? (await readMigrations()), isStarted, logStalledSeconds });
-  const records = new Records();
+  const records = new EtagRegistry();
   await openapi(app, packageJson.version, records);
 
   const services = { db, clock, records };
@@ -164,12 +164,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     appointmentLifeRoutes(cases, services);
     messageRoutes(cases, services);
     meetingRoutes(cases, services);
-    eventRoutes(cases, services, RECORD_LOGS);
+    eventRoutes(cases, services, AUDIT_LOGS);
   });
   await app.register(manageRoutes, services);
   await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
   await app.register(async (webhooks) => {
-    const settings = { secrets, privateAddresses, types: typesOf(RECORD_LOGS) };
+    const settings = { secrets, privateAddresses, types: typesOf(AUDIT_LOGS) };
     endpointRoutes(webhooks, services, settings);
     deliveryRoutes(webhooks, services, settings);
   });

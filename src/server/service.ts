@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import { keepDemo } from '../company/demo.ts';
 import type { Demo } from '../company/demo-file.ts';
 import type { Config } from '../config.ts';
-import { bundledDatabase, ownDatabase } from './database-urls.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
-import { type Setup, setUpDatabase } from '../kernel/schema/setup.ts';
 import { readMigrations } from '../kernel/schema/migrations.ts';
 import { nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/schema/security-releases.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
+import { type Setup, setUpDatabase } from '../kernel/schema/setup.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { startBundledPostgres } from '../postgres/bundled-postgres.ts';
+import { bundledDatabase, ownDatabase } from './database-urls.ts';
 import { startWeb } from './web.ts';
 import { startWebProcesses } from './web-processes.ts';
 

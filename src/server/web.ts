@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { buildApp } from './app.ts';
 import type { Config } from '../config.ts';
 import type { GatherMetrics } from '../http/plugins/metrics.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { watchHalfSentTransactions } from '../kernel/database/half-sent-transactions.ts';
+import { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { readMigrations } from '../kernel/schema/migrations.ts';
-import { Outcomes } from '../kernel/jobs/delivery-counters.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { systemClock } from '../kernel/time/time.ts';
+import { buildApp } from './app.ts';
 import { runWorker } from './worker.ts';
 
 export type Web = {
@@ -38,7 +38,7 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
   // The error itself carries the whole client, with the keys of its session.
   const onError = (error: Error) => logger.warn({ reason: error.message }, 'a database connection broke');
   const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
-  const outcomes = new Outcomes();
+  const outcomes = new DeliveryCounters();
   let started = false;
   let stopWorker = async () => {};
   let closeApp = async () => {};
@@ -59,10 +59,10 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
       outcomes,
       gatherMetrics,
       secrets: config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY),
-      privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+      privateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
       requestsPerMinute: config.REQUESTS_PER_MINUTE,
-      requestsAtOnce: config.REQUESTS_AT_ONCE,
-      connectionsAtOnce: config.CONNECTIONS_AT_ONCE,
+      requestsAtOnce: config.MAX_CONCURRENT_REQUESTS,
+      connectionsAtOnce: config.MAX_CONNECTIONS,
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,
       docs: config.DOCS,

@@ -1,35 +1,35 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import { forgetOldEvents } from '../events/retention.ts';
-import { type Connection, Database } from '../kernel/database/database.ts';
-import { databaseClock } from '../kernel/database/database-clock.ts';
-import { DueWorker } from '../kernel/jobs/job-worker.ts';
-import { watchHalfSentTransactions } from '../kernel/database/half-sent-transactions.ts';
-import type { Outcomes } from '../kernel/jobs/delivery-counters.ts';
-import { HOUR_MS, periodically } from '../kernel/jobs/periodic.ts';
-import { SecretBox } from '../kernel/secret-box.ts';
-import type { Clock } from '../kernel/time/time.ts';
-import { emailSender } from '../cases/appointments/messages/email.ts';
-import { messageQueues } from '../cases/appointments/messages/message-queue.ts';
-import type { EmailSender, Sender } from '../cases/appointments/messages/message.ts';
-import { smsOutboxSender, smsSender } from '../cases/appointments/messages/sms.ts';
-import { gateway } from '../cases/appointments/messages/sms-gateway.ts';
-import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
-import { RECORD_LOGS } from './audit-logs.ts';
 import { jitsi } from '../cases/appointments/meetings/jitsi.ts';
 import { meetingQueue } from '../cases/appointments/meetings/meeting-queue.ts';
 import type { MeetingProvider, ProviderName } from '../cases/appointments/meetings/provider.ts';
 import { zoom } from '../cases/appointments/meetings/zoom.ts';
-import { webhookQueues } from '../webhooks/queues.ts';
+import { emailSender } from '../cases/appointments/messages/email.ts';
+import type { EmailSender, Sender } from '../cases/appointments/messages/message.ts';
+import { messageQueues } from '../cases/appointments/messages/message-queue.ts';
+import { smsOutboxSender, smsSender } from '../cases/appointments/messages/sms.ts';
+import { gateway } from '../cases/appointments/messages/sms-gateway.ts';
+import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
+import type { Config } from '../config.ts';
+import { forgetOldEvents } from '../events/retention.ts';
+import { type Connection, Database } from '../kernel/database/database.ts';
+import { databaseClock } from '../kernel/database/database-clock.ts';
+import { watchHalfSentTransactions } from '../kernel/database/half-sent-transactions.ts';
+import type { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
+import { JobWorker } from '../kernel/jobs/job-worker.ts';
+import { HOUR_MS, periodically } from '../kernel/jobs/periodic.ts';
+import { SecretBox } from '../kernel/secret-box.ts';
+import type { Clock } from '../kernel/time/time.ts';
 import { forgetWhatEnded } from '../webhooks/deliveries/retention.ts';
+import { webhookQueues } from '../webhooks/queues.ts';
+import { AUDIT_LOGS } from './audit-logs.ts';
 
 export type WorkerOptions = {
   config: Config;
   connection: Connection;
   clock: Clock;
   logger: Logger;
-  outcomes: Outcomes;
+  outcomes: DeliveryCounters;
 };
 
 // Beside the requests' own: a worker that is busy never keeps a request waiting for a connection.
@@ -62,13 +62,13 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     logger,
     outcomes,
     secrets,
-    logs: RECORD_LOGS,
-    reach: { privateAddresses: config.WEBHOOK_PRIVATE_ADDRESSES },
+    logs: AUDIT_LOGS,
+    reach: { privateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES },
     tell: senders.email.tell,
   });
   const workers = [
-    new DueWorker({ ...limits, db, queues }),
-    new DueWorker({ ...limits, db: webhooksDb, queues: webhooks }),
+    new JobWorker({ ...limits, db, queues }),
+    new JobWorker({ ...limits, db: webhooksDb, queues: webhooks }),
   ];
   await Promise.all(workers.map((worker) => worker.start()));
   const leaveTransactions = watchHalfSentTransactions(db, logger);

@@ -1,12 +1,12 @@
-import { readSettled } from '../events/watermark.ts';
+import { readWatermark } from '../events/watermark.ts';
 import type { Database } from '../kernel/database/database.ts';
-import { noticeDueWork } from '../kernel/jobs/notify-workers.ts';
-import type { Claim, Key, Queue } from '../kernel/jobs/job-queue.ts';
 import { leaseStatements } from '../kernel/jobs/job-queue.sql.ts';
+import type { JobKey, JobQueue, Lease } from '../kernel/jobs/job-queue.ts';
+import { notifyWorkers } from '../kernel/jobs/notify-workers.ts';
 import { type Clock, toSql } from '../kernel/time/time.ts';
+import { unlocked } from './deliveries/retry-on-lock.ts';
 import { backlogWork } from './endpoints/backlog.ts';
 import * as sql from './fan-out.sql.ts';
-import { unlocked } from './deliveries/retry-on-lock.ts';
 
 const BATCH = 500;
 // Where there is more and nothing could be read, somebody is still writing below it.
@@ -16,30 +16,30 @@ const LOOK_AGAIN = { milliseconds: 100 };
  * Endpoints as due work: what has happened since the position of one becomes deliveries, and the position moves, in one
  * transaction. Whoever dies before its end has done nothing, and whoever comes after it goes on from there.
  */
-export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): Queue {
+export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): JobQueue {
   const workBacklog = backlogWork({ db, clock });
 
-  async function handle({ company_id: company, id }: Key, claim: Claim): Promise<void> {
+  async function handle({ company_id: company, id }: JobKey, claim: Lease): Promise<void> {
     const done = await workBacklog(company, id as string, claim);
     let batch: Batch | undefined;
     let read = 0;
     do {
       batch = await unlocked(claim.signal, () => readOn(company, id as string, claim));
       read += batch?.read ?? 0;
-      if (batch && batch.made > 0) noticeDueWork(db);
+      if (batch && batch.made > 0) notifyWorkers(db);
     } while (batch?.read === BATCH && !claim.signal.aborted);
     const again = read > 0 || done ? null : toSql(clock().add(LOOK_AGAIN));
     const values = () => [company, id, claim.id, again, done?.backlog ?? null, done?.epoch ?? null];
-    await unlocked(claim.signal, () => db.rows(sql.releaseEndpoint, values()));
+    await unlocked(claim.signal, () => db.queryRows(sql.releaseEndpoint, values()));
   }
 
   /** Undefined where the claim has been lost, or the endpoint is no longer active. */
-  async function readOn(company: string, id: string, claim: Claim): Promise<Batch | undefined> {
+  async function readOn(company: string, id: string, claim: Lease): Promise<Batch | undefined> {
     // Before the endpoint is held: one of those who are waited for may be changing it.
-    const { settled } = await readSettled(db);
+    const { settled } = await readWatermark(db);
     return db.transaction(async (held) => {
-      if (!(await held.first(sql.holdEndpoint, [company, id, claim.id]))) return undefined;
-      return held.first<Batch>(sql.fanOut, [company, id, settled.toString(), BATCH, toSql(clock())]);
+      if (!(await held.queryFirst(sql.holdEndpoint, [company, id, claim.id]))) return undefined;
+      return held.queryFirst<Batch>(sql.fanOut, [company, id, settled.toString(), BATCH, toSql(clock())]);
     });
   }
 

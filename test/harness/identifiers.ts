@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Caller } from './http.ts';
 import type { Firm } from './app.ts';
+import type { Caller } from './http.ts';
 
 /** One identifier for every parameter that a path of the document has. */
 export type Ids = Record<string, string>;

@@ -1,14 +1,14 @@
 import { after } from 'node:test';
 import pino from 'pino';
-import type { Queue } from '../../src/kernel/jobs/job-queue.ts';
-import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
-import { Outcomes } from '../../src/kernel/jobs/delivery-counters.ts';
-import { SecretBox } from '../../src/kernel/secret-box.ts';
-import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
-import type { Sender } from '../../src/cases/appointments/messages/message.ts';
 import { type JitsiSettings, jitsi } from '../../src/cases/appointments/meetings/jitsi.ts';
 import { meetingQueue } from '../../src/cases/appointments/meetings/meeting-queue.ts';
 import { zoom } from '../../src/cases/appointments/meetings/zoom.ts';
+import type { Sender } from '../../src/cases/appointments/messages/message.ts';
+import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
+import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
+import type { JobQueue } from '../../src/kernel/jobs/job-queue.ts';
+import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
+import { SecretBox } from '../../src/kernel/secret-box.ts';
 import type { World } from './app.ts';
 import { type Zoom, zoomServer } from './zoom.ts';
 
@@ -33,7 +33,7 @@ type Options = {
 
 const logger = pino({ level: 'silent' });
 
-export function meetingSteps({ db, clock }: World, server: Zoom, options: Options = {}): Queue {
+export function meetingSteps({ db, clock }: World, server: Zoom, options: Options = {}): JobQueue {
   const { timeoutMs = 10_000 } = options;
   const { apiUrl, oauthUrl } = server;
   const providers = {
@@ -45,13 +45,13 @@ export function meetingSteps({ db, clock }: World, server: Zoom, options: Option
 }
 
 /** A worker on the world's database and clock, driven step by step with `runOnce`. */
-export function meetingRooms(world: World, server: Zoom, options: Options = {}): DueWorker {
+export function meetingRooms(world: World, server: Zoom, options: Options = {}): JobWorker {
   const { db, connection, clock } = world;
   const { sender, slots = 32 } = options;
   const common = { db, clock: clock.read, logger, random: () => 0.5 };
   const meetings = meetingSteps(world, server, options);
   const messages =
-    sender && messageQueues({ ...common, senders: { email: sender, sms: sender }, outcomes: new Outcomes() });
+    sender && messageQueues({ ...common, senders: { email: sender, sms: sender }, outcomes: new DeliveryCounters() });
   const queues = [meetings, ...(messages ?? [])];
-  return new DueWorker({ db, connection, clock: clock.read, logger, queues, slots });
+  return new JobWorker({ db, connection, clock: clock.read, logger, queues, slots });
 }

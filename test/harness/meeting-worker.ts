@@ -1,10 +1,10 @@
 import pino from 'pino';
-import { Database } from '../../src/kernel/database/database.ts';
-import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
-import { SecretBox } from '../../src/kernel/secret-box.ts';
 import { jitsi } from '../../src/cases/appointments/meetings/jitsi.ts';
 import { meetingQueue } from '../../src/cases/appointments/meetings/meeting-queue.ts';
 import { zoom } from '../../src/cases/appointments/meetings/zoom.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
+import { SecretBox } from '../../src/kernel/secret-box.ts';
 
 /** A worker process that works what is due at the time it is told, for tests that kill it. */
 
@@ -18,5 +18,5 @@ const providers = {
 };
 const secrets = new SecretBox([Buffer.from(key, 'base64')]);
 const queues = [meetingQueue({ db, clock, logger, providers, secrets })];
-await new DueWorker({ db, connection, clock, logger, queues }).runOnce();
+await new JobWorker({ db, connection, clock, logger, queues }).runOnce();
 await db.close();

@@ -1,17 +1,17 @@
 import { after } from 'node:test';
 import pino from 'pino';
-import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
-import { Outcomes } from '../../src/kernel/jobs/delivery-counters.ts';
 import { emailSender, type MailSettings } from '../../src/cases/appointments/messages/email.ts';
-import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
 import type { Outgoing, Receipt, Sender } from '../../src/cases/appointments/messages/message.ts';
+import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
+import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
+import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
 import type { World } from './app.ts';
 
 /** A worker on the world's database and clock, driven step by step with `runOnce`. */
 export function postOffice(
   { db, connection, clock }: World,
   { mail = {}, sms, email, slots = 32 }: { mail?: Partial<MailSettings>; sms?: Sender; email?: Sender; slots?: number },
-): DueWorker {
+): JobWorker {
   const settings = {
     smtpUrl: undefined,
     from: 'no-reply@service.example',
@@ -19,7 +19,7 @@ export function postOffice(
     outbox: '/nowhere',
   };
   const logger = pino({ level: 'silent' });
-  const outcomes = new Outcomes();
+  const outcomes = new DeliveryCounters();
   const senders = { email: email ?? emailSender({ ...settings, ...mail }), sms: sms ?? NO_SMS };
   after(() => senders.email.close());
   const queues = messageQueues({
@@ -31,7 +31,7 @@ export function postOffice(
     random: () => 0.5,
     pausesMs: [1, 10],
   });
-  return new DueWorker({
+  return new JobWorker({
     db,
     connection,
     clock: clock.read,

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { setUpDatabase } from '../../src/kernel/schema/setup.ts';
 import { readMigrations } from '../../src/kernel/schema/migrations.ts';
+import { setUpDatabase } from '../../src/kernel/schema/setup.ts';
 import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 
 /** One server for the whole run, with a migrated template that each test file clones. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
-import { Database } from '../../src/kernel/database/database.ts';
-import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
-import { Outcomes } from '../../src/kernel/jobs/delivery-counters.ts';
 import { emailSender } from '../../src/cases/appointments/messages/email.ts';
 import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
 import { smsSender } from '../../src/cases/appointments/messages/sms.ts';
 import { gateway } from '../../src/cases/appointments/messages/sms-gateway.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
+import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
 
 /** A worker process whose clock its parent sets: for each time it is told, it works what is due and answers. */
 
@@ -26,8 +26,8 @@ const senders = {
     }),
   ),
 };
-const queues = messageQueues({ db, clock, logger, senders, outcomes: new Outcomes() });
-const worker = new DueWorker({ db, connection, clock, logger, queues, slots: 4, slotsPerCompany: 2 });
+const queues = messageQueues({ db, clock, logger, senders, outcomes: new DeliveryCounters() });
+const worker = new JobWorker({ db, connection, clock, logger, queues, slots: 4, slotsPerCompany: 2 });
 
 process.on('message', async (message: { now: string }) => {
   now = Temporal.Instant.from(message.now);

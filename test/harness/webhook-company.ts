@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach } from 'node:test';
+import { type Firm, openWorld } from './app.ts';
 import type { Answer } from './http.ts';
 import { openReceiver, type Received } from './receiver.ts';
 import { secrets, webhookOffice } from './webhook-office.ts';
-import { type Firm, openWorld } from './app.ts';
 
 /** Firms with webhook endpoints, a receiver and a worker. Nothing of an earlier test is left to be sent. */
 

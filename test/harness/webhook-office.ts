@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { type DestinationStream, pino } from 'pino';
-import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
-import { Outcomes } from '../../src/kernel/jobs/delivery-counters.ts';
+import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
+import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
-import { RECORD_LOGS } from '../../src/server/audit-logs.ts';
-import type { Reach } from '../../src/webhooks/outbound/public-connect.ts';
+import { AUDIT_LOGS } from '../../src/server/audit-logs.ts';
 import type { Mail } from '../../src/webhooks/endpoints/alerts.ts';
 import type { Times } from '../../src/webhooks/outbound/http-post.ts';
+import type { Reach } from '../../src/webhooks/outbound/public-connect.ts';
 import { webhookQueues } from '../../src/webhooks/queues.ts';
-import { ticking } from './ticking.ts';
 import type { World } from './app.ts';
+import { ticking } from './ticking.ts';
 
 export const KEY = randomBytes(32);
 export const secrets = new SecretBox([KEY]);
 
-export type Office = DueWorker & { mails: Mail[]; outcomes: string[] };
+export type Office = JobWorker & { mails: Mail[]; outcomes: string[] };
 
 type Options = {
   reach?: Reach & { times?: Times };
@@ -37,7 +37,7 @@ export function webhookOffice({ db, connection, clock: { read } }: OfficeWorld, 
   const logger = options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' });
   const clock = ticking(read);
   const mails: Mail[] = [];
-  const outcomes = new Outcomes();
+  const outcomes = new DeliveryCounters();
   const counted: string[] = [];
   outcomes.onWebhook = (outcome) => counted.push(outcome);
   const queues = webhookQueues({
@@ -46,7 +46,7 @@ export function webhookOffice({ db, connection, clock: { read } }: OfficeWorld, 
     logger,
     outcomes,
     secrets,
-    logs: RECORD_LOGS,
+    logs: AUDIT_LOGS,
     reach,
     random: () => 0.5,
     tell: async (mail) => {
@@ -54,7 +54,7 @@ export function webhookOffice({ db, connection, clock: { read } }: OfficeWorld, 
       mails.push(mail);
     },
   });
-  const worker = new DueWorker({
+  const worker = new JobWorker({
     db,
     connection,
     clock,

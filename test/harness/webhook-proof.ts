@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { openReceiver, type Received, verified } from './receiver.ts';
-import { KEY, secrets } from './webhook-office.ts';
 import { type Firm, openWorld } from './app.ts';
+import { openReceiver, type Received, verified } from './receiver.ts';
 import { randomFrom } from './simulated-year.ts';
 import { YearWorkers } from './simulated-year-workers.ts';
+import { KEY, secrets } from './webhook-office.ts';
 
 /**
  * Simulated time with real processes: records are written at random over HTTP, workers in processes of their own deliver

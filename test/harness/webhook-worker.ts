@@ -1,9 +1,9 @@
 import pino from 'pino';
 import { Database } from '../../src/kernel/database/database.ts';
-import { DueWorker } from '../../src/kernel/jobs/job-worker.ts';
-import { Outcomes } from '../../src/kernel/jobs/delivery-counters.ts';
+import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
+import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
-import { RECORD_LOGS } from '../../src/server/audit-logs.ts';
+import { AUDIT_LOGS } from '../../src/server/audit-logs.ts';
 import { webhookQueues } from '../../src/webhooks/queues.ts';
 import { ticking } from './ticking.ts';
 
@@ -18,13 +18,13 @@ const queues = webhookQueues({
   db,
   clock,
   logger,
-  outcomes: new Outcomes(),
+  outcomes: new DeliveryCounters(),
   secrets: new SecretBox([Buffer.from(key, 'base64')]),
-  logs: RECORD_LOGS,
+  logs: AUDIT_LOGS,
   reach: { privateAddresses: true, times: { headersMs: 1_000, totalMs: 2_000 } },
   tell: async () => {},
 });
-const worker = new DueWorker({ db, connection, clock, logger, queues, slots: 16, slotsPerCompany: 8 });
+const worker = new JobWorker({ db, connection, clock, logger, queues, slots: 16, slotsPerCompany: 8 });
 
 process.on('message', async (message: { now: string }) => {
   now = Temporal.Instant.from(message.now);

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Deleted } from '../../kernel/validation/schema-types.ts';
-import { Entry } from './schema.ts';
 import { deleteEntry, readEntry, removeTag, restoreEntry } from './lifecycle.ts';
+import { Entry } from './schema.ts';
 
 const tag = 'Additions: address book';
 const params = { caseId: 'case', entryID: 'address book entry' };
@@ -14,7 +14,7 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
   serveUnder('/cases/{caseId}/address_book/entry/{entryID}', '_2');
 
   function serveUnder(one: string, suffix: string): void {
-    serve(app, services, {
+    registerOperation(app, services, {
       id: `readAddressBookEntry${suffix}`,
       method: 'GET',
       path: one,
@@ -29,7 +29,7 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       handle: (context, { caseId, entryID }) => readEntry(context, caseId, entryID),
     });
 
-    serve(app, services, {
+    registerOperation(app, services, {
       id: `deleteAddressBookEntry${suffix}`,
       method: 'DELETE',
       path: one,
@@ -43,7 +43,7 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       handle: (context, { caseId, entryID }) => deleteEntry(context, caseId, entryID),
     });
 
-    serve(app, services, {
+    registerOperation(app, services, {
       id: `restoreAddressBookEntry${suffix}`,
       method: 'POST',
       path: `${one}/restore`,
@@ -57,7 +57,7 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       handle: (context, { caseId, entryID }) => restoreEntry(context, caseId, entryID),
     });
 
-    serve(app, services, {
+    registerOperation(app, services, {
       id: `removeTag${suffix}`,
       method: 'DELETE',
       path: `${one}/tags/{tag}`,
@@ -72,7 +72,7 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       handle: (context, { caseId, entryID, tag }) => removeTag(context, caseId, entryID, 'tags', tag),
     });
 
-    serve(app, services, {
+    registerOperation(app, services, {
       id: `removeCustomTag${suffix}`,
       method: 'DELETE',
       path: `${one}/custom-tags/{tag}`,

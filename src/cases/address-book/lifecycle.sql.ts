@@ -1,4 +1,4 @@
-import { iso, json, statement } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject, statement } from '../../kernel/sql/statement.ts';
 import { entryLog } from './audit.sql.ts';
 import { entry } from './projection.sql.ts';
 
@@ -23,20 +23,20 @@ export const findEntry = statement(
  */
 export const deleteEntry = statement(
   'address_book.delete',
-  `WITH ${entryLog.change({
+  `WITH ${entryLog.auditedUpdate({
     verb: 'deleted',
     set: 'deleted_at = $4',
     where: 'p.deleted_at IS NULL',
     at: '$4',
     origin: '$5',
   })}
-   SELECT ${json({ id: 'p.id', deleted_at: iso('p.deleted_at') })}::text FROM p`,
+   SELECT ${jsonObject({ id: 'p.id', deleted_at: isoTime('p.deleted_at') })}::text FROM p`,
 );
 
 /** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where it is not deleted. */
 export const restoreEntry = statement(
   'address_book.restore',
-  `WITH ${entryLog.change({
+  `WITH ${entryLog.auditedUpdate({
     verb: 'restored',
     set: 'deleted_at = NULL',
     where: 'p.deleted_at IS NOT NULL',
@@ -47,7 +47,7 @@ export const restoreEntry = statement(
 );
 
 const removeFrom = (column: string, verb: 'tag_removed' | 'custom_tag_removed') => `
-  WITH ${entryLog.change({
+  WITH ${entryLog.auditedUpdate({
     verb,
     set: `${column} = array_remove(p.${column}, $4)`,
     where: `p.deleted_at IS NULL AND $4 = ANY (p.${column})`,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerListed } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
 import { AddressBook, AddressBookQuery, EntryBody, EntryCreated, EntryUpdated } from './schema.ts';
@@ -10,7 +10,7 @@ const book = '/cases/{caseId}/address-book';
 const bookToo = '/cases/{caseId}/address_book';
 
 export function addressBookRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'getCaseAddressBook',
     method: 'GET',
     path: book,
@@ -27,7 +27,7 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
       answerListed(request, listAddressBook(context, caseId, readForm(AddressBookQuery, request.query))),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'createCaseAddressBookEntry',
     method: 'POST',
     path: `${book}/entry`,
@@ -43,7 +43,7 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
     handle: (context, { caseId }, form) => createEntry(context, caseId, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'updateCaseAddressBookEntry',
     method: 'PATCH',
     path: `${book}/entry/{entryID}`,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
-import { instantOut, nullable, optional, queryFlag, text } from '../../kernel/validation/schema-types.ts';
+import { instant, nullable, optional, queryFlag, text } from '../../kernel/validation/schema-types.ts';
 
 const MOST_TAGS = 100;
 const MOST_RELATIONSHIPS = 100;
@@ -72,8 +72,8 @@ export const EntryCreated = Type.Object(
     data: Type.Object({ ...names, relationship, address: string, ...pronouns }, closed),
     customer_case_id: string,
     id: string,
-    updated_at: instantOut(),
-    created_at: instantOut(),
+    updated_at: instant(),
+    created_at: instant(),
   },
   closed,
 );
@@ -87,17 +87,17 @@ export const EntryUpdated = Type.Object(
       { ...names, relationship, ...details, gender: stringOrNull, marital_status: stringOrNull, ...pronouns },
       closed,
     ),
-    created_at: instantOut(),
-    updated_at: instantOut(),
+    created_at: instant(),
+    updated_at: instant(),
     customer_person_id: stringOrNull,
     is_company_global: nullable(Type.Boolean()),
     user_id: stringOrNull,
     company_id: stringOrNull,
-    deleted_at: nullable(instantOut()),
+    deleted_at: nullable(instant()),
     notes: stringOrNull,
     copied_from_id: stringOrNull,
     transferred_from_user_id: stringOrNull,
-    transferred_at: nullable(instantOut()),
+    transferred_at: nullable(instant()),
     is_user_global: nullable(Type.Boolean()),
     partner_record_id: stringOrNull,
     partner_card_id: stringOrNull,
@@ -126,7 +126,7 @@ const person = {
 };
 const PersonItem = Type.Object(person, closed);
 
-export const Entry = Type.Object({ ...person, created_at: instantOut(), updated_at: instantOut() }, closed);
+export const Entry = Type.Object({ ...person, created_at: instant(), updated_at: instant() }, closed);
 
 const AddressItem = Type.Object(
   {

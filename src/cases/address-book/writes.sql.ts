@@ -1,5 +1,5 @@
 import { forSeveral } from '../../kernel/sql/batch-statement.ts';
-import { inParts, iso, json, statement } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject, statement, statementVariants } from '../../kernel/sql/statement.ts';
 import { caseLists } from '../list.sql.ts';
 import { entryLog } from './audit.sql.ts';
 import { addressItem, columns, details, names, personItem, pronouns, storedRelationship } from './projection.sql.ts';
@@ -76,9 +76,9 @@ const relatedCustomers = `ARRAY(
 const sentRelationships = (customers: string, words: string) =>
   `unnest(${customers}::uuid[], ${words}::text[]) WITH ORDINALITY AS r (customer_id, word, position)`;
 
-const created = json({
+const created = jsonObject({
   entity_id: `'person'`,
-  data: json({
+  data: jsonObject({
     ...names,
     relationship: `$${15 + PERSON_FIELDS.length}::json`,
     address: 'p.address_id',
@@ -86,8 +86,8 @@ const created = json({
   }),
   customer_case_id: 'p.case_id',
   id: 'p.id',
-  updated_at: iso('p.updated_at'),
-  created_at: iso('p.created_at'),
+  updated_at: isoTime('p.updated_at'),
+  created_at: isoTime('p.created_at'),
 });
 
 const PERSON = PERSON_FIELDS.map((field) => (field === 'dob' ? 'date' : 'text'));
@@ -128,24 +128,24 @@ export const insertEntry = statement(
 );
 
 const updated = (relationship: string) =>
-  json({
+  jsonObject({
     id: 'p.id',
     customer_case_id: 'p.case_id',
     entity_id: `'person'`,
-    data: json({
+    data: jsonObject({
       ...names,
       relationship,
       ...details,
       ...columns('gender', 'marital_status'),
       ...pronouns,
     }),
-    created_at: iso('p.created_at'),
-    updated_at: iso('p.updated_at'),
+    created_at: isoTime('p.created_at'),
+    updated_at: isoTime('p.updated_at'),
     customer_person_id: 'null',
     is_company_global: 'null',
     user_id: 'null',
     company_id: 'p.company_id',
-    deleted_at: iso('p.deleted_at'),
+    deleted_at: isoTime('p.deleted_at'),
     notes: 'null',
     copied_from_id: 'null',
     transferred_from_user_id: 'null',
@@ -177,7 +177,7 @@ export const fieldBits = (has: (field: (typeof PERSON_FIELDS)[number]) => boolea
  * then what the parts take: which of those fields are cleared (`fieldBits`), the relationships (customers, words, and as the
  * answer shows them), the address's fields, where null is one that stays. Nothing where another update came between.
  */
-export const updateEntry = inParts<'cleared' | 'relationship' | 'address'>('address_book.update', (parts) => {
+export const updateEntry = statementVariants<'cleared' | 'relationship' | 'address'>('address_book.update', (parts) => {
   const types = [...UPDATED];
   const take = (part: (typeof parts)[number], taken: string[]) =>
     parts.includes(part) ? taken.map((type) => `$${types.push(type)}`) : [];
@@ -208,7 +208,7 @@ export const updateEntry = inParts<'cleared' | 'relationship' | 'address'>('addr
   return forSeveral(
     'p',
     types,
-    (given) => `WITH ${entryLog.change({
+    (given) => `WITH ${entryLog.auditedUpdate({
       verb: 'updated',
       set: `${changed.join(', ')}, tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')}`,
       where: `p.deleted_at IS NULL AND ${known}`,

@@ -1,20 +1,20 @@
-import { requireEmail } from '../../kernel/validation/contact.ts';
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
+import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
-import { containing } from '../../kernel/validation/paging.ts';
-import { originOf } from '../../kernel/audit/audit-log.ts';
-import { isSet } from '../../kernel/validation/schema-types.ts';
 import { parseBirthday, toSql } from '../../kernel/time/time.ts';
-import { untilWritten } from '../../kernel/database/optimistic-retry.ts';
+import { requireEmail } from '../../kernel/validation/contact.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import { likePattern } from '../../kernel/validation/paging.ts';
+import { isTrue } from '../../kernel/validation/schema-types.ts';
 import { type Listed, readList, readText } from '../list.ts';
 import type { AddressBookQuery, EntryBody } from './schema.ts';
 import * as sql from './writes.sql.ts';
 
 export function listAddressBook(context: Context, caseId: string, query: Form<AddressBookQuery>): Promise<Listed> {
   const name = readText(query, 'name');
-  const filters = [name && containing(name), readText(query, 'tag'), isSet(query.body.deleted) || undefined];
+  const filters = [name && likePattern(name), readText(query, 'tag'), isTrue(query.body.deleted) || undefined];
   return readList(context, caseId, sql.addressBookLists, query, { own: [], filters });
 }
 
@@ -22,10 +22,10 @@ export async function createEntry(context: Context, caseId: string, form: Form<E
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
-  return untilWritten(
+  return retryOnConflict(
     async () =>
       form.ok &&
-      db.json(sql.insertEntry, [
+      db.queryJson(sql.insertEntry, [
         company.id,
         caseId,
         newId(),
@@ -35,7 +35,7 @@ export async function createEntry(context: Context, caseId: string, form: Form<E
         draft.words ?? [],
         newId(),
         toSql(clock()),
-        originOf(context),
+        auditOrigin(context),
         ...sql.ADDRESS_FIELDS.map((field) => address?.[field] ?? ''),
         ...personColumns(draft),
         shownRelationship(draft),
@@ -60,17 +60,17 @@ export async function updateEntry(
     draft.customers !== null && 'relationship',
     address !== undefined && 'address',
   ]);
-  return untilWritten(
+  return retryOnConflict(
     async () =>
       form.ok &&
-      db.json(statement, [
+      db.queryJson(statement, [
         company.id,
         caseId,
         id,
         draft.tags,
         draft.customTags,
         toSql(clock()),
-        originOf(context),
+        auditOrigin(context),
         ...personColumns(draft),
         ...(cleared === 0 ? [] : [cleared]),
         ...(draft.customers === null ? [] : [draft.customers, draft.words, shownRelationship(draft)]),
@@ -123,8 +123,8 @@ function readRelationship(form: Form<EntryBody>): Map<string, string> | null {
   if (typeof relationship !== 'object' || Array.isArray(relationship)) return words;
   for (const [key, word] of Object.entries(relationship ?? {})) {
     const field = `relationship.${key}`;
-    if (!isUuid(key)) form.fault(field, 'unknown', 'is not a customer of this case');
-    else if (words.has(key.toLowerCase())) form.fault(field, 'duplicate', 'names a customer twice');
+    if (!isUuid(key)) form.addFault(field, 'unknown', 'is not a customer of this case');
+    else if (words.has(key.toLowerCase())) form.addFault(field, 'duplicate', 'names a customer twice');
     else words.set(key.toLowerCase(), word);
   }
   return words;
@@ -132,7 +132,7 @@ function readRelationship(form: Form<EntryBody>): Map<string, string> | null {
 
 const readTags = (form: Form<EntryBody>, field: 'tags' | 'custom_tags'): string[] =>
   Array.isArray(form.body[field])
-    ? [...new Set(form.body[field].filter((_tag, i) => !form.faulty(`${field}[${i}]`)))]
+    ? [...new Set(form.body[field].filter((_tag, i) => !form.hasFault(`${field}[${i}]`)))]
     : [];
 
 /** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
@@ -144,16 +144,16 @@ async function judge(
   { tags, customTags, customers }: Draft,
 ): Promise<void> {
   type Judged = { found: boolean; tags: string[]; custom_tags: string[]; customers: string[] };
-  const judged = await db.first<Judged>(sql.judgeEntry, [company.id, caseId, id, tags, customTags, customers]);
+  const judged = await db.queryFirst<Judged>(sql.judgeEntry, [company.id, caseId, id, tags, customTags, customers]);
   if (!judged?.found) throw notFound(id === null ? 'case' : 'address book entry');
   for (const field of ['tags', 'custom_tags'] as const) {
     const kind = field === 'tags' ? 'default tag' : 'custom tag of the company';
     for (const tag of judged[field]) {
-      form.fault(`${field}[${form.body[field]?.indexOf(tag)}]`, 'unknown', `"${tag}" is not a ${kind}`);
+      form.addFault(`${field}[${form.body[field]?.indexOf(tag)}]`, 'unknown', `"${tag}" is not a ${kind}`);
     }
   }
   for (const customer of judged.customers) {
-    form.fault(`relationship.${customer}`, 'unknown', 'is not a customer of this case');
+    form.addFault(`relationship.${customer}`, 'unknown', 'is not a customer of this case');
   }
   form.check();
 }

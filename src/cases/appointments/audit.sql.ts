@@ -1,8 +1,8 @@
-import { rowLog } from '../../kernel/audit/row-audit-log.ts';
-import { iso, json } from '../../kernel/sql/statement.ts';
+import { rowAuditLog } from '../../kernel/audit/row-audit-log.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/statement.ts';
 
 /** Without the words for its messages: those are changed by whoever sends them, and have a log of their own. */
-export const appointmentLog = rowLog({
+export const appointmentLog = rowAuditLog({
   record: 'appointment',
   verbs: [
     'created',
@@ -22,12 +22,12 @@ export const appointmentLog = rowLog({
   table: 'appointments',
   as: 'a',
   image: () =>
-    json({
+    jsonObject({
       id: 'a.id',
       customer_case_id: 'a.case_id',
       adviser_email: 'a.adviser_email',
-      start_time: iso('a.start_at'),
-      end_time: iso('a.end_at'),
+      start_time: isoTime('a.start_at'),
+      end_time: isoTime('a.end_at'),
       email_recipient: `coalesce(a.email_recipient, '')`,
       email_reminder: 'a.email_reminder',
       sms_recipient: 'a.sms_recipient',
@@ -40,8 +40,8 @@ export const appointmentLog = rowLog({
       video_meeting: 'a.video_meeting',
       video_id: 'a.video_id',
       join_url: 'a.join_url',
-      created_at: iso('a.created_at'),
-      updated_at: iso('a.updated_at'),
-      deleted_at: iso('a.deleted_at'),
+      created_at: isoTime('a.created_at'),
+      updated_at: isoTime('a.updated_at'),
+      deleted_at: isoTime('a.deleted_at'),
     }),
 });

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { pageHeaders } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
-import { PAGE_QUERY, readPage } from '../../kernel/validation/paging.ts';
+import { PAGE_QUERY, parsePage } from '../../kernel/validation/paging.ts';
 import { AppointmentsQuery, DIARY_QUERY, OutcomeBody } from './lifecycle.schema.ts';
 import { restoreAppointment, setOutcome } from './lifecycle.ts';
 import { listAppointments, listDiary, readAppointment } from './reads.ts';
@@ -16,7 +16,7 @@ const params = { caseId: 'case', appointmentID: 'appointment' };
 const DiaryQuery = Type.Object({ ...DIARY_QUERY, ...PAGE_QUERY });
 
 export function appointmentLifeRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'listCaseAppointments',
     method: 'GET',
     path: list,
@@ -32,7 +32,7 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
       listAppointments(context, caseId, readForm(AppointmentsQuery, request.query)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'listAdviserAppointments',
     method: 'GET',
     path: '/appointments',
@@ -47,13 +47,13 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     response: Type.Array(Appointment),
     handle: async (context, _params, _form, request) => {
       const query = readForm(DiaryQuery, request.query);
-      const page = readPage(query);
+      const page = parsePage(query);
       const { json, total } = await listDiary(context, query, page);
       return { json, headers: pageHeaders(request.url, page, total) };
     },
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'readAppointment',
     method: 'GET',
     path: one,
@@ -71,7 +71,7 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     handle: (context, { caseId, appointmentID }) => readAppointment(context, caseId, appointmentID),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'restoreAppointment',
     method: 'POST',
     path: `${one}/restore`,
@@ -86,7 +86,7 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     handle: (context, { caseId, appointmentID }) => restoreAppointment(context, caseId, appointmentID),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'setAppointmentOutcome',
     method: 'PATCH',
     path: `${one}/outcome`,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { flag, optional, text, time } from '../../kernel/validation/schema-types.ts';
+import { booleanFlag, optional, text, time } from '../../kernel/validation/schema-types.ts';
 
 const range = {
   from: Type.Optional(time({ description: 'Starts at this time or later.', examples: ['2026-03-29 00:00:00'] })),
@@ -27,9 +27,11 @@ export type AppointmentsQuery = Static<typeof AppointmentsQuery>;
 export const DIARY_QUERY = { adviser_email: adviserEmail, ...range };
 
 export const OutcomeBody = Type.Object({
-  attended: optional(flag({ description: 'Whether the client attended; not before the start.' })),
+  attended: optional(booleanFlag({ description: 'Whether the client attended; not before the start.' })),
   cancelled: optional(
-    flag({ description: 'True withdraws every message that has not gone out; false places the reminders anew.' }),
+    booleanFlag({
+      description: 'True withdraws every message that has not gone out; false places the reminders anew.',
+    }),
   ),
   type: optional(text({ maxLength: 100, description: 'A word of your own.', examples: ['review'] })),
 });

@@ -1,6 +1,6 @@
-import { json, longStatement, statement } from '../../kernel/sql/statement.ts';
-import { change, foundAppointment } from './versioned-update.sql.ts';
+import { jsonObject, longStatement, statement } from '../../kernel/sql/statement.ts';
 import { storedWords, whole } from './projection.sql.ts';
+import { change, foundAppointment } from './versioned-update.sql.ts';
 
 /** $1 company, $2 case, $3 id, $4 zone */
 export const readAppointment = statement(
@@ -52,7 +52,7 @@ export const listDiary = longStatement(
 /** $1 company, $2 case, $3 id. A deleted one is found too. */
 export const findInAnyState = statement(
   'appointments.find_any',
-  `SELECT ${json(foundAppointment())}::text
+  `SELECT ${jsonObject(foundAppointment())}::text
      FROM appointments a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3`,
 );
 

@@ -1,9 +1,9 @@
 import type { Company } from '../../kernel/context.ts';
 import { newId } from '../../kernel/ids.ts';
-import { plainArray } from '../../kernel/sql/statement.ts';
+import { pgArrayLiteral } from '../../kernel/sql/statement.ts';
 import { type Instant, toSql } from '../../kernel/time/time.ts';
-import type { Part } from './side-effects.sql.ts';
 import { isDayBefore, reminderTime } from './reminder-time.ts';
+import type { Part } from './side-effects.sql.ts';
 
 /**
  * What a create or an update means for the messages of an appointment. Pure: how far a message is when it is written, only
@@ -104,15 +104,15 @@ export const NO_MESSAGES: MessagePlan = { place: [], withdraw: [] };
 /** What is placed, in the order of the parameters of a booking. */
 export const messageColumns = ({ place }: MessagePlan): unknown[] => {
   const [ids, channels, ...rest] = placedColumns(place);
-  return [ids, channels, plainArray(place.map(({ kind }) => kind)), ...rest];
+  return [ids, channels, pgArrayLiteral(place.map(({ kind }) => kind)), ...rest];
 };
 
 const placedColumns = (place: Message[]): unknown[] => [
-  plainArray(place.map(() => newId())),
-  plainArray(place.map(({ channel }) => channel)),
-  plainArray(place.map(({ state }) => state)),
-  plainArray(place.map(({ due }) => toSql(due))),
-  plainArray(place.map(({ dayBefore }) => dayBefore)),
+  pgArrayLiteral(place.map(() => newId())),
+  pgArrayLiteral(place.map(({ channel }) => channel)),
+  pgArrayLiteral(place.map(({ state }) => state)),
+  pgArrayLiteral(place.map(({ due }) => toSql(due))),
+  pgArrayLiteral(place.map(({ dayBefore }) => dayBefore)),
 ];
 
 /** Channel, kind, state, whether it is for the day before, whether for the start that is to be, whether it was sent again by hand. */
@@ -155,7 +155,7 @@ export function partsOf(plan: MessagePlan, stored: StoredMessage[]): Map<Part, u
   const parts = new Map<Part, unknown[]>();
   if (withdraw.length > 0) {
     const columns = (['channel', 'kind', 'state'] as const).map((field) =>
-      plainArray(withdraw.map((one) => one[field])),
+      pgArrayLiteral(withdraw.map((one) => one[field])),
     );
     parts.set('withdrawn', columns);
   }

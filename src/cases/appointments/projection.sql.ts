@@ -1,4 +1,4 @@
-import { iso, json, wall } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject, wallTime } from '../../kernel/sql/statement.ts';
 import { ofAppointment } from './messages/calendar-recipients.sql.ts';
 
 /** The parts of an appointment `a` with the words `w` for its messages that the answers are made of. */
@@ -42,8 +42,8 @@ export const storedWords = (...written: string[]) =>
 const common = (zone: string) => ({
   id: 'a.id',
   customer_case_id: 'a.case_id',
-  start_time: iso('a.start_at'),
-  end_time: wall('a.end_at', zone),
+  start_time: isoTime('a.start_at'),
+  end_time: wallTime('a.end_at', zone),
   email_confirmation: 'w.email_confirmation',
   email_notification: 'w.email_notification',
   email_day_before: 'w.email_day_before',
@@ -53,25 +53,25 @@ const common = (zone: string) => ({
   sms_day_before: 'w.sms_day_before',
   notes: 'a.notes',
   location: 'a.location',
-  created_at: iso('a.created_at'),
-  updated_at: iso('a.updated_at'),
+  created_at: isoTime('a.created_at'),
+  updated_at: isoTime('a.updated_at'),
 });
 
 export const created = (zone: string) =>
-  json({ ...common(zone), adviser_email: 'a.adviser_email', email_recipient: 'a.email_recipient' });
+  jsonObject({ ...common(zone), adviser_email: 'a.adviser_email', email_recipient: 'a.email_recipient' });
 
 const updatedFields = (zone: string) => ({
   ...common(zone),
   type: 'a.type',
   attended: 'a.attended',
   cancelled: 'a.cancelled',
-  deleted_at: iso('a.deleted_at'),
+  deleted_at: isoTime('a.deleted_at'),
   email_recipient: `coalesce(a.email_recipient, '')`,
   video_id: 'a.video_id',
   join_url: 'a.join_url',
 });
 
-export const updated = (zone: string) => json(updatedFields(zone));
+export const updated = (zone: string) => jsonObject(updatedFields(zone));
 
 /** The record as the additional operations give it. */
-export const whole = (zone: string) => json({ ...updatedFields(zone), adviser_email: 'a.adviser_email' });
+export const whole = (zone: string) => jsonObject({ ...updatedFields(zone), adviser_email: 'a.adviser_email' });

@@ -1,15 +1,15 @@
 import type { Context } from '../../kernel/context.ts';
 import { InvalidValue, invalidRequest, notFound } from '../../kernel/errors.ts';
+import { parseTime, toSql } from '../../kernel/time/time.ts';
+import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { Page, PageOfJson } from '../../kernel/validation/paging.ts';
-import { parseTime, toSql } from '../../kernel/time/time.ts';
-import { zoneMark } from '../../kernel/time/wall-time-placeholders.ts';
 import { requireCase } from '../case.ts';
 import type { AppointmentsQuery } from './lifecycle.schema.ts';
 import * as sql from './lifecycle.sql.ts';
 
 export async function readAppointment({ db, company }: Context, caseId: string, id: string): Promise<string> {
-  const record = await db.json(sql.readAppointment, [company.id, caseId, id, zoneMark(company.timeZone)]);
+  const record = await db.queryJson(sql.readAppointment, [company.id, caseId, id, zonePlaceholder(company.timeZone)]);
   if (record === undefined) throw notFound('appointment');
   return record;
 }
@@ -24,7 +24,13 @@ export async function listAppointments(
   const email = readAdviser(query);
   const list =
     query.ok &&
-    (await db.json(sql.listAppointments, [company.id, caseId, zoneMark(company.timeZone), ...range, email]));
+    (await db.queryJson(sql.listAppointments, [
+      company.id,
+      caseId,
+      zonePlaceholder(company.timeZone),
+      ...range,
+      email,
+    ]));
   if (list) return list;
   await requireCase(context, caseId);
   query.check();
@@ -37,8 +43,8 @@ export async function listDiary(context: Context, query: Form<AppointmentsQuery>
   const range = readRange(context, query);
   const email = readAdviser(query);
   query.check();
-  const values = [company.id, email, zoneMark(company.timeZone), ...range, page.limit, page.offset];
-  const found = await db.first<PageOfJson>(sql.listDiary, values);
+  const values = [company.id, email, zonePlaceholder(company.timeZone), ...range, page.limit, page.offset];
+  const found = await db.queryFirst<PageOfJson>(sql.listDiary, values);
   if (!found) throw unknownAdviser();
   return found;
 }

@@ -17,7 +17,7 @@ export function reminderTime(start: Instant, now: Instant, zone: string, leadDay
 function daysBefore(start: Instant, zone: string, days: number): Instant {
   const from = epochSeconds(start);
   const clock = zoneOf(zone);
-  const second = clock.secondOf(clock.wallAt(from) - days * DAY);
+  const second = clock.toEpoch(clock.toWall(from) - days * DAY);
   return second === undefined
     ? start.toZonedDateTimeISO(zone).subtract({ days }).toInstant()
     : Temporal.Instant.fromEpochNanoseconds(start.epochNanoseconds - BigInt(from - second) * 1_000_000_000n);
@@ -25,7 +25,7 @@ function daysBefore(start: Instant, zone: string, days: number): Instant {
 
 /** Whether the day on the company's calendar is the one before that of the start. */
 export function isDayBefore(due: Instant, start: Instant, zone: string): boolean {
-  const day = (time: Instant) => Math.floor(zoneOf(zone).wallAt(epochSeconds(time)) / DAY);
+  const day = (time: Instant) => Math.floor(zoneOf(zone).toWall(epochSeconds(time)) / DAY);
   return day(due) === day(start) - 1;
 }
 

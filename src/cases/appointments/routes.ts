@@ -1,13 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Deleted } from '../../kernel/validation/schema-types.ts';
-import {
-  AppointmentCreated,
-  AppointmentUpdated,
-  CreateAppointmentBody,
-  UpdateAppointmentBody,
-} from './schema.ts';
+import { AppointmentCreated, AppointmentUpdated, CreateAppointmentBody, UpdateAppointmentBody } from './schema.ts';
 import { createAppointment, deleteAppointment, updateAppointment } from './writes.ts';
 
 const tag = 'Appointments';
@@ -16,7 +11,7 @@ const one = `${list}/{appointmentID}`;
 const params = { caseId: 'case', appointmentID: 'appointment' };
 
 export function appointmentRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'createCaseAppointment',
     method: 'POST',
     path: list,
@@ -32,7 +27,7 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
     handle: (context, { caseId }, form) => createAppointment(context, caseId, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'updateCaseAppointment',
     method: 'PATCH',
     path: one,
@@ -48,7 +43,7 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
     handle: (context, { caseId, appointmentID }, form) => updateAppointment(context, caseId, appointmentID, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'deleteCaseAppointment',
     method: 'DELETE',
     path: one,
@@ -62,7 +57,7 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
   });
 
   // The specification names POST for both of the operations above: the body tells them apart.
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'updateOrDeleteCaseAppointment',
     method: 'POST',
     path: one,
@@ -75,7 +70,7 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
     bodyOptional: true,
     response: Type.Union([AppointmentUpdated, Deleted]),
     handle: (context, { caseId, appointmentID }, form) =>
-      form.absent
+      form.bodyMissing
         ? deleteAppointment(context, caseId, appointmentID)
         : updateAppointment(context, caseId, appointmentID, form),
   });

@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { flag, instantOut, LONG, nullable, optional, text, time, wallOut } from '../../kernel/validation/schema-types.ts';
+import {
+  booleanFlag,
+  instant,
+  MAX_LONG_TEXT,
+  nullable,
+  optional,
+  text,
+  time,
+  wallTime,
+} from '../../kernel/validation/schema-types.ts';
 
 const startTime = time({
   description: 'Wall time of the company, or ISO 8601 with a zone.',
@@ -8,8 +17,8 @@ const startTime = time({
 const endTime = time({ description: 'Later than start_time.', examples: ['2026-03-29 15:30:00'] });
 
 const choices = {
-  email_confirmation: optional(flag({ description: 'Sends a booking confirmation to email_recipient.' })),
-  email_notification: optional(flag({ description: 'Sends a reminder to email_recipient.' })),
+  email_confirmation: optional(booleanFlag({ description: 'Sends a booking confirmation to email_recipient.' })),
+  email_notification: optional(booleanFlag({ description: 'Sends a reminder to email_recipient.' })),
   email_recipient: optional(
     text({
       maxLength: 254,
@@ -17,8 +26,8 @@ const choices = {
       examples: ['john.smith@client.example'],
     }),
   ),
-  sms_confirmation: optional(flag({ description: 'Sends a booking confirmation to sms_recipient.' })),
-  sms_notification: optional(flag({ description: 'Sends a reminder to sms_recipient.' })),
+  sms_confirmation: optional(booleanFlag({ description: 'Sends a booking confirmation to sms_recipient.' })),
+  sms_notification: optional(booleanFlag({ description: 'Sends a reminder to sms_recipient.' })),
   sms_recipient: optional(
     text({
       maxLength: 100,
@@ -26,9 +35,9 @@ const choices = {
       examples: ['07400 123456'],
     }),
   ),
-  notes: optional(text({ maxLength: LONG })),
+  notes: optional(text({ maxLength: MAX_LONG_TEXT })),
   location: optional(
-    text({ maxLength: LONG, description: 'Added to the messages.', examples: ['1 High Street, Anytown'] }),
+    text({ maxLength: MAX_LONG_TEXT, description: 'Added to the messages.', examples: ['1 High Street, Anytown'] }),
   ),
 };
 
@@ -42,7 +51,7 @@ export const CreateAppointmentBody = Type.Object({
   end_time: endTime,
   ...choices,
   video_meeting: optional(
-    flag({ description: 'Makes a video-meeting link, provided the adviser has connected an account.' }),
+    booleanFlag({ description: 'Makes a video-meeting link, provided the adviser has connected an account.' }),
   ),
 });
 export type CreateAppointmentBody = Static<typeof CreateAppointmentBody>;
@@ -66,8 +75,8 @@ const dayBefore = zeroOrOne('1 when the reminder is due on the day before, else 
 const common = {
   id: Type.String(),
   customer_case_id: Type.String(),
-  start_time: instantOut(),
-  end_time: wallOut({ description: 'Wall time of the company.' }),
+  start_time: instant(),
+  end_time: wallTime({ description: 'Wall time of the company.' }),
   email_confirmation: word('Booking confirmation by email'),
   email_notification: word('Reminder by email'),
   email_day_before: dayBefore,
@@ -77,8 +86,8 @@ const common = {
   sms_day_before: dayBefore,
   notes: nullable(Type.String()),
   location: nullable(Type.String()),
-  created_at: instantOut(),
-  updated_at: instantOut(),
+  created_at: instant(),
+  updated_at: instant(),
 };
 
 export const AppointmentCreated = Type.Object(
@@ -91,7 +100,7 @@ const updated = {
   type: nullable(Type.String()),
   attended: zeroOrOne('1 when the client attended, else 0.'),
   cancelled: zeroOrOne('1 when the appointment was cancelled, else 0.'),
-  deleted_at: nullable(instantOut()),
+  deleted_at: nullable(instant()),
   email_recipient: Type.String({ description: 'Empty when there is none.' }),
   video_id: nullable(Type.String()),
   join_url: nullable(Type.String()),

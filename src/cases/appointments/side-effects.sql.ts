@@ -1,6 +1,6 @@
-import { calendars, ofAppointment } from './messages/calendar-recipients.sql.ts';
-import { messageLog } from './messages/audit.sql.ts';
 import { followAppointments } from './meetings/desired-state.sql.ts';
+import { messageLog } from './messages/audit.sql.ts';
+import { calendars, ofAppointment } from './messages/calendar-recipients.sql.ts';
 
 export const PLACED = ['uuid[]', 'text[]', 'text[]', 'text[]', 'timestamptz[]', 'boolean[]'];
 /** The message arrays, one element per message, from parameter `first` on. */

@@ -1,16 +1,16 @@
 import { forSeveral, type GivenChange, ONE, type Texts } from '../../kernel/sql/batch-statement.ts';
-import { inParts } from '../../kernel/sql/statement.ts';
-import { ofAppointment } from './messages/calendar-recipients.sql.ts';
+import { statementVariants } from '../../kernel/sql/statement.ts';
 import { appointmentLog } from './audit.sql.ts';
-import { PARTS, type Part } from './side-effects.sql.ts';
+import { ofAppointment } from './messages/calendar-recipients.sql.ts';
 import { givenWords, storedWords, WORDS } from './projection.sql.ts';
+import { PARTS, type Part } from './side-effects.sql.ts';
 
 /**
  * What is decided on: the appointment with its version, and all that its messages depend on. `start` is the one that it is
  * to have.
  */
 export const foundAppointment = (start = 'a.start_at') => ({
-  was: appointmentLog.kept,
+  was: appointmentLog.snapshot,
   // One that is no longer wished for may still have to be taken down.
   has_meeting: `EXISTS (SELECT 1 FROM meetings g WHERE ${ofAppointment('g')})`,
   // From the oldest to the newest, each in a few words: see `StoredMessage`.
@@ -37,7 +37,8 @@ type Change = {
  * read, $5 now, $6 zone, $7 origin, $8 what was read, from $9 on what `set` takes, then what each of the parts takes. `meets`:
  * whether a meeting has to be made or told of it, on the row as it was. Nothing where another change came between.
  */
-export const change = (name: string, options: Change) => inParts<Part>(name, (parts) => changeText(options, parts));
+export const change = (name: string, options: Change) =>
+  statementVariants<Part>(name, (parts) => changeText(options, parts));
 
 const COMMON = ['uuid', 'uuid', 'uuid', 'int', 'timestamptz', 'text', 'text', 'text'];
 
@@ -59,7 +60,7 @@ function changeText({ verb, set, takes, meets, where, answer }: Change, parts: r
   const pending = parts.includes('meeting')
     ? `, meeting_pending = a.video_meeting AND ${meets} OR a.meeting_pending AND NOT ${meetingFailed}`
     : '';
-  const text = (given: GivenChange) => `WITH ${appointmentLog.change({
+  const text = (given: GivenChange) => `WITH ${appointmentLog.auditedUpdate({
     verb,
     set: `${set}${pending}`,
     where,

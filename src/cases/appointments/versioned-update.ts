@@ -1,8 +1,8 @@
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
-import { isSoon, noticeDueWork } from '../../kernel/jobs/notify-workers.ts';
-import { originOf } from '../../kernel/audit/audit-log.ts';
+import { isImminent, notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { type Instant, toSql } from '../../kernel/time/time.ts';
-import { zoneMark } from '../../kernel/time/wall-time-placeholders.ts';
+import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import { type Appointment, type MessagePlan, partsOf, type StoredMessage } from './message-plan.ts';
 import type { Part } from './side-effects.sql.ts';
 
@@ -58,7 +58,7 @@ export function changeOf(
   const parts = partsOf(plan, found.messages);
   if (found.has_meeting) parts.set('meeting', []);
   const { version } = found.was.appointments;
-  const common = [company.id, caseId, id, version, toSql(now), zoneMark(company.timeZone), originOf(context)];
+  const common = [company.id, caseId, id, version, toSql(now), zonePlaceholder(company.timeZone), auditOrigin(context)];
   const values = [...common, JSON.stringify(found.was), ...set];
   for (const parameters of parts.values()) values.push(...parameters);
   return { parts: [...parts.keys()], values };
@@ -66,5 +66,5 @@ export function changeOf(
 
 /** Tells the workers where something of the plan is due soon, or where a meeting may have to follow. */
 export function notice({ db }: Context, { place }: MessagePlan, now: Instant, meets: boolean): void {
-  if (meets || place.some(({ state, due }) => state === 'scheduled' && isSoon(due, now))) noticeDueWork(db);
+  if (meets || place.some(({ state, due }) => state === 'scheduled' && isImminent(due, now))) notifyWorkers(db);
 }

@@ -1,10 +1,10 @@
 import { forSeveral } from '../../kernel/sql/batch-statement.ts';
-import { inParts, iso, json, statement } from '../../kernel/sql/statement.ts';
-import { followAppointments } from './meetings/desired-state.sql.ts';
-import { change, foundAppointment } from './versioned-update.sql.ts';
+import { isoTime, jsonObject, statement, statementVariants } from '../../kernel/sql/statement.ts';
 import { appointmentLog } from './audit.sql.ts';
-import { callOff, MESSAGE_COLUMNS, PLACED, placed } from './side-effects.sql.ts';
+import { followAppointments } from './meetings/desired-state.sql.ts';
 import { created, givenWords, updated, WORDS } from './projection.sql.ts';
+import { callOff, MESSAGE_COLUMNS, PLACED, placed } from './side-effects.sql.ts';
+import { change, foundAppointment } from './versioned-update.sql.ts';
 
 const adviserId = `(SELECT d.id, d.video_provider FROM advisers d
   WHERE d.company_id = $1 AND lower(d.email) = lower($4) AND d.active AND d.removed_at IS NULL)`;
@@ -28,7 +28,7 @@ const CREATED = [
  * wanted, $11 notes, $12 location, $13 video meeting, $14 now, $15 zone, $16… the messages, $22 origin, $23… the words
  * for the messages. Nothing where the adviser or the recipient is unknown.
  */
-export const insertAppointment = inParts<'recipient' | 'meeting'>('appointments.insert', (parts) => {
+export const insertAppointment = statementVariants<'recipient' | 'meeting'>('appointments.insert', (parts) => {
   const meeting = parts.includes('meeting');
   return forSeveral(
     'a',
@@ -63,7 +63,7 @@ export const judgeAppointment = statement(
  * $1 company, $2 case, $3 id, $4 the start that is to be, or null where it stays, $5 the email recipient that is to be,
  * where there is one.
  */
-export const findAppointment = inParts<'recipient'>('appointments.find', (parts) => {
+export const findAppointment = statementVariants<'recipient'>('appointments.find', (parts) => {
   const named = parts.includes('recipient');
   const found = foundAppointment('coalesce($4, a.start_at)');
   return forSeveral(
@@ -73,7 +73,7 @@ export const findAppointment = inParts<'recipient'>('appointments.find', (parts)
       whose,
       here,
       from,
-    }) => `SELECT ${whose}${here(json(named ? { ...found, recipient_known: isCustomer('$5') } : found))}::text
+    }) => `SELECT ${whose}${here(jsonObject(named ? { ...found, recipient_known: isCustomer('$5') } : found))}::text
       FROM ${from && `${from}, `}appointments a
      WHERE ${here('a.company_id = $1 AND a.case_id = $2 AND a.id = $3')} AND a.deleted_at IS NULL`,
   );
@@ -100,7 +100,7 @@ export const deleteAppointment = statement(
   forSeveral(
     'a',
     ['uuid', 'uuid', 'uuid', 'timestamptz', 'uuid', 'text'],
-    (given) => `WITH ${appointmentLog.change({
+    (given) => `WITH ${appointmentLog.auditedUpdate({
       verb: 'deleted',
       set: 'deleted_at = $4',
       where: 'a.deleted_at IS NULL',
@@ -117,6 +117,6 @@ export const deleteAppointment = statement(
      ), g AS (
        ${given.behind(followAppointments('$4'))}
      )
-     SELECT ${given.whose}${json({ id: 'a.id', deleted_at: iso('a.deleted_at') })}::text FROM a`,
+     SELECT ${given.whose}${jsonObject({ id: 'a.id', deleted_at: isoTime('a.deleted_at') })}::text FROM a`,
   ),
 );

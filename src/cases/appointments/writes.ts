@@ -1,23 +1,16 @@
-import { requirePhone } from '../../kernel/validation/contact.ts';
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
-import { noticeDueWork } from '../../kernel/jobs/notify-workers.ts';
+import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
 import { newId } from '../../kernel/ids.ts';
-import { originOf } from '../../kernel/audit/audit-log.ts';
+import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time/time.ts';
-import { untilWritten } from '../../kernel/database/optimistic-retry.ts';
-import { zoneMark } from '../../kernel/time/wall-time-placeholders.ts';
-import { appointmentOf, changeOf, type FoundAppointment, notice } from './versioned-update.ts';
-import {
-  type Appointment,
-  type Asked,
-  type Channel,
-  messageColumns,
-  planMessages,
-  wordsOf,
-} from './message-plan.ts';
+import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
+import { requirePhone } from '../../kernel/validation/contact.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import { type Appointment, type Asked, type Channel, messageColumns, planMessages, wordsOf } from './message-plan.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './schema.ts';
+import { appointmentOf, changeOf, type FoundAppointment, notice } from './versioned-update.ts';
 import * as sql from './writes.sql.ts';
 
 export async function createAppointment(
@@ -46,7 +39,7 @@ export async function createAppointment(
       appointment.recipient.email !== null && 'recipient',
       body.video_meeting === true && 'meeting',
     ]);
-    const record = await db.json(statement, [
+    const record = await db.queryJson(statement, [
       company.id,
       caseId,
       newId(),
@@ -56,15 +49,15 @@ export async function createAppointment(
       body.location ?? null,
       body.video_meeting ?? false,
       toSql(now),
-      zoneMark(company.timeZone),
+      zonePlaceholder(company.timeZone),
       ...messageColumns(plan),
-      originOf(context),
+      auditOrigin(context),
       ...wordsOf(plan),
     ]);
     if (record) notice(context, plan, now, body.video_meeting ?? false);
     return record;
   };
-  return untilWritten(book, () => judge(context, caseId, form));
+  return retryOnConflict(book, () => judge(context, caseId, form));
 }
 
 /** Read, decide, and write onto the version that was read; where another update came between, once more. */
@@ -79,8 +72,8 @@ export async function updateAppointment(
   const times = readTimes(context, form);
   checkPhone(context, form);
   const asked = readAsked(form);
-  const newRecipient = form.faulty('email_recipient') ? null : body.email_recipient || null;
-  return untilWritten(async () => {
+  const newRecipient = form.hasFault('email_recipient') ? null : body.email_recipient || null;
+  return retryOnConflict(async () => {
     const found = await findAppointment(context, caseId, id, times.start, newRecipient);
     const row = found.was.appointments;
     const before = appointmentOf(row);
@@ -98,7 +91,7 @@ export async function updateAppointment(
       cancelled: before.cancelled,
     };
     requireOrder(form, after.start, after.end);
-    if (found.recipient_known === false) form.fault('email_recipient', ...UNKNOWN_RECIPIENT);
+    if (found.recipient_known === false) form.addFault('email_recipient', ...UNKNOWN_RECIPIENT);
     form.check();
     const now = clock();
     const plan = planMessages(after, before, asked, now, company);
@@ -107,7 +100,7 @@ export async function updateAppointment(
       body.notes === undefined ? row.notes : body.notes,
       body.location === undefined ? row.location : body.location,
     ]);
-    const record = await db.json(sql.updateAppointment(parts), values);
+    const record = await db.queryJson(sql.updateAppointment(parts), values);
     if (record) notice(context, plan, now, row.video_meeting);
     return record;
   });
@@ -115,13 +108,13 @@ export async function updateAppointment(
 
 export async function deleteAppointment(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
-  const record = await untilWritten(
-    () => db.json(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId(), originOf(context)]),
+  const record = await retryOnConflict(
+    () => db.queryJson(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId(), auditOrigin(context)]),
     async () => {
       await findAppointment(context, caseId, id);
     },
   );
-  noticeDueWork(db);
+  notifyWorkers(db);
   return record;
 }
 
@@ -134,7 +127,7 @@ async function findAppointment(
 ): Promise<FoundAppointment> {
   const start = newStart && toSql(newStart);
   const values = [company.id, caseId, id, start, ...(newRecipient === null ? [] : [newRecipient])];
-  const row = await db.json(sql.findAppointment([newRecipient !== null && 'recipient']), values);
+  const row = await db.queryJson(sql.findAppointment([newRecipient !== null && 'recipient']), values);
   if (row === undefined) throw notFound('appointment');
   return JSON.parse(row);
 }
@@ -170,10 +163,10 @@ function readAsked(form: Form<Body>): Record<Channel, Asked> {
 
 /** The fault is that of the time which was sent; of the end where both were. */
 function requireOrder(form: Form<Body>, start: Instant | undefined, end: Instant | undefined): void {
-  if (form.faulty('start_time') || form.faulty('end_time')) return;
+  if (form.hasFault('start_time') || form.hasFault('end_time')) return;
   if (!start || !end || Temporal.Instant.compare(end, start) > 0) return;
-  form.fault(
-    form.sent('end_time') ? 'end_time' : 'start_time',
+  form.addFault(
+    form.has('end_time') ? 'end_time' : 'start_time',
     'not_after_start',
     'end_time must be later than start_time',
   );
@@ -186,16 +179,16 @@ function checkPhone({ company }: Context, form: Form<Body>): void {
 /** Nothing was booked: throws the reason, or returns where another change came between and it can be tried again. */
 async function judge({ db, company }: Context, caseId: string, form: Form<CreateAppointmentBody>): Promise<void> {
   const { adviser_email, email_recipient } = form.body;
-  const judged = await db.first<{ adviser: boolean; recipient: boolean }>(sql.judgeAppointment, [
+  const judged = await db.queryFirst<{ adviser: boolean; recipient: boolean }>(sql.judgeAppointment, [
     company.id,
     caseId,
-    form.faulty('adviser_email') ? null : adviser_email,
-    form.faulty('email_recipient') ? null : email_recipient || null,
+    form.hasFault('adviser_email') ? null : adviser_email,
+    form.hasFault('email_recipient') ? null : email_recipient || null,
   ]);
   if (!judged) throw notFound('case');
-  if (!judged.adviser && !form.faulty('adviser_email')) {
-    form.fault('adviser_email', 'unknown', 'is not the email of an adviser of this company');
+  if (!judged.adviser && !form.hasFault('adviser_email')) {
+    form.addFault('adviser_email', 'unknown', 'is not the email of an adviser of this company');
   }
-  if (!judged.recipient) form.fault('email_recipient', ...UNKNOWN_RECIPIENT);
+  if (!judged.recipient) form.addFault('email_recipient', ...UNKNOWN_RECIPIENT);
   form.check();
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Deleted } from '../../kernel/validation/schema-types.ts';
 import { InteractionElement } from './schema.ts';
 import { deleteInteraction, readInteraction, restoreInteraction } from './writes.ts';
@@ -9,7 +9,7 @@ const one = '/cases/{caseId}/interactions/{interactionId}';
 const params = { caseId: 'case', interactionId: 'interaction' };
 
 export function interactionLifeRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'readInteraction',
     method: 'GET',
     path: one,
@@ -27,7 +27,7 @@ export function interactionLifeRoutes(app: FastifyInstance, services: Services):
     handle: (context, { caseId, interactionId }) => readInteraction(context, caseId, interactionId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'deleteInteraction',
     method: 'DELETE',
     path: one,
@@ -41,7 +41,7 @@ export function interactionLifeRoutes(app: FastifyInstance, services: Services):
     handle: (context, { caseId, interactionId }) => deleteInteraction(context, caseId, interactionId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'restoreInteraction',
     method: 'POST',
     path: `${one}/restore`,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerListed } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
 import { InteractionBody, InteractionList, InteractionQuery, InteractionRecord } from './schema.ts';
@@ -10,7 +10,7 @@ const list = '/cases/{caseId}/interactions';
 const one = `${list}/{interactionId}`;
 
 export function interactionRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'getCaseInteractions',
     method: 'GET',
     path: list,
@@ -25,7 +25,7 @@ export function interactionRoutes(app: FastifyInstance, services: Services): voi
       answerListed(request, listInteractions(context, caseId, readForm(InteractionQuery, request.query))),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'createCaseInteraction',
     method: 'POST',
     path: list,
@@ -39,7 +39,7 @@ export function interactionRoutes(app: FastifyInstance, services: Services): voi
     handle: (context, { caseId }, form) => createInteraction(context, caseId, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'updateCaseInteraction',
     method: 'PATCH',
     path: one,

@@ -1,6 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
-import { instantOut, nullable, optional, queryFlag, text, time, uuid, wallOut } from '../../kernel/validation/schema-types.ts';
+import {
+  instant,
+  nullable,
+  optional,
+  queryFlag,
+  text,
+  time,
+  uuid,
+  wallTime,
+} from '../../kernel/validation/schema-types.ts';
 
 export const INTERACTION_TYPES = [
   'phone',
@@ -51,12 +60,12 @@ const common = {
   customer_case_id: uuid(),
 };
 
-export const InteractionRecord = Type.Object({ ...common, when: instantOut() }, { additionalProperties: false });
+export const InteractionRecord = Type.Object({ ...common, when: instant() }, { additionalProperties: false });
 
 export const InteractionElement = Type.Object(
   {
     ...common,
-    when: wallOut({ description: 'Wall time of the company.' }),
+    when: wallTime({ description: 'Wall time of the company.' }),
     icon: Type.String({ description: 'Display icon name.', examples: ['phone'] }),
     formatted_type: Type.String({ description: 'Display form of type.', examples: ['Phone'] }),
   },

@@ -1,19 +1,28 @@
-import { rowLog } from '../../kernel/audit/row-audit-log.ts';
+import { rowAuditLog } from '../../kernel/audit/row-audit-log.ts';
 import { forSeveral } from '../../kernel/sql/batch-statement.ts';
-import { iso, json, jsonText, orNull, plain, statement, text, wall } from '../../kernel/sql/statement.ts';
+import {
+  isoTime,
+  jsonObject,
+  jsonObjectText,
+  jsonString,
+  jsonUnescaped,
+  nullable,
+  statement,
+  wallTime,
+} from '../../kernel/sql/statement.ts';
 import { caseLists } from '../list.sql.ts';
 
 const common = {
-  id: plain('i.id'),
-  type: plain('i.type'),
-  notes: text('i.notes'),
-  sender: orNull(text('i.sender')),
-  recipient: text('i.recipient'),
-  customer_case_id: plain('i.case_id'),
+  id: jsonUnescaped('i.id'),
+  type: jsonUnescaped('i.type'),
+  notes: jsonString('i.notes'),
+  sender: nullable(jsonString('i.sender')),
+  recipient: jsonString('i.recipient'),
+  customer_case_id: jsonUnescaped('i.case_id'),
 };
-const record = json({ ...common, when: iso('i.happened_at') });
+const record = jsonObject({ ...common, when: isoTime('i.happened_at') });
 
-export const interactionLog = rowLog({
+export const interactionLog = rowAuditLog({
   record: 'interaction',
   verbs: ['created', 'updated', 'deleted', 'restored'],
   path: '/cases/{caseId}/interactions/{interactionId}',
@@ -22,12 +31,12 @@ export const interactionLog = rowLog({
   table: 'interactions',
   as: 'i',
   image: () =>
-    json({
+    jsonObject({
       ...common,
-      when: iso('i.happened_at'),
-      created_at: iso('i.created_at'),
-      updated_at: iso('i.updated_at'),
-      deleted_at: iso('i.deleted_at'),
+      when: isoTime('i.happened_at'),
+      created_at: isoTime('i.created_at'),
+      updated_at: isoTime('i.updated_at'),
+      deleted_at: isoTime('i.deleted_at'),
     }),
 });
 
@@ -35,11 +44,11 @@ const icons = `(VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email
   ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
   ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other')) AS d (type, icon, formatted_type)`;
 const element = (zone: string) =>
-  jsonText({
+  jsonObjectText({
     ...common,
-    when: plain(wall('i.happened_at', zone)),
-    icon: plain('d.icon'),
-    formatted_type: plain('d.formatted_type'),
+    when: jsonUnescaped(wallTime('i.happened_at', zone)),
+    icon: jsonUnescaped('d.icon'),
+    formatted_type: jsonUnescaped('d.formatted_type'),
   });
 
 /** The element's own: zone. Filters: type, from, to, deleted. */
@@ -88,7 +97,7 @@ export const updateInteraction = statement(
   forSeveral(
     'i',
     [...WRITTEN, 'boolean'],
-    (given) => `WITH ${interactionLog.change({
+    (given) => `WITH ${interactionLog.auditedUpdate({
       verb: 'updated',
       set: `type = $4, notes = coalesce($5, i.notes), happened_at = coalesce($6, i.happened_at),
             sender = CASE WHEN $11 THEN $7 ELSE i.sender END, recipient = coalesce($8, i.recipient)`,
@@ -117,20 +126,20 @@ export const readInteraction = statement(
 /** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where another change came between. */
 export const deleteInteraction = statement(
   'interactions.delete',
-  `WITH ${interactionLog.change({
+  `WITH ${interactionLog.auditedUpdate({
     verb: 'deleted',
     set: 'deleted_at = $4',
     where: 'i.deleted_at IS NULL',
     at: '$4',
     origin: '$5',
   })}
-   SELECT ${json({ id: 'i.id', deleted_at: iso('i.deleted_at') })}::text FROM i`,
+   SELECT ${jsonObject({ id: 'i.id', deleted_at: isoTime('i.deleted_at') })}::text FROM i`,
 );
 
 /** $1 company, $2 case, $3 id, $4 zone, $5 now, $6 origin. Nothing where it is not deleted. */
 export const restoreInteraction = statement(
   'interactions.restore',
-  `WITH ${interactionLog.change({
+  `WITH ${interactionLog.auditedUpdate({
     verb: 'restored',
     set: 'deleted_at = NULL',
     where: 'i.deleted_at IS NOT NULL',

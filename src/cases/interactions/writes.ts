@@ -1,12 +1,12 @@
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
-import { notFound, notPossible } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
+import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
+import { invalidState, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { originOf } from '../../kernel/audit/audit-log.ts';
-import { isSet } from '../../kernel/validation/schema-types.ts';
 import { parseTime, toSql } from '../../kernel/time/time.ts';
-import { untilWritten } from '../../kernel/database/optimistic-retry.ts';
-import { zoneMark } from '../../kernel/time/wall-time-placeholders.ts';
+import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import { isTrue } from '../../kernel/validation/schema-types.ts';
 import { requireCase } from '../case.ts';
 import { type Listed, readInstant, readList } from '../list.ts';
 import type { InteractionBody, InteractionQuery } from './schema.ts';
@@ -15,8 +15,11 @@ import * as sql from './writes.sql.ts';
 export function listInteractions(context: Context, caseId: string, query: Form<InteractionQuery>): Promise<Listed> {
   const { type, deleted } = query.body;
   const range = [readInstant(context, query, 'from'), readInstant(context, query, 'to')];
-  const filters = [type, ...range, isSet(deleted) || undefined];
-  return readList(context, caseId, sql.interactionLists, query, { own: [zoneMark(context.company.timeZone)], filters });
+  const filters = [type, ...range, isTrue(deleted) || undefined];
+  return readList(context, caseId, sql.interactionLists, query, {
+    own: [zonePlaceholder(context.company.timeZone)],
+    filters,
+  });
 }
 
 export async function createInteraction(
@@ -32,7 +35,7 @@ export async function createInteraction(
     await requireCase(context, caseId);
     form.check();
   }
-  const record = await db.json(sql.insertInteraction, [
+  const record = await db.queryJson(sql.insertInteraction, [
     company.id,
     caseId,
     newId(),
@@ -42,7 +45,7 @@ export async function createInteraction(
     sender ?? null,
     recipient ?? '',
     toSql(now),
-    originOf(context),
+    auditOrigin(context),
   ]);
   if (record === undefined) throw notFound('case');
   return record;
@@ -59,10 +62,10 @@ export async function updateInteraction(
   const { type, notes, when, sender, recipient } = form.body;
   const now = toSql(clock());
   const moved = readWhen(context, form);
-  return untilWritten(
+  return retryOnConflict(
     async () =>
       form.ok &&
-      db.json(sql.updateInteraction, [
+      db.queryJson(sql.updateInteraction, [
         company.id,
         caseId,
         id,
@@ -72,7 +75,7 @@ export async function updateInteraction(
         sender,
         recipient === null ? '' : recipient,
         now,
-        originOf(context),
+        auditOrigin(context),
         sender !== undefined,
       ]),
     async () => {
@@ -84,33 +87,33 @@ export async function updateInteraction(
 
 /** Throws where there is none, or only a deleted one. */
 async function requireInteraction({ db, company }: Context, caseId: string, id: string): Promise<void> {
-  const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
+  const found = await db.queryFirst<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
   if (!found || found.deleted) throw notFound('interaction');
 }
 
 export async function readInteraction({ db, company }: Context, caseId: string, id: string): Promise<string> {
-  const record = await db.json(sql.readInteraction, [company.id, caseId, id, zoneMark(company.timeZone)]);
+  const record = await db.queryJson(sql.readInteraction, [company.id, caseId, id, zonePlaceholder(company.timeZone)]);
   if (record === undefined) throw notFound('interaction');
   return record;
 }
 
 export async function deleteInteraction(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
-  return untilWritten(
-    () => db.json(sql.deleteInteraction, [company.id, caseId, id, toSql(clock()), originOf(context)]),
+  return retryOnConflict(
+    () => db.queryJson(sql.deleteInteraction, [company.id, caseId, id, toSql(clock()), auditOrigin(context)]),
     () => requireInteraction(context, caseId, id),
   );
 }
 
 export async function restoreInteraction(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
-  const values = [company.id, caseId, id, zoneMark(company.timeZone), toSql(clock()), originOf(context)];
-  return untilWritten(
-    () => db.json(sql.restoreInteraction, values),
+  const values = [company.id, caseId, id, zonePlaceholder(company.timeZone), toSql(clock()), auditOrigin(context)];
+  return retryOnConflict(
+    () => db.queryJson(sql.restoreInteraction, values),
     async () => {
-      const found = await db.first<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
+      const found = await db.queryFirst<{ deleted: boolean }>(sql.findInteraction, [company.id, caseId, id]);
       if (!found) throw notFound('interaction');
-      if (!found.deleted) throw notPossible('deleted_at', 'the interaction is not deleted');
+      if (!found.deleted) throw invalidState('deleted_at', 'the interaction is not deleted');
     },
   );
 }

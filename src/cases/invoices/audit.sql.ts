@@ -1,8 +1,8 @@
-import { rowLog } from '../../kernel/audit/row-audit-log.ts';
+import { rowAuditLog } from '../../kernel/audit/row-audit-log.ts';
 import { image, itemCount, ofInvoice, paymentCount } from './projection.sql.ts';
 
 /** An invoice with its items and payments, which change together with it alone. */
-export const invoiceLog = rowLog({
+export const invoiceLog = rowAuditLog({
   record: 'invoice',
   verbs: [
     'created',

@@ -1,14 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Form, readForm } from '../../kernel/validation/form.ts';
-import {
-  cancelInvoice,
-  cancelItem,
-  readInvoice,
-  reinstateInvoice,
-  reinstateItem,
-  sendInvoice,
-} from './lifecycle.ts';
+import { cancelInvoice, cancelItem, readInvoice, reinstateInvoice, reinstateItem, sendInvoice } from './lifecycle.ts';
 import { Invoice, InvoiceItem, OneInvoiceQuery, SentBody } from './schema.ts';
 
 const tag = 'Additions: invoices';
@@ -19,7 +12,7 @@ const WITH_ALL_ITEMS = readForm(OneInvoiceQuery, { show_cancelled_items: 'true' 
 const itemParams = { ...params, itemId: 'invoice item' };
 
 export function invoiceLifeRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'readInvoice',
     method: 'GET',
     path: one,
@@ -39,7 +32,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
       readInvoice(context, caseId, invoiceId, readForm(OneInvoiceQuery, request.query)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'markInvoiceSent',
     method: 'POST',
     path: `${one}/sent`,
@@ -53,10 +46,10 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     bodyOptional: true,
     response: Invoice,
     handle: (context, { caseId, invoiceId }, form) =>
-      sendInvoice(context, caseId, invoiceId, form.absent ? new Form({}) : form),
+      sendInvoice(context, caseId, invoiceId, form.bodyMissing ? new Form({}) : form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'cancelInvoice',
     method: 'POST',
     path: `${one}/cancel`,
@@ -70,7 +63,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     handle: (context, { caseId, invoiceId }) => cancelInvoice(context, caseId, invoiceId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'reinstateInvoice',
     method: 'POST',
     path: `${one}/reinstate`,
@@ -84,7 +77,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     handle: (context, { caseId, invoiceId }) => reinstateInvoice(context, caseId, invoiceId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'cancelInvoiceItem',
     method: 'POST',
     path: `${item}/cancel`,
@@ -100,7 +93,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     handle: (context, { caseId, invoiceId, itemId }) => cancelItem(context, caseId, invoiceId, itemId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'reinstateInvoiceItem',
     method: 'POST',
     path: `${item}/reinstate`,

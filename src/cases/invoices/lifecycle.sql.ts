@@ -18,7 +18,7 @@ type Verb = Parameters<typeof invoiceLog.entry>[0];
 const change = (name: string, verb: Verb, set: string, possible: string): Statement =>
   statement(
     name,
-    `WITH ${invoiceLog.change({ verb, set, where: possible, at: '$5', origin: '$6' })}
+    `WITH ${invoiceLog.auditedUpdate({ verb, set, where: possible, at: '$5', origin: '$6' })}
      SELECT ${whole('$4')} FROM v, ${standing}, ${items('false')}`,
   );
 
@@ -53,7 +53,7 @@ export const judgeChange = statement(
 const changeItem = (name: string, verb: Verb, cancelledAt: string, possible: string): Statement =>
   statement(
     name,
-    `WITH ${invoiceLog.change({
+    `WITH ${invoiceLog.auditedUpdate({
       verb,
       where: `v.cancelled_at IS NULL AND EXISTS (
         SELECT 1 FROM invoice_items t WHERE ${ofInvoice('t')} AND t.id = $4 AND t.cancelled_at ${possible})`,

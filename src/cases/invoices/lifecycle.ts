@@ -1,12 +1,12 @@
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
-import { notFound, notPossible } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
-import { originOf } from '../../kernel/audit/audit-log.ts';
-import { isSet } from '../../kernel/validation/schema-types.ts';
+import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
+import { invalidState, notFound } from '../../kernel/errors.ts';
 import type { Statement } from '../../kernel/sql/statement.ts';
 import { parsePastTime, toSql } from '../../kernel/time/time.ts';
-import { untilWritten } from '../../kernel/database/optimistic-retry.ts';
-import { zoneMark } from '../../kernel/time/wall-time-placeholders.ts';
+import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import { isTrue } from '../../kernel/validation/schema-types.ts';
 import * as sql from './lifecycle.sql.ts';
 import type { OneInvoiceQuery, SentBody } from './schema.ts';
 
@@ -17,12 +17,12 @@ export async function readInvoice(
   query: Form<OneInvoiceQuery>,
 ): Promise<string> {
   const { db, company } = context;
-  const record = await db.json(sql.readInvoice, [
+  const record = await db.queryJson(sql.readInvoice, [
     company.id,
     caseId,
     id,
-    zoneMark(company.timeZone),
-    isSet(query.body.show_cancelled_items),
+    zonePlaceholder(company.timeZone),
+    isTrue(query.body.show_cancelled_items),
   ]);
   if (record === undefined) throw notFound('invoice');
   query.check();
@@ -34,12 +34,20 @@ export async function sendInvoice(context: Context, caseId: string, id: string, 
   const { db, company, clock } = context;
   const now = clock();
   const sent = form.read('date_sent', form.body.date_sent, (text) => parsePastTime(text, company.timeZone, now)) ?? now;
-  const values = [company.id, caseId, id, zoneMark(company.timeZone), toSql(now), originOf(context), toSql(sent)];
-  return untilWritten(
-    async () => form.ok && db.json(sql.sendInvoice, values),
+  const values = [
+    company.id,
+    caseId,
+    id,
+    zonePlaceholder(company.timeZone),
+    toSql(now),
+    auditOrigin(context),
+    toSql(sent),
+  ];
+  return retryOnConflict(
+    async () => form.ok && db.queryJson(sql.sendInvoice, values),
     async () => {
       const { cancelled } = await judgeChange(context, caseId, id, null);
-      if (cancelled) form.fault('status', 'not_possible', 'a cancelled invoice cannot be sent');
+      if (cancelled) form.addFault('status', 'invalid_state', 'a cancelled invoice cannot be sent');
       form.check();
     },
   );
@@ -66,11 +74,19 @@ function change(
   refusal: (standing: Standing) => string | undefined,
 ): Promise<string> {
   const { db, company, clock } = context;
-  return untilWritten(
-    () => db.json(statement, [company.id, caseId, id, zoneMark(company.timeZone), toSql(clock()), originOf(context)]),
+  return retryOnConflict(
+    () =>
+      db.queryJson(statement, [
+        company.id,
+        caseId,
+        id,
+        zonePlaceholder(company.timeZone),
+        toSql(clock()),
+        auditOrigin(context),
+      ]),
     async () => {
       const reason = refusal(await judgeChange(context, caseId, id, null));
-      if (reason) throw notPossible('status', reason);
+      if (reason) throw invalidState('status', reason);
     },
   );
 }
@@ -82,7 +98,7 @@ export async function judgeChange(
   id: string,
   amount: string | null,
 ): Promise<Standing> {
-  const standing = await db.first<Standing>(sql.judgeChange, [company.id, caseId, id, amount]);
+  const standing = await db.queryFirst<Standing>(sql.judgeChange, [company.id, caseId, id, amount]);
   if (!standing) throw notFound('invoice');
   return standing;
 }
@@ -106,14 +122,14 @@ function changeItem(
   refusal: (cancelled: boolean) => string | undefined,
 ): Promise<string> {
   const { db, company, clock } = context;
-  return untilWritten(
-    () => db.json(statement, [company.id, caseId, invoiceId, id, toSql(clock()), originOf(context)]),
+  return retryOnConflict(
+    () => db.queryJson(statement, [company.id, caseId, invoiceId, id, toSql(clock()), auditOrigin(context)]),
     async () => {
       type Found = { cancelled: boolean; invoice_cancelled: boolean };
-      const found = await db.first<Found>(sql.findItem, [company.id, caseId, invoiceId, id]);
+      const found = await db.queryFirst<Found>(sql.findItem, [company.id, caseId, invoiceId, id]);
       if (!found) throw notFound('invoice item');
       const reason = found.invoice_cancelled ? 'the invoice is cancelled' : refusal(found.cancelled);
-      if (reason) throw notPossible('status', reason);
+      if (reason) throw invalidState('status', reason);
     },
   );
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerListed } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
 import { CreateInvoiceBody, InvoiceList, InvoiceQuery, InvoiceRecord, UpdateInvoiceBody } from './schema.ts';
@@ -10,7 +10,7 @@ const list = '/cases/{caseId}/invoices';
 const one = `${list}/{invoiceId}`;
 
 export function invoiceRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'getCaseInvoices',
     method: 'GET',
     path: list,
@@ -26,7 +26,7 @@ export function invoiceRoutes(app: FastifyInstance, services: Services): void {
       answerListed(request, listInvoices(context, caseId, readForm(InvoiceQuery, request.query))),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'createCaseInvoice',
     method: 'POST',
     path: list,
@@ -40,7 +40,7 @@ export function invoiceRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId }, form) => createInvoice(context, caseId, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'updateCaseInvoice',
     method: 'PATCH',
     path: one,

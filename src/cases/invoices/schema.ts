@@ -1,16 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import {
+  booleanFlag,
   decimal,
-  flag,
-  instantOut,
+  instant,
   nullable,
   optional,
   queryFlag,
   text,
   time,
   uuid,
-  wallOut,
+  wallTime,
 } from '../../kernel/validation/schema-types.ts';
 
 const MOST_ITEMS = 1_000;
@@ -45,7 +45,9 @@ export const CreateInvoiceBody = Type.Object(fields);
 export const UpdateInvoiceBody = Type.Object({
   ...fields,
   keep_existing_items: optional(
-    flag({ description: 'True: the items sent are added. False: they replace the existing ones, none removes all.' }),
+    booleanFlag({
+      description: 'True: the items sent are added. False: they replace the existing ones, none removes all.',
+    }),
   ),
 });
 export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
@@ -82,9 +84,9 @@ const common = {
   id: uuid(),
   ref: nullable(Type.String()),
   notes: nullable(Type.String()),
-  date_due: instantOut(),
-  date_sent: nullable(instantOut()),
-  date_paid: nullable(instantOut()),
+  date_due: instant(),
+  date_sent: nullable(instant()),
+  date_paid: nullable(instant()),
   payment_terms: Type.String(),
   subtotal: Type.Number({ description: 'The sub_total that was sent.', examples: [120] }),
   total: Type.Number({ examples: [144] }),
@@ -97,7 +99,7 @@ export const InvoiceRecord = Type.Object(
   {
     ...common,
     terms: nullable(Type.String()),
-    date_created: instantOut(),
+    date_created: instant(),
     recipients_name: nullable(Type.String({ examples: ['Mr John Smith and Mrs Ann Smith'] })),
   },
   { additionalProperties: false },
@@ -113,7 +115,7 @@ export const InvoiceItem = Type.Object(
     subtotal: Type.Number({ description: 'quantity × rate' }),
     vat_amount: Type.Number({ description: 'amount less subtotal' }),
     status: Type.Unsafe<string | null>({ type: ['string', 'null'], enum: ['paid', 'cancelled', null] }),
-    paid_at: nullable(instantOut()),
+    paid_at: nullable(instant()),
     case_invoice_id: uuid(),
     customer_case_id: uuid(),
     has_vat: Type.Boolean(),
@@ -124,7 +126,7 @@ export const InvoiceItem = Type.Object(
 const element = {
   ...common,
   terms: Type.String(),
-  date_created: wallOut({ description: 'Wall time of the company.' }),
+  date_created: wallTime({ description: 'Wall time of the company.' }),
   recipients_name: Type.String(),
   status: Type.Unsafe<string>({ type: 'string', enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] }),
   mail_sent: Type.Boolean(),

@@ -1,6 +1,6 @@
 import { InvalidValue } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
 import { type Decimal, multiply, parseDecimal, parseInteger, subtract, toText } from '../../kernel/money.ts';
+import type { Form } from '../../kernel/validation/form.ts';
 import type { InvoiceBody } from './schema.ts';
 
 /** The only place where amounts are worked out; every list, record and message reads what it stored. */
@@ -34,26 +34,28 @@ export function readTotals(form: Form<InvoiceBody>): InvoiceTotals | undefined {
 }
 
 export function readLines(form: Form<InvoiceBody>): InvoiceLine[] {
-  return (form.faulty('items') && !Array.isArray(form.body.items) ? [] : (form.body.items ?? [])).flatMap((item, i) => {
-    const field = `items[${i}]`;
-    if (form.faulty(field) && typeof item !== 'object') return [];
-    const quantity = form.read(`${field}.quantity`, item?.quantity, parseInteger);
-    const rate = form.read(`${field}.rate`, item?.rate, (value) => parseDecimal(value, RATE));
-    const amount = form.read(`${field}.amount`, item?.amount, (value) => parseDecimal(value, AMOUNT));
-    if (!quantity || !rate || !amount) return [];
-    const figures = form.read(`${field}.amount`, amount, () => lineFigures(quantity, rate, amount));
-    if (!figures) return [];
-    return [
-      {
-        description: item.description,
-        quantity: toText(quantity),
-        rate: toText(rate),
-        amount: toText(amount),
-        subtotal: toText(figures.subtotal),
-        vatAmount: toText(figures.vatAmount),
-      },
-    ];
-  });
+  return (form.hasFault('items') && !Array.isArray(form.body.items) ? [] : (form.body.items ?? [])).flatMap(
+    (item, i) => {
+      const field = `items[${i}]`;
+      if (form.hasFault(field) && typeof item !== 'object') return [];
+      const quantity = form.read(`${field}.quantity`, item?.quantity, parseInteger);
+      const rate = form.read(`${field}.rate`, item?.rate, (value) => parseDecimal(value, RATE));
+      const amount = form.read(`${field}.amount`, item?.amount, (value) => parseDecimal(value, AMOUNT));
+      if (!quantity || !rate || !amount) return [];
+      const figures = form.read(`${field}.amount`, amount, () => lineFigures(quantity, rate, amount));
+      if (!figures) return [];
+      return [
+        {
+          description: item.description,
+          quantity: toText(quantity),
+          rate: toText(rate),
+          amount: toText(amount),
+          subtotal: toText(figures.subtotal),
+          vatAmount: toText(figures.vatAmount),
+        },
+      ];
+    },
+  );
 }
 
 function lineFigures(quantity: Decimal, rate: Decimal, amount: Decimal): { subtotal: Decimal; vatAmount: Decimal } {

@@ -1,6 +1,6 @@
 import { EVERY_PART, MAX_WHOLE_PARTS } from '../../kernel/audit/row-audit-log.ts';
 import { forSeveral } from '../../kernel/sql/batch-statement.ts';
-import { inParts, limit, statement } from '../../kernel/sql/statement.ts';
+import { rowLimit, statement, statementVariants } from '../../kernel/sql/statement.ts';
 import { caseLists } from '../list.sql.ts';
 import { invoiceLog } from './audit.sql.ts';
 import { element, itemCount, items, record, standing, unpaid } from './projection.sql.ts';
@@ -96,7 +96,7 @@ const IDS = '$15::uuid[]';
  * Nothing where it is paid and that is not among the parts, or where another update came between: the items below are those
  * of the version that was seen.
  */
-export const updateInvoice = inParts<UpdatePart>('invoices.update', (parts) => {
+export const updateInvoice = statementVariants<UpdatePart>('invoices.update', (parts) => {
   const ofInvoice = 't.company_id = $1 AND t.case_id = $2 AND t.invoice_id = $3';
   const removed = `removed AS (DELETE FROM invoice_items t USING v WHERE ${ofInvoice})`;
   const added = (after: string) => `added AS (
@@ -118,7 +118,7 @@ export const updateInvoice = inParts<UpdatePart>('invoices.update', (parts) => {
   return forSeveral(
     'v',
     types,
-    (given) => `WITH ${invoiceLog.change({
+    (given) => `WITH ${invoiceLog.auditedUpdate({
       verb: 'updated',
       set: `invoice_number = $4, sender_id = $5, date_created = $6, date_due = $7, vat = $8, sub_total = $9,
             vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms)
@@ -134,7 +134,7 @@ export const updateInvoice = inParts<UpdatePart>('invoices.update', (parts) => {
 });
 
 /** $1 company, $2 case, $3 invoice. A request has at most 1,000, but adds to those that are there. */
-export const itemLimit = limit(
+export const itemLimit = rowLimit(
   'items of an invoice',
   10_000,
   'FROM invoice_items WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3',

@@ -1,24 +1,24 @@
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
-import { brokenConstraint } from '../../kernel/database/postgres-errors.ts';
+import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
+import { violatedConstraint } from '../../kernel/database/postgres-errors.ts';
+import { assertBelowLimit } from '../../kernel/database/row-limit.ts';
 import { notFound } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
 import { newId } from '../../kernel/ids.ts';
-import { originOf } from '../../kernel/audit/audit-log.ts';
-import { requireRoom } from '../../kernel/database/row-limit.ts';
-import { isSet } from '../../kernel/validation/schema-types.ts';
-import { plainArray } from '../../kernel/sql/statement.ts';
+import { pgArrayLiteral } from '../../kernel/sql/statement.ts';
 import { parseTime, toSql } from '../../kernel/time/time.ts';
-import { untilWritten } from '../../kernel/database/optimistic-retry.ts';
-import { zoneMark } from '../../kernel/time/wall-time-placeholders.ts';
+import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import { isTrue } from '../../kernel/validation/schema-types.ts';
 import { type Listed, readInstant, readList } from '../list.ts';
-import { type InvoiceLine, readLines, readTotals } from './totals.ts';
 import type { InvoiceBody, InvoiceQuery } from './schema.ts';
+import { type InvoiceLine, readLines, readTotals } from './totals.ts';
 import * as sql from './writes.sql.ts';
 
 export function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<Listed> {
   const range = [readInstant(context, query, 'due_from'), readInstant(context, query, 'due_to')];
   return readList(context, caseId, sql.invoiceLists, query, {
-    own: [zoneMark(context.company.timeZone), isSet(query.body.show_cancelled_items)],
+    own: [zonePlaceholder(context.company.timeZone), isTrue(query.body.show_cancelled_items)],
     filters: [query.body.status, ...range],
   });
 }
@@ -27,7 +27,7 @@ export async function createInvoice(context: Context, caseId: string, form: Form
   const { db, company, clock } = context;
   const draft = readDraft(context, form);
   const insert = async (complete: Draft) =>
-    db.json(sql.insertInvoice, [
+    db.queryJson(sql.insertInvoice, [
       company.id,
       caseId,
       newId(),
@@ -36,9 +36,9 @@ export async function createInvoice(context: Context, caseId: string, form: Form
       form.body.payment_terms ?? company.paymentTerms,
       toSql(clock()),
       ...complete.items,
-      originOf(context),
+      auditOrigin(context),
     ]);
-  return untilWritten(
+  return retryOnConflict(
     async () => draft && insert(draft),
     () => judge(context, caseId, null, form),
   );
@@ -56,27 +56,30 @@ export async function updateInvoice(
   const draft = readDraft(context, form);
   const replace = keep === false || (items !== undefined && keep !== true);
   if (draft && !replace && items?.length) {
-    await requireRoom(db, sql.itemLimit, [company.id, caseId, id], items.length);
+    await assertBelowLimit(db, sql.itemLimit, [company.id, caseId, id], items.length);
   }
   const added = (items?.length ?? 0) > 0;
   let paid = false;
   const update = async (complete: Draft) =>
     db
-      .json(sql.updateInvoice([replace && 'removed', added && (replace ? 'placed' : 'appended'), paid && 'paid']), [
-        company.id,
-        caseId,
-        id,
-        ...complete.values,
-        terms === null ? company.paymentTerms : terms,
-        toSql(clock()),
-        originOf(context),
-        ...(added ? complete.items : []),
-      ])
+      .queryJson(
+        sql.updateInvoice([replace && 'removed', added && (replace ? 'placed' : 'appended'), paid && 'paid']),
+        [
+          company.id,
+          caseId,
+          id,
+          ...complete.values,
+          terms === null ? company.paymentTerms : terms,
+          toSql(clock()),
+          auditOrigin(context),
+          ...(added ? complete.items : []),
+        ],
+      )
       .catch((error: unknown) => {
-        if (brokenConstraint(error) !== 'invoices_number') throw error;
+        if (violatedConstraint(error) !== 'invoices_number') throw error;
         return undefined;
       });
-  return untilWritten(
+  return retryOnConflict(
     async () => {
       if (!draft) return false;
       const record = paid ? undefined : await update(draft);
@@ -105,21 +108,26 @@ function readDraft({ company }: Context, form: Form<InvoiceBody>): Draft | undef
 }
 
 const columns = (lines: InvoiceLine[]): unknown[] => [
-  plainArray(lines.map(() => newId())),
+  pgArrayLiteral(lines.map(() => newId())),
   lines.map((line) => line.description),
-  plainArray(lines.map((line) => line.quantity)),
-  plainArray(lines.map((line) => line.rate)),
-  plainArray(lines.map((line) => line.amount)),
-  plainArray(lines.map((line) => line.subtotal)),
-  plainArray(lines.map((line) => line.vatAmount)),
+  pgArrayLiteral(lines.map((line) => line.quantity)),
+  pgArrayLiteral(lines.map((line) => line.rate)),
+  pgArrayLiteral(lines.map((line) => line.amount)),
+  pgArrayLiteral(lines.map((line) => line.subtotal)),
+  pgArrayLiteral(lines.map((line) => line.vatAmount)),
 ];
 
 /** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
 async function judge(context: Context, caseId: string, id: string | null, form: Form<InvoiceBody>): Promise<void> {
   const { db, company } = context;
-  const number = form.faulty('invoice_number') ? null : form.body.invoice_number;
-  const judged = await db.first<{ found: boolean; taken: boolean }>(sql.judgeInvoice, [company.id, caseId, id, number]);
+  const number = form.hasFault('invoice_number') ? null : form.body.invoice_number;
+  const judged = await db.queryFirst<{ found: boolean; taken: boolean }>(sql.judgeInvoice, [
+    company.id,
+    caseId,
+    id,
+    number,
+  ]);
   if (!judged?.found) throw notFound(id === null ? 'case' : 'invoice');
-  if (judged.taken) form.fault('invoice_number', 'taken', 'is already used by another invoice of the case');
+  if (judged.taken) form.addFault('invoice_number', 'taken', 'is already used by another invoice of the case');
   form.check();
 }

@@ -1,10 +1,10 @@
-import { recordLog } from '../../kernel/audit/audit-log.ts';
-import { iso, json } from '../../kernel/sql/statement.ts';
+import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/statement.ts';
 
 const account = 'video_accounts v WHERE v.company_id = a.company_id AND v.id = a.video_account_id';
 
 /** With the video account, as far as it never changes: other credentials are an entry, but nothing to be shown. */
-export const adviserLog = recordLog({
+export const adviserLog = imageAuditLog({
   record: 'adviser',
   verbs: ['created', 'updated', 'removed', 'restored', 'video_account_connected', 'video_account_disconnected'],
   path: '/manage/advisers/{adviserId}',
@@ -12,16 +12,16 @@ export const adviserLog = recordLog({
   access: 'manage',
   table: 'advisers',
   as: 'a',
-  image: json({
+  image: jsonObject({
     id: 'a.id',
     email: 'a.email',
     name: 'a.name',
     active: 'a.active',
     video_provider: 'a.video_provider',
-    video_account: `(SELECT ${json({ account_id: 'v.account_id', user: 'v.host' })} FROM ${account})`,
-    created_at: iso('a.created_at'),
-    updated_at: iso('a.updated_at'),
-    removed_at: iso('a.removed_at'),
+    video_account: `(SELECT ${jsonObject({ account_id: 'v.account_id', user: 'v.host' })} FROM ${account})`,
+    created_at: isoTime('a.created_at'),
+    updated_at: isoTime('a.updated_at'),
+    removed_at: isoTime('a.removed_at'),
   }),
 });
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerRemovable } from '../../http/operation/paging.ts';
 import { RemovableQuery } from '../../kernel/validation/paging.ts';
 import { AdviserBody, AdviserList, AdviserRecord, AdviserRemoved, CreateAdviserBody } from './schema.ts';
@@ -10,7 +10,7 @@ const list = '/manage/advisers';
 const one = `${list}/{adviserId}`;
 
 export function adviserRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listAdvisers',
     method: 'GET',
@@ -23,7 +23,7 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, _form, request) => answerRemovable(request, (listing) => listAdvisers(context, listing)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'createAdviser',
     method: 'POST',
@@ -36,7 +36,7 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, form) => createAdviser(context, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'getAdviser',
     method: 'GET',
@@ -49,7 +49,7 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { adviserId }) => showAdviser(context, adviserId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'updateAdviser',
     method: 'PATCH',
@@ -64,7 +64,7 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { adviserId }, form) => changeAdviser(context, adviserId, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'removeAdviser',
     method: 'DELETE',
@@ -78,7 +78,7 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { adviserId }) => removeAdviser(context, adviserId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'restoreAdviser',
     method: 'POST',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { flag, instantOut, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
+import { booleanFlag, instant, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 
 const email = text({
   maxLength: 254,
@@ -8,7 +8,7 @@ const email = text({
 });
 const name = text({ minLength: 1, maxLength: 200, examples: ['Alex Adviser'] });
 const choices = {
-  active: optional(flag({ description: 'Whether new appointments can be booked; true by default.' })),
+  active: optional(booleanFlag({ description: 'Whether new appointments can be booked; true by default.' })),
   video_provider: optional(
     Type.Unsafe<'jitsi' | 'zoom'>({
       type: 'string',
@@ -29,11 +29,11 @@ export const AdviserRecord = Type.Object(
     name: Type.String({ examples: ['Alex Adviser'] }),
     active: Type.Boolean(),
     video_provider: Type.Unsafe<string | null>({ type: ['string', 'null'], enum: ['jitsi', 'zoom', null] }),
-    created_at: instantOut(),
-    updated_at: instantOut(),
+    created_at: instant(),
+    updated_at: instant(),
   },
   { additionalProperties: false },
 );
 export const AdviserList = Type.Array(AdviserRecord);
 
-export const AdviserRemoved = Type.Object({ id: uuid(), removed_at: instantOut() }, { additionalProperties: false });
+export const AdviserRemoved = Type.Object({ id: uuid(), removed_at: instant() }, { additionalProperties: false });

@@ -1,5 +1,5 @@
-import { iso, json, limit, statement } from '../../kernel/sql/statement.ts';
 import { followAdvisers } from '../../cases/appointments/meetings/desired-state.sql.ts';
+import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
 import { contains, lists } from '../list.sql.ts';
 import { adviserLog, isOld, lockAdviser } from './audit.sql.ts';
 
@@ -8,11 +8,11 @@ export const ADVISER_FIELDS = ['email', 'name', 'active', 'video_provider'] as c
 
 const fields = ADVISER_FIELDS.join(', ');
 
-const record = json({
+const record = jsonObject({
   id: 'a.id',
   ...Object.fromEntries(ADVISER_FIELDS.map((name) => [name, `a.${name}`])),
-  created_at: iso('a.created_at'),
-  updated_at: iso('a.updated_at'),
+  created_at: isoTime('a.created_at'),
+  updated_at: isoTime('a.updated_at'),
 });
 
 const here = 'a.company_id = $1 AND a.removed_at IS NULL';
@@ -39,7 +39,7 @@ export const showAdviser = statement(
 );
 
 /** $1 company: removed ones too, which can be restored */
-export const adviserLimit = limit('advisers', 10_000, 'FROM advisers WHERE company_id = $1');
+export const adviserLimit = rowLimit('advisers', 10_000, 'FROM advisers WHERE company_id = $1');
 
 /** $1 company, $2 id, $3 the fields as JSON, all of them, $4 now, $5 origin. Nothing where the email is taken. */
 export const insertAdviser = statement(
@@ -85,7 +85,7 @@ export const removeAdviser = statement(
    ), e AS (
      ${adviserLog.entry('removed', { from: 'a', at: '$3', origin: '$4', before })}
    )
-   SELECT ${json({ id: 'a.id', removed_at: iso('a.removed_at') })}::text FROM a`,
+   SELECT ${jsonObject({ id: 'a.id', removed_at: isoTime('a.removed_at') })}::text FROM a`,
 );
 
 /**

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from './schema.ts';
@@ -10,7 +10,7 @@ const list = '/manage/cases';
 const one = `${list}/{caseId}`;
 
 export function caseRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listCases',
     method: 'GET',
@@ -25,7 +25,7 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, _form, request) => answerList(request, (listing) => listCases(context, listing)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'createCase',
     method: 'POST',
@@ -38,7 +38,7 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, form) => openCase(context, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'getCase',
     method: 'GET',
@@ -51,7 +51,7 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId }) => showCase(context, caseId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'updateCase',
     method: 'PATCH',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { instantOut, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
+import { instant, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 import { CreateCustomerBody, CustomerRecord } from '../customers/schema.ts';
 
 const MOST_CUSTOMERS = 100;
@@ -30,8 +30,8 @@ export const CaseRecord = Type.Object(
     id: uuid({ description: 'The {caseId} of the twelve operations.' }),
     reference: Type.String({ examples: ['Smith, wills'] }),
     customers: Type.Array(CustomerRecord, { description: 'In the order in which they came.' }),
-    created_at: instantOut(),
-    updated_at: instantOut(),
+    created_at: instant(),
+    updated_at: instant(),
   },
   { additionalProperties: false },
 );

@@ -1,19 +1,25 @@
-import { recordLog } from '../../kernel/audit/audit-log.ts';
-import { iso, json, statement } from '../../kernel/sql/statement.ts';
+import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
+import { isoTime, jsonObject, statement } from '../../kernel/sql/statement.ts';
+import {
+  CUSTOMER_ORDER,
+  customerLog,
+  customerMatches,
+  customerRecord,
+  insertInto,
+} from '../customers/statements.sql.ts';
 import { lists } from '../list.sql.ts';
-import { CUSTOMER_ORDER, customerLog, customerMatches, customerRecord, insertInto } from '../customers/statements.sql.ts';
 
 const own = { id: 'c.id', reference: 'c.reference' };
-const times = { created_at: iso('c.created_at'), updated_at: iso('c.updated_at') };
+const times = { created_at: isoTime('c.created_at'), updated_at: isoTime('c.updated_at') };
 const record = (customers: string) =>
-  json({
+  jsonObject({
     ...own,
     customers: `(SELECT coalesce(json_agg(${customerRecord} ORDER BY ${CUSTOMER_ORDER}), '[]') FROM ${customers})`,
     ...times,
   });
 const stored = record('customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL');
 
-export const caseLog = recordLog({
+export const caseLog = imageAuditLog({
   record: 'case',
   verbs: ['created', 'updated'],
   path: '/manage/cases/{caseId}',
@@ -22,7 +28,7 @@ export const caseLog = recordLog({
   table: 'cases',
   as: 'c',
   key: { case: 'c.id' },
-  image: json({ ...own, ...times }),
+  image: jsonObject({ ...own, ...times }),
 });
 
 /** IN and not EXISTS: the customers are looked through once, and not once per case. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from './schema.ts';
@@ -11,7 +11,7 @@ const list = '/manage/companies';
 const one = `${list}/{companyId}`;
 
 export function companyRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...own,
     id: 'getCompany',
     method: 'GET',
@@ -23,7 +23,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     handle: (context) => showCompany(context, context.company.id),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...own,
     id: 'updateCompany',
     method: 'PATCH',
@@ -37,7 +37,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, form) => changeCompany(context, context.company.id, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...all,
     id: 'listCompanies',
     method: 'GET',
@@ -50,7 +50,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, _form, request) => answerList(request, (listing) => listCompanies(context, listing)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...all,
     id: 'createCompany',
     method: 'POST',
@@ -63,7 +63,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, form) => createCompany(context, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...all,
     id: 'getOneCompany',
     method: 'GET',
@@ -76,7 +76,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { companyId }) => showCompany(context, companyId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...all,
     id: 'updateOneCompany',
     method: 'PATCH',

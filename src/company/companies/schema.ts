@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { decimal, instantOut, LONG, nullable, optional, SHORT, text, uuid } from '../../kernel/validation/schema-types.ts';
+import {
+  decimal,
+  instant,
+  MAX_LONG_TEXT,
+  MAX_SHORT_TEXT,
+  nullable,
+  optional,
+  text,
+  uuid,
+} from '../../kernel/validation/schema-types.ts';
 
 /** Null for one of them stands for its default. */
 const settings = {
@@ -17,9 +26,9 @@ const settings = {
       examples: ['GB'],
     }),
   ),
-  terms: optional(text({ maxLength: LONG, description: 'Printed on new invoices.' })),
+  terms: optional(text({ maxLength: MAX_LONG_TEXT, description: 'Printed on new invoices.' })),
   payment_terms: optional(
-    text({ maxLength: SHORT, description: 'Of new invoices that name none.', examples: ['30 days'] }),
+    text({ maxLength: MAX_SHORT_TEXT, description: 'Of new invoices that name none.', examples: ['30 days'] }),
   ),
   reminder_lead_days: optional(
     decimal({ description: 'How many days before the start a reminder goes out: 1 to 30.', examples: [1] }),
@@ -52,8 +61,8 @@ export const CompanyRecord = Type.Object(
     sender_name: nullable(Type.String()),
     sender_address: nullable(Type.String()),
     contact_email: nullable(Type.String()),
-    created_at: instantOut(),
-    updated_at: instantOut(),
+    created_at: instant(),
+    updated_at: instant(),
   },
   { additionalProperties: false },
 );

@@ -1,5 +1,5 @@
-import { recordLog } from '../../kernel/audit/audit-log.ts';
-import { iso, json, statement } from '../../kernel/sql/statement.ts';
+import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
+import { isoTime, jsonObject, statement } from '../../kernel/sql/statement.ts';
 import { contains, lists } from '../list.sql.ts';
 
 /** What a request can set; the names are the columns' and the wire's. */
@@ -17,14 +17,14 @@ export const SETTINGS = [
 
 const settings = SETTINGS.join(', ');
 
-const record = json({
+const record = jsonObject({
   id: 'c.id',
   ...Object.fromEntries(SETTINGS.map((name) => [name, `c.${name}`])),
-  created_at: iso('c.created_at'),
-  updated_at: iso('c.updated_at'),
+  created_at: isoTime('c.created_at'),
+  updated_at: isoTime('c.updated_at'),
 });
 
-export const companyLog = recordLog({
+export const companyLog = imageAuditLog({
   record: 'company',
   verbs: ['created', 'updated'],
   path: '/manage/company',

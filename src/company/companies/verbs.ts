@@ -1,15 +1,15 @@
 import { isSupportedCountry } from 'libphonenumber-js';
-import { requireEmail } from '../../kernel/validation/contact.ts';
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import { InvalidValue, notFound } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type DecimalInput, parseInteger } from '../../kernel/money.ts';
-import { requireName, requireOneLine } from '../../kernel/validation/single-line.ts';
-import type { Listing, PageOfJson } from '../../kernel/validation/paging.ts';
-import { originOf } from '../../kernel/audit/audit-log.ts';
 import { toSql } from '../../kernel/time/time.ts';
-import { readPage } from '../list.ts';
-import type { Office } from '../admin-context.ts';
+import { requireEmail } from '../../kernel/validation/contact.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import type { ListRequest, PageOfJson } from '../../kernel/validation/paging.ts';
+import { assertSingleLine, assertVisible } from '../../kernel/validation/single-line.ts';
+import type { AdminContext } from '../admin-context.ts';
+import { readListPage } from '../list.ts';
 import type { CompanyBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
@@ -24,33 +24,33 @@ const DEFAULTS: Record<string, unknown> = {
   contact_email: null,
 };
 
-export async function createCompany(office: Office, form: Form<CompanyBody>): Promise<string> {
+export async function createCompany(office: AdminContext, form: Form<CompanyBody>): Promise<string> {
   const { db, clock } = office;
   const settings = { ...DEFAULTS, ...readSettings(form) };
-  const values = [newId(), JSON.stringify(settings), toSql(clock()), originOf(office)];
-  const record = form.ok && (await db.json(sql.insertCompany, values).catch(unlessUnknownZone));
+  const values = [newId(), JSON.stringify(settings), toSql(clock()), auditOrigin(office)];
+  const record = form.ok && (await db.queryJson(sql.insertCompany, values).catch(unlessUnknownZone));
   return record || refuse(office, null, form);
 }
 
-export async function changeCompany(office: Office, id: string, form: Form<CompanyBody>): Promise<string> {
+export async function changeCompany(office: AdminContext, id: string, form: Form<CompanyBody>): Promise<string> {
   const { db, clock } = office;
-  const values = [id, JSON.stringify(readSettings(form)), toSql(clock()), originOf(office)];
-  const record = form.ok && (await db.json(sql.updateCompany, values).catch(unlessUnknownZone));
+  const values = [id, JSON.stringify(readSettings(form)), toSql(clock()), auditOrigin(office)];
+  const record = form.ok && (await db.queryJson(sql.updateCompany, values).catch(unlessUnknownZone));
   return record || refuse(office, id, form);
 }
 
-export async function showCompany({ db }: Pick<Office, 'db'>, id: string): Promise<string> {
-  const record = await db.json(sql.showCompany, [id]);
+export async function showCompany({ db }: Pick<AdminContext, 'db'>, id: string): Promise<string> {
+  const record = await db.queryJson(sql.showCompany, [id]);
   if (record === undefined) throw notFound('company');
   return record;
 }
 
-export async function listCompanies({ db }: Pick<Office, 'db'>, listing: Listing): Promise<PageOfJson> {
-  return readPage(db, sql.listCompanies, [], listing);
+export async function listCompanies({ db }: Pick<AdminContext, 'db'>, listing: ListRequest): Promise<PageOfJson> {
+  return readListPage(db, sql.listCompanies, [], listing);
 }
 
-export async function hasCompanies({ db }: Pick<Office, 'db'>): Promise<boolean> {
-  return (await db.first(sql.anyCompany, [])) !== undefined;
+export async function hasCompanies({ db }: Pick<AdminContext, 'db'>): Promise<boolean> {
+  return (await db.queryFirst(sql.anyCompany, [])) !== undefined;
 }
 
 /** What was sent, as the columns hold it; null is the default. */
@@ -62,9 +62,9 @@ function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   if (zone) settings.time_zone = zone;
   const days = form.read('reminder_lead_days', body.reminder_lead_days, parseLeadDays);
   if (days) settings.reminder_lead_days = days;
-  form.read('name', body.name, requireName);
+  form.read('name', body.name, assertVisible);
   form.read('phone_region', body.phone_region, requireRegion);
-  form.read('sender_name', body.sender_name, requireOneLine);
+  form.read('sender_name', body.sender_name, assertSingleLine);
   form.read('sender_address', body.sender_address, requireEmail);
   form.read('contact_email', body.contact_email, requireEmail);
   return settings;
@@ -99,11 +99,11 @@ function unlessUnknownZone(error: unknown): undefined {
   if ((error as { code?: string }).code !== '22023') throw error;
 }
 
-async function refuse({ db }: Office, id: string | null, form: Form<CompanyBody>): Promise<never> {
-  const zone = form.faulty('time_zone') ? null : (form.body.time_zone && parseZone(form.body.time_zone)) || null;
-  const judged = await db.first<{ found: boolean; zone_known: boolean }>(sql.judgeCompany, [id, zone]);
+async function refuse({ db }: AdminContext, id: string | null, form: Form<CompanyBody>): Promise<never> {
+  const zone = form.hasFault('time_zone') ? null : (form.body.time_zone && parseZone(form.body.time_zone)) || null;
+  const judged = await db.queryFirst<{ found: boolean; zone_known: boolean }>(sql.judgeCompany, [id, zone]);
   if (!judged?.found) throw notFound('company');
-  if (!judged.zone_known) form.fault('time_zone', ...UNKNOWN_ZONE);
+  if (!judged.zone_known) form.addFault('time_zone', ...UNKNOWN_ZONE);
   form.check();
   throw new Error('A company was refused without a reason.');
 }

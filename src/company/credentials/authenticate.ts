@@ -41,7 +41,7 @@ export function callerFinder(
 type TokenRow = CompanyRow & { token_id: string; client_id: string | null; name: string; scopes: string[] };
 
 async function findCaller(db: Executor, clock: Clock, uses: KeyUses, token: string): Promise<Caller | undefined> {
-  const row = await db.first<TokenRow>(findToken, [digest(token), toSql(clock())]);
+  const row = await db.queryFirst<TokenRow>(findToken, [digest(token), toSql(clock())]);
   if (!row) return undefined;
   // Noted where the look-up is made and not on every request: two seconds do not matter to "last used".
   if (row.client_id === null) uses.note(row.id, row.token_id);

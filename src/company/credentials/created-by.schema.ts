@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { CreatedBy, credentialOut } from '../../kernel/credential-columns.ts';
-import { instantOut, nullable, uuid } from '../../kernel/validation/schema-types.ts';
+import { instant, nullable, uuid } from '../../kernel/validation/schema-types.ts';
 
 /** The words of `also`. */
 export const MADE_KINDS = ['endpoints', 'keys', 'clients'] as const;
@@ -27,9 +27,9 @@ const fields = {
   id: uuid(),
   name: Type.String({ description: 'Of an endpoint its scheme and host.', examples: ['website'] }),
   state: word(['active', 'failing', 'disabled', 'revoked', 'expired', 'removed']),
-  created_at: instantOut(),
+  created_at: instant(),
   last_used_at: nullable(
-    instantOut({ description: 'Of a client when it last got a token, of an endpoint when a delivery last ended.' }),
+    instant({ description: 'Of a client when it last got a token, of an endpoint when a delivery last ended.' }),
   ),
   created_by: CreatedBy,
   changed_by: credentialOut(

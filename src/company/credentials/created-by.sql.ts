@@ -1,5 +1,5 @@
 import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
-import { iso, json, longStatement, statement } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject, longStatement, statement } from '../../kernel/sql/statement.ts';
 import { endpointLog } from '../../webhooks/endpoints/audit.sql.ts';
 import { clientLog } from './clients/statements.sql.ts';
 import { keyLog } from './keys/statements.sql.ts';
@@ -55,13 +55,13 @@ export const listMade = longStatement(
      SELECT a.*, a.type = $2 AND a.id = $3 AS root, a.state IN ('active', 'failing') AS working FROM all_made a
    )
    SELECT l.type, l.id, l.root, l.working,
-          ${json({
+          ${jsonObject({
             type: 'l.type',
             id: 'l.id',
             name: 'l.name',
             state: 'l.state',
-            created_at: iso('l.created_at'),
-            last_used_at: iso('l.last_used_at'),
+            created_at: isoTime('l.created_at'),
+            last_used_at: isoTime('l.last_used_at'),
             created_by: 'l.created_by',
             changed_by: 'l.changed_by',
           })}::text AS json

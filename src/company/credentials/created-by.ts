@@ -1,9 +1,9 @@
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import { InvalidValue } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
-import { originOf } from '../../kernel/audit/audit-log.ts';
 import type { Statement } from '../../kernel/sql/statement.ts';
 import { toSql } from '../../kernel/time/time.ts';
-import type { Desk } from '../admin-context.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import type { CompanyContext } from '../admin-context.ts';
 import { type AlsoQuery, MADE_KINDS, type MadeKind } from './created-by.schema.ts';
 import * as sql from './created-by.sql.ts';
 
@@ -36,26 +36,30 @@ const isKind = (word: string): word is MadeKind => (MADE_KINDS as readonly strin
 
 /** The credential and everything that it made in the company of `desk`. */
 export const listMade = (
-  { db, company, clock }: Desk,
+  { db, company, clock }: CompanyContext,
   { type, id }: CredentialKey,
   { onlyWorking }: { onlyWorking: boolean },
-): Promise<Made[]> => db.rows<Made>(sql.listMade, [company.id, type, id, toSql(clock()), onlyWorking]);
+): Promise<Made[]> => db.queryRows<Made>(sql.listMade, [company.id, type, id, toSql(clock()), onlyWorking]);
 
 /** Without the credential itself. */
-const listWorking = async (desk: Desk, credential: CredentialKey): Promise<Made[]> =>
+const listWorking = async (desk: CompanyContext, credential: CredentialKey): Promise<Made[]> =>
   (await listMade(desk, credential, { onlyWorking: true })).filter(({ root }) => !root);
 
 /**
  * Ends what the credential made, under the lock of the company's credentials and after the credential itself has been ended:
  * nothing new can appear in the meantime. Returns what it ended, as it was.
  */
-export async function endMade(desk: Desk, credential: CredentialKey, kinds: readonly MadeKind[]): Promise<Made[]> {
+export async function endMade(
+  desk: CompanyContext,
+  credential: CredentialKey,
+  kinds: readonly MadeKind[],
+): Promise<Made[]> {
   if (kinds.length === 0) return [];
   const ended = (await listWorking(desk, credential)).filter(({ type }) => kinds.includes(KIND_OF[type]));
-  const given = [toSql(desk.clock()), originOf(desk)];
+  const given = [toSql(desk.clock()), auditOrigin(desk)];
   const end = async (type: Made['type'], statement: Statement, ...further: string[]) => {
     const ids = ended.filter((made) => made.type === type).map(({ id }) => id);
-    if (ids.length > 0) await desk.db.rows(statement, [desk.company.id, ids, ...given, ...further]);
+    if (ids.length > 0) await desk.db.queryRows(statement, [desk.company.id, ids, ...given, ...further]);
   };
   await end('webhook_endpoint', sql.endEndpoints, REASON);
   await end('key', sql.endKeys);
@@ -65,7 +69,7 @@ export async function endMade(desk: Desk, credential: CredentialKey, kinds: read
 
 /** Adds to the record of an ended credential what was ended with it, and what it made that still works. */
 export async function withMade(
-  desk: Desk,
+  desk: CompanyContext,
   credential: CredentialKey,
   kinds: readonly MadeKind[],
   record: string,

@@ -1,13 +1,13 @@
 import { CodedError } from '../../kernel/errors.ts';
 import { toSql } from '../../kernel/time/time.ts';
-import type { Desk } from '../admin-context.ts';
+import type { CompanyContext } from '../admin-context.ts';
 import * as sql from './credential-lock.sql.ts';
 
 /**
  * Runs `work` in a transaction under the lock of the company's credentials, if the caller's token still works. Callers are
  * cached for two seconds, so a revoked token could otherwise make, or enable again, what its revocation has just ended.
  */
-export function underCredentialLock<D extends Desk, T>(desk: D, work: (held: D) => Promise<T>): Promise<T> {
+export function underCredentialLock<D extends CompanyContext, T>(desk: D, work: (held: D) => Promise<T>): Promise<T> {
   return desk.db.transaction(async (db) => {
     const held = { ...desk, db };
     await lockCredentials(held);
@@ -17,13 +17,13 @@ export function underCredentialLock<D extends Desk, T>(desk: D, work: (held: D) 
 }
 
 /** Until the transaction ends no other request makes, changes or ends keys, clients and endpoints of the company. */
-export async function lockCredentials({ db, company, token }: Desk): Promise<void> {
+export async function lockCredentials({ db, company, token }: CompanyContext): Promise<void> {
   // An operator's key makes keys of other companies; its own company is where it is revoked.
-  await db.rows(sql.lockCompanies, [[...new Set([company.id, token?.companyId ?? company.id])]]);
+  await db.queryRows(sql.lockCompanies, [[...new Set([company.id, token?.companyId ?? company.id])]]);
 }
 
-async function requireWorkingToken({ db, token, clock }: Desk): Promise<void> {
+async function requireWorkingToken({ db, token, clock }: CompanyContext): Promise<void> {
   if (!token) return;
-  const found = await db.first(sql.findWorkingToken, [token.companyId, token.id, toSql(clock())]);
+  const found = await db.queryFirst(sql.findWorkingToken, [token.companyId, token.id, toSql(clock())]);
   if (!found) throw new CodedError('invalid_token', 'The access token is not valid.');
 }

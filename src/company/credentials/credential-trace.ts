@@ -1,14 +1,14 @@
 import { notFound } from '../../kernel/errors.ts';
-import { Form } from '../../kernel/validation/form.ts';
 import { isUuid } from '../../kernel/ids.ts';
+import { Form } from '../../kernel/validation/form.ts';
+import type { AdminContext, CompanyContext } from '../admin-context.ts';
 import { findCompany } from '../company.ts';
-import type { Desk, Office } from '../admin-context.ts';
 import { disableClient } from './clients/verbs.ts';
-import { underCredentialLock } from './credential-lock.ts';
-import { revokeKey } from './keys/verbs.ts';
 import { MADE_KINDS } from './created-by.schema.ts';
 import * as sql from './created-by.sql.ts';
 import { type CredentialKey, endMade, listMade, type Made } from './created-by.ts';
+import { underCredentialLock } from './credential-lock.ts';
+import { revokeKey } from './keys/verbs.ts';
 import { digest } from './secrets.ts';
 
 /** A credential and everything that it made, in all companies. For the command line, which reaches all of them. */
@@ -16,16 +16,16 @@ import { digest } from './secrets.ts';
 type Found = CredentialKey & { company_id: string };
 
 /** By the id of a key or a client, or by a key, an access token or a client secret itself. */
-export async function findCredential({ db }: Office, idOrSecret: string): Promise<Found> {
+export async function findCredential({ db }: AdminContext, idOrSecret: string): Promise<Found> {
   const found = isUuid(idOrSecret)
-    ? await db.first<Found>(sql.findCredential, [idOrSecret])
-    : await db.first<Found>(sql.findCredentialBySecret, [digest(idOrSecret)]);
+    ? await db.queryFirst<Found>(sql.findCredential, [idOrSecret])
+    : await db.queryFirst<Found>(sql.findCredentialBySecret, [digest(idOrSecret)]);
   if (!found) throw notFound('key or client');
   return found;
 }
 
 /** Returns a JSON list: the credential, then what it made in its own company, then what it made in others. */
-export const traceCredential = (office: Office, credential: Found): Promise<string> =>
+export const traceCredential = (office: AdminContext, credential: Found): Promise<string> =>
   inEachCompany(office, credential, async (desk) => ({
     made: await listMade(desk, credential, { onlyWorking: false }),
     ended: [],
@@ -35,7 +35,7 @@ export const traceCredential = (office: Office, credential: Found): Promise<stri
  * Ends all of it, with one transaction for each company, and returns the same list as it is afterwards. The credential's own
  * company comes first: from then on the credential makes nothing in any other.
  */
-export async function endCredential(office: Office, credential: Found): Promise<string> {
+export async function endCredential(office: AdminContext, credential: Found): Promise<string> {
   return inEachCompany(office, credential, (desk) =>
     underCredentialLock(desk, async (held) => {
       const root = desk.company.id === credential.company_id ? await endRoot(held, credential) : [];
@@ -46,16 +46,16 @@ export async function endCredential(office: Office, credential: Found): Promise<
 }
 
 /** Returns the credential if it worked until now. */
-async function endRoot(desk: Desk, credential: CredentialKey): Promise<Made[]> {
+async function endRoot(desk: CompanyContext, credential: CredentialKey): Promise<Made[]> {
   const working = await listMade(desk, credential, { onlyWorking: true });
   await (credential.type === 'key' ? revokeKey : disableClient)(desk, credential.id, new Form({}));
   return working.filter(({ root }) => root);
 }
 
 async function inEachCompany(
-  office: Office,
+  office: AdminContext,
   { company_id, type, id }: Found,
-  work: (desk: Desk) => Promise<{ made: Made[]; ended: Made[] }>,
+  work: (desk: CompanyContext) => Promise<{ made: Made[]; ended: Made[] }>,
 ): Promise<string> {
   const rows: string[] = [];
   const done = new Set<string>();
@@ -69,7 +69,7 @@ async function inEachCompany(
       rows.push(`${one.json.slice(0, -1)}, "company_id" : "${companyId}", "ended" : ${endedIds.has(one.id)}}`);
     }
     done.add(companyId);
-    const companies = await office.db.rows<{ id: string }>(sql.companiesOfMadeKeys, [type, id]);
+    const companies = await office.db.queryRows<{ id: string }>(sql.companiesOfMadeKeys, [type, id]);
     next = companies.find((company) => !done.has(company.id))?.id;
   }
   return `[${rows.join(', ')}]`;

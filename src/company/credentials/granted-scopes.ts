@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import type { Asking } from '../../kernel/context.ts';
-import type { Form } from '../../kernel/validation/form.ts';
+import type { RequestOrigin } from '../../kernel/context.ts';
 import { ALL_SCOPES, type Scope } from '../../kernel/scopes.ts';
+import type { Form } from '../../kernel/validation/form.ts';
 
 export const scopesOf = (scopes: readonly Scope[]) =>
   Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: [...scopes] }), {
@@ -15,17 +15,17 @@ type Scoped = Form<{ scopes?: Scope[] }>;
 /** Once each, in one order. Undefined where none were sent or they are at fault. */
 export function readScopes(form: Scoped): Scope[] | undefined {
   const { scopes } = form.body;
-  if (scopes === undefined || form.faulty('scopes')) return undefined;
-  if (scopes.length === 0) form.fault('scopes', 'too_short', 'must name at least one scope');
+  if (scopes === undefined || form.hasFault('scopes')) return undefined;
+  if (scopes.length === 0) form.addFault('scopes', 'too_short', 'must name at least one scope');
   return ALL_SCOPES.filter((scope) => scopes.includes(scope));
 }
 
 /** Nobody gives what it does not have: else `manage` would be all scopes. `kept`: those that are there already. */
-export function requireGrantable(form: Scoped, { scopes: own }: Asking, kept: readonly string[] = []): void {
+export function requireGrantable(form: Scoped, { scopes: own }: RequestOrigin, kept: readonly string[] = []): void {
   if (own === undefined || !Array.isArray(form.body.scopes)) return;
   for (const [i, scope] of form.body.scopes.entries()) {
     const field = `scopes[${i}]`;
-    if (own.has(scope) || kept.includes(scope) || form.faulty(field)) continue;
-    form.fault(field, 'not_allowed', `cannot be granted by a token that does not have it: ${scope}`);
+    if (own.has(scope) || kept.includes(scope) || form.hasFault(field)) continue;
+    form.addFault(field, 'not_allowed', `cannot be granted by a token that does not have it: ${scope}`);
   }
 }

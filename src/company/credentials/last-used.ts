@@ -42,7 +42,7 @@ export class KeyUses {
     const noted = [...uses.values()];
     const columns = [noted.map(({ companyId }) => companyId), [...uses.keys()], noted.map(({ at }) => at)];
     try {
-      await this.#db.rows(noteUses, columns);
+      await this.#db.queryRows(noteUses, columns);
     } catch {
       // Kept for the next time, unless the key has been used again: no request may fail for this.
       for (const [key, use] of uses) if (!this.#uses.has(key)) this.#uses.set(key, use);

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerRemovable } from '../../http/operation/paging.ts';
 import { RemovableQuery } from '../../kernel/validation/paging.ts';
 import { CreateCustomerBody, CustomerBody, CustomerList, CustomerRecord, CustomerRemoved } from './schema.ts';
@@ -19,7 +19,7 @@ const one = `${list}/{customerId}`;
 const params = { caseId: 'case', customerId: 'customer' };
 
 export function customerRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listCustomers',
     method: 'GET',
@@ -35,7 +35,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
       answerRemovable(request, (listing) => listCustomers(context, listing)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listCaseCustomers',
     method: 'GET',
@@ -49,7 +49,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
       answerRemovable(request, (listing) => listCaseCustomers(context, caseId, listing)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'createCustomer',
     method: 'POST',
@@ -62,7 +62,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId }, form) => addCustomer(context, caseId, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'getCustomer',
     method: 'GET',
@@ -78,7 +78,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId, customerId }) => showCustomer(context, caseId, customerId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'updateCustomer',
     method: 'PATCH',
@@ -93,7 +93,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId, customerId }, form) => changeCustomer(context, caseId, customerId, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'removeCustomer',
     method: 'DELETE',
@@ -107,7 +107,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId, customerId }) => removeCustomer(context, caseId, customerId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'restoreCustomer',
     method: 'POST',

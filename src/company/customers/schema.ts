@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { instantOut, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
+import { instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 
 const lastName = text({ minLength: 1, maxLength: 200, examples: ['Smith'] });
 const details = {
@@ -30,11 +30,11 @@ export const CustomerRecord = Type.Object(
     last_name: Type.String({ examples: ['Smith'] }),
     email: nullable(Type.String({ examples: ['john.smith@client.example'] })),
     phone: nullable(Type.String({ examples: ['07400 123456'] })),
-    created_at: instantOut(),
-    updated_at: instantOut(),
+    created_at: instant(),
+    updated_at: instant(),
   },
   { additionalProperties: false },
 );
 export const CustomerList = Type.Array(CustomerRecord);
 
-export const CustomerRemoved = Type.Object({ id: uuid(), removed_at: instantOut() }, { additionalProperties: false });
+export const CustomerRemoved = Type.Object({ id: uuid(), removed_at: instant() }, { additionalProperties: false });

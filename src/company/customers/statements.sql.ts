@@ -1,5 +1,5 @@
-import { inCase, recordLog } from '../../kernel/audit/audit-log.ts';
-import { iso, json, limit, statement } from '../../kernel/sql/statement.ts';
+import { caseKey, imageAuditLog } from '../../kernel/audit/audit-log.ts';
+import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
 import { lists } from '../list.sql.ts';
 
 /** What is stored of a customer; but for `phone_e164` the names are also the wire's. */
@@ -15,13 +15,13 @@ const shown = {
   last_name: 'u.last_name',
   email: 'u.email',
   phone: 'u.phone',
-  created_at: iso('u.created_at'),
-  updated_at: iso('u.updated_at'),
+  created_at: isoTime('u.created_at'),
+  updated_at: isoTime('u.updated_at'),
 };
 
-export const customerRecord = json(shown);
+export const customerRecord = jsonObject(shown);
 
-export const customerLog = recordLog({
+export const customerLog = imageAuditLog({
   record: 'customer',
   verbs: ['created', 'updated', 'removed', 'restored'],
   path: '/manage/cases/{caseId}/customers/{customerId}',
@@ -29,8 +29,8 @@ export const customerLog = recordLog({
   access: 'manage',
   table: 'customers',
   as: 'u',
-  key: inCase('u'),
-  image: json({ ...shown, removed_at: iso('u.removed_at') }),
+  key: caseKey('u'),
+  image: jsonObject({ ...shown, removed_at: isoTime('u.removed_at') }),
 });
 
 /** In the order in which they came. */
@@ -78,7 +78,7 @@ export const showCustomer = statement(
 );
 
 /** $1 company, $2 case: removed ones too, which can be restored */
-export const customerLimit = limit(
+export const customerLimit = rowLimit(
   'customers of a case',
   1_000,
   'FROM customers WHERE company_id = $1 AND case_id = $2',
@@ -133,7 +133,7 @@ export const removeCustomer = statement(
    ), e AS (
      ${customerLog.entry('removed', { from: 'u', at: '$4', origin: '$5', before })}
    )
-   SELECT ${json({ id: 'u.id', removed_at: iso('u.removed_at') })}::text FROM u`,
+   SELECT ${jsonObject({ id: 'u.id', removed_at: isoTime('u.removed_at') })}::text FROM u`,
 );
 
 /** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where it is not removed. */

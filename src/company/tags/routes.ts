@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagList } from './schema.ts';
@@ -9,7 +9,7 @@ const common = { addition: true, access: 'manage', tag: 'Management' } as const;
 const list = '/manage/custom-tags';
 
 export function tagRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listDefaultTags',
     method: 'GET',
@@ -22,7 +22,7 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, _form, request) => answerList(request, (listing) => listDefaultTags(context, listing)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listCustomTags',
     method: 'GET',
@@ -35,7 +35,7 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, _form, request) => answerList(request, (listing) => listCustomTags(context, listing)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'createCustomTag',
     method: 'POST',
@@ -48,7 +48,7 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, form) => addCustomTag(context, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'deleteCustomTag',
     method: 'DELETE',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { instantOut, text } from '../../kernel/validation/schema-types.ts';
+import { instant, text } from '../../kernel/validation/schema-types.ts';
 
 export const CustomTagBody = Type.Object({
   tag: text({ maxLength: 100, description: 'Lower case words joined by dashes.', examples: ['vip-client'] }),
@@ -9,7 +9,7 @@ export type CustomTagBody = Static<typeof CustomTagBody>;
 const tag = Type.String({ examples: ['vip-client'] });
 const closed = { additionalProperties: false };
 
-export const CustomTag = Type.Object({ tag, created_at: instantOut() }, closed);
+export const CustomTag = Type.Object({ tag, created_at: instant() }, closed);
 export const CustomTagList = Type.Array(CustomTag);
-export const CustomTagRemoved = Type.Object({ tag, removed_at: instantOut() }, closed);
+export const CustomTagRemoved = Type.Object({ tag, removed_at: instant() }, closed);
 export const DefaultTagList = Type.Array(Type.Object({ tag: Type.String({ examples: ['executor'] }) }, closed));

@@ -1,11 +1,11 @@
-import { recordLog } from '../../kernel/audit/audit-log.ts';
-import { iso, json, limit, statement } from '../../kernel/sql/statement.ts';
+import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
+import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
 import { contains, lists } from '../list.sql.ts';
 
-const record = json({ tag: 't.tag', created_at: iso('t.created_at') });
+const record = jsonObject({ tag: 't.tag', created_at: isoTime('t.created_at') });
 
 /** A tag has no identifier but itself, and the log wants one. */
-export const tagLog = recordLog({
+export const tagLog = imageAuditLog({
   record: 'tag',
   verbs: ['created', 'removed'],
   access: 'manage',
@@ -29,13 +29,13 @@ export const listDefaultTags = lists('default_tags', {
   scope: 0,
   from: 'default_tags t WHERE true',
   as: 't',
-  element: json({ tag: 't.tag' }),
+  element: jsonObject({ tag: 't.tag' }),
   order: 't.tag',
   matches: contains('t.tag'),
 });
 
 /** $1 company */
-export const customTagLimit = limit('custom tags', 1_000, 'FROM custom_tags WHERE company_id = $1');
+export const customTagLimit = rowLimit('custom tags', 1_000, 'FROM custom_tags WHERE company_id = $1');
 
 /** $1 company, $2 tag, $3 now, $4 origin. Nothing where it is taken. */
 export const insertCustomTag = statement(
@@ -58,5 +58,5 @@ export const removeCustomTag = statement(
    ), e AS (
      ${tagLog.entry('removed', { from: 't', at: '$3', origin: '$4', before: tagLog.image })}
    )
-   SELECT ${json({ tag: 't.tag', removed_at: iso('$3::timestamptz') })}::text FROM t`,
+   SELECT ${jsonObject({ tag: 't.tag', removed_at: isoTime('$3::timestamptz') })}::text FROM t`,
 );

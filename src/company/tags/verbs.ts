@@ -1,42 +1,42 @@
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
+import { assertBelowLimit } from '../../kernel/database/row-limit.ts';
 import { InvalidValue, notFound } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
-import type { Listing, PageOfJson } from '../../kernel/validation/paging.ts';
-import { originOf } from '../../kernel/audit/audit-log.ts';
-import { requireRoom } from '../../kernel/database/row-limit.ts';
 import { toSql } from '../../kernel/time/time.ts';
-import { readPage } from '../list.ts';
-import type { Desk, Office } from '../admin-context.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import type { ListRequest, PageOfJson } from '../../kernel/validation/paging.ts';
+import type { AdminContext, CompanyContext } from '../admin-context.ts';
+import { readListPage } from '../list.ts';
 import type { CustomTagBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
 const TAG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-export async function listDefaultTags({ db }: Pick<Office, 'db'>, listing: Listing): Promise<PageOfJson> {
-  return readPage(db, sql.listDefaultTags, [], listing);
+export async function listDefaultTags({ db }: Pick<AdminContext, 'db'>, listing: ListRequest): Promise<PageOfJson> {
+  return readListPage(db, sql.listDefaultTags, [], listing);
 }
 
-export async function listCustomTags({ db, company }: Desk, listing: Listing): Promise<PageOfJson> {
-  return readPage(db, sql.listCustomTags, [company.id], listing);
+export async function listCustomTags({ db, company }: CompanyContext, listing: ListRequest): Promise<PageOfJson> {
+  return readListPage(db, sql.listCustomTags, [company.id], listing);
 }
 
-export async function addCustomTag(desk: Desk, form: Form<CustomTagBody>): Promise<string> {
+export async function addCustomTag(desk: CompanyContext, form: Form<CustomTagBody>): Promise<string> {
   const { db, company, clock } = desk;
   const { tag } = form.body;
   form.read('tag', tag, requireTag);
   form.check();
-  await requireRoom(db, sql.customTagLimit, [company.id]);
-  const record = await db.json(sql.insertCustomTag, [company.id, tag, toSql(clock()), originOf(desk)]);
+  await assertBelowLimit(db, sql.customTagLimit, [company.id]);
+  const record = await db.queryJson(sql.insertCustomTag, [company.id, tag, toSql(clock()), auditOrigin(desk)]);
   if (record) return record;
-  form.fault('tag', 'taken', 'is already a custom tag of the company');
+  form.addFault('tag', 'taken', 'is already a custom tag of the company');
   form.check();
   throw new Error('A tag was refused without a reason.');
 }
 
-export async function removeCustomTag(desk: Desk, tag: string): Promise<string> {
+export async function removeCustomTag(desk: CompanyContext, tag: string): Promise<string> {
   const { db, company, clock } = desk;
   // What is no tag is not shown to the database: it could hold characters that have no place in text.
-  const values = [company.id, tag, toSql(clock()), originOf(desk)];
-  const record = TAG.test(tag) && (await db.json(sql.removeCustomTag, values));
+  const values = [company.id, tag, toSql(clock()), auditOrigin(desk)];
+  const record = TAG.test(tag) && (await db.queryJson(sql.removeCustomTag, values));
   if (!record) throw notFound('custom tag');
   return record;
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { CodedError } from '../../kernel/errors.ts';
+import type { UnreadAnswers } from '../plugins/unread-responses.ts';
 import { PAGE_HEADERS, referencePage } from './reference-page.ts';
 import { referenceScript } from './reference-script.ts';
 import { type StaticContent, sendContent, staticContent } from './static-content.ts';
-import type { UnreadAnswers } from '../plugins/unread-responses.ts';
 
 const REVALIDATED = { cacheControl: 'no-cache' };
 const KEPT_FOREVER = { cacheControl: 'public, max-age=31536000, immutable' };

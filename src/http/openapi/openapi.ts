@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { type TObject, type TSchema, Type } from 'typebox';
 import { COMPANY_SCOPES, SCOPE_DESCRIPTIONS } from '../../kernel/scopes.ts';
-import { MATCH_HEADERS, type Records } from '../operation/etag.ts';
+import { type EtagRegistry, MATCH_HEADERS } from '../operation/etag.ts';
 import { PROBLEMS } from '../operation/problems.ts';
 
 const FAULT = Type.Object({
@@ -63,7 +63,7 @@ const STATUSES: Record<string, string> = {
 };
 
 /** The document is made from the schemas that validate. */
-export async function openapi(app: FastifyInstance, version: string, records: Records): Promise<void> {
+export async function openapi(app: FastifyInstance, version: string, records: EtagRegistry): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',

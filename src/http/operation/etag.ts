@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
 import { CodedError, invalidRequest } from '../../kernel/errors.ts';
 import { type Statement, statement } from '../../kernel/sql/statement.ts';
-import { showWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
+import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
 
 /**
  * RFC 9110: ETag, If-Match and If-None-Match. The tag is a hash of the record as GET shows it, so whatever a reader
@@ -23,15 +23,15 @@ export type ReadableRecord = {
 };
 
 /** Of all operations, by the path of the record. */
-export class Records {
-  readonly #byPath = new Map<string, Held>();
+export class EtagRegistry {
+  readonly #byPath = new Map<string, LockableRecord>();
 
   add(path: string, record: ReadableRecord): void {
     this.#byPath.set(path, { ...record, id: /\{(\w+)\}$/.exec(path)?.[1], hold: holdIn(record.table, path) });
   }
 
   /** The record that an operation works on: the one whose path its own begins with. */
-  at(path: string): Held | undefined {
+  at(path: string): LockableRecord | undefined {
     const parts = path.split('/');
     for (let length = parts.length; length > 1; length--) {
       const found = this.#byPath.get(parts.slice(0, length).join('/'));
@@ -41,7 +41,7 @@ export class Records {
   }
 }
 
-export type Held = ReadableRecord & { id: string | undefined; hold: Statement };
+export type LockableRecord = ReadableRecord & { id: string | undefined; hold: Statement };
 
 /** $1 company, $2 id, $3 case or null, also that of a case itself. Nobody else changes the record until the transaction ends. */
 const holdIn = (table: string, path: string): Statement => {
@@ -68,17 +68,17 @@ export const NoneMatchHeaders = Type.Object({
   ),
 });
 
-export const tagOf = (json: string): string =>
+export const etagOf = (json: string): string =>
   `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"`;
 
 /** Whether a reader who sends If-None-Match has it already. Weak comparison: the bytes need not be the same. */
-export const isKnown = ({ headers }: FastifyRequest, tag: string): boolean =>
+export const matchesIfNoneMatch = ({ headers }: FastifyRequest, tag: string): boolean =>
   (headers['if-none-match'] ?? '').split(',').some((one) => ['*', tag, `W/${tag}`].includes(one.trim()));
 
 const TAGS = /^\s*(\*|("[^"]*"|W\/"[^"]*")(\s*,\s*("[^"]*"|W\/"[^"]*"))*)\s*$/;
 
 /** The tags that a write asks for; undefined for most. */
-export function wantedTags({ headers }: FastifyRequest): string | undefined {
+export function ifMatch({ headers }: FastifyRequest): string | undefined {
   const wanted = headers['if-match'];
   if (wanted === undefined || TAGS.test(wanted)) return wanted;
   throw invalidRequest([
@@ -87,16 +87,16 @@ export function wantedTags({ headers }: FastifyRequest): string | undefined {
 }
 
 /** Writes onto the state that the caller has seen, or not at all. To be called in a transaction. */
-export async function onlyIfMatch<A>(
+export async function withIfMatch<A>(
   context: Context,
   params: Params,
-  { id, hold, show, lock }: Held,
+  { id, hold, show, lock }: LockableRecord,
   wanted: string,
   write: () => Promise<A>,
 ): Promise<{ answer: A; tag: string | undefined }> {
-  const tagNow = async () => tagOf(showWallTimes(await show(context, params)));
+  const tagNow = async () => etagOf(renderWallTimes(await show(context, params)));
   await lock?.(context);
-  await context.db.first(hold, [context.company.id, id ? params[id] : context.company.id, params.caseId ?? null]);
+  await context.db.queryFirst(hold, [context.company.id, id ? params[id] : context.company.id, params.caseId ?? null]);
   const tags = wanted.split(',').map((one) => one.trim());
   const tag = await tagNow();
   if (!tags.includes('*') && !tags.includes(tag)) {

@@ -5,9 +5,9 @@ import type { Executor } from '../../kernel/database/database.ts';
 import { CodedError, invalidRequest } from '../../kernel/errors.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import { findAnswer, keepAnswer, lockKey } from './idempotency.sql.ts';
-import { openBody, type StoredBody, storedBody, type WholeAnswer } from './stored-response.ts';
 import type { Services } from './operation.ts';
 import { problemOf } from './problems.ts';
+import { decodeBody, encodeBody, type StoredBody, type StoredResponse } from './stored-response.ts';
 
 /** RFC draft-ietf-httpapi-idempotency-key-header: a write that carries a key is done once, however often it is sent. */
 
@@ -29,7 +29,7 @@ export const IdempotencyHeaders = Type.Object({
 export const isWrite = (method: string): boolean => ['POST', 'PATCH', 'PUT', 'DELETE'].includes(method);
 
 /** The key that a write carries; undefined for most. */
-export function keyOf({ method, headers }: FastifyRequest): string | undefined {
+export function idempotencyKey({ method, headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || !isWrite(method)) return undefined;
   if (typeof key === 'string' && KEY.test(key)) return key;
@@ -42,12 +42,12 @@ export function keyOf({ method, headers }: FastifyRequest): string | undefined {
  * The write and its answer are one transaction: a crash leaves both or neither. Refusals are kept as well, faults of
  * ours are not: a request that failed because of them is to be sent again.
  */
-export function answerOnce(
+export function runOnce(
   request: FastifyRequest,
   key: string,
   { db, clock }: Services,
-  work: (db: Executor) => Promise<WholeAnswer>,
-): Promise<WholeAnswer> {
+  work: (db: Executor) => Promise<StoredResponse>,
+): Promise<StoredResponse> {
   const { caller } = request;
   if (!caller) throw new Error('An operation was reached without a caller.');
   const place = [caller.company.id, caller.credential.id, sha256(key)];
@@ -56,26 +56,27 @@ export function answerOnce(
   const secret = `${request.headers.authorization} ${key}`;
   return db.transaction(async (transaction) => {
     const lock = sha256(`${place[0]} ${place[1]} ${key}`).readBigInt64BE();
-    const held = await transaction.first<{ free: boolean }>(lockKey, [lock]);
-    if (!held?.free) throw new CodedError('request_under_way', 'A request with this Idempotency-Key is under way.');
-    const kept = await transaction.first<Kept>(findAnswer, [...place, since]);
+    const held = await transaction.queryFirst<{ free: boolean }>(lockKey, [lock]);
+    if (!held?.free) throw new CodedError('request_in_progress', 'A request with this Idempotency-Key is under way.');
+    const kept = await transaction.queryFirst<Kept>(findAnswer, [...place, since]);
     if (kept) return replay(kept, request, secret);
     const answer = await answerOrRefusal(request, transaction, work);
-    const { body, sealed_body } = storedBody(answer, secret);
+    const { body, sealed_body } = encodeBody(answer, secret);
     const headers = JSON.stringify(answer.headers);
     const values = [...place, since, fingerprint(request), answer.status, headers, body, sealed_body, toSql(now)];
-    if (!(await transaction.first(keepAnswer, values))) throw new Error('An answer was kept by two requests at once.');
+    if (!(await transaction.queryFirst(keepAnswer, values)))
+      throw new Error('An answer was kept by two requests at once.');
     return answer;
   });
 }
 
 type Kept = StoredBody & { request_sha256: Buffer; status: number; headers: Record<string, string> };
 
-function replay(kept: Kept, request: FastifyRequest, secret: string): WholeAnswer {
+function replay(kept: Kept, request: FastifyRequest, secret: string): StoredResponse {
   if (!kept.request_sha256.equals(fingerprint(request))) {
     throw new CodedError('idempotency_key_reused', 'This Idempotency-Key belongs to another request.');
   }
-  const body = openBody(kept, secret);
+  const body = decodeBody(kept, secret);
   if (body === undefined) {
     throw new CodedError(
       'idempotency_key_reused',
@@ -88,8 +89,8 @@ function replay(kept: Kept, request: FastifyRequest, secret: string): WholeAnswe
 async function answerOrRefusal(
   request: FastifyRequest,
   transaction: Executor,
-  work: (db: Executor) => Promise<WholeAnswer>,
-): Promise<WholeAnswer> {
+  work: (db: Executor) => Promise<StoredResponse>,
+): Promise<StoredResponse> {
   try {
     return await transaction.transaction(work);
   } catch (error) {

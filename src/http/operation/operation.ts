@@ -3,28 +3,28 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
 import type { Database, Executor } from '../../kernel/database/database.ts';
-import { noticeDueWork } from '../../kernel/jobs/notify-workers.ts';
 import { CodedError } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
-import { isUuid, NO_ID } from '../../kernel/ids.ts';
+import { isUuid, NEVER_ISSUED_ID } from '../../kernel/ids.ts';
+import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import type { Scope } from '../../kernel/scopes.ts';
 import type { Clock } from '../../kernel/time/time.ts';
-import { showWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
-import { formOf, refused } from './body.ts';
+import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import { formOf, rejectedForm } from './body.ts';
 import {
-  type Held,
-  isKnown,
+  type EtagRegistry,
+  etagOf,
+  ifMatch,
+  type LockableRecord,
+  matchesIfNoneMatch,
   NoneMatchHeaders,
-  onlyIfMatch,
   type ReadableRecord,
-  type Records,
-  tagOf,
-  wantedTags,
+  withIfMatch,
 } from './etag.ts';
-import { answerOnce, IdempotencyHeaders, isWrite, keyOf } from './idempotency.ts';
-import type { WholeAnswer } from './stored-response.ts';
+import { IdempotencyHeaders, idempotencyKey, isWrite, runOnce } from './idempotency.ts';
+import type { StoredResponse } from './stored-response.ts';
 
-export type Services = { db: Database; clock: Clock; records: Records };
+export type Services = { db: Database; clock: Clock; records: EtagRegistry };
 
 type Operation<P extends string, B extends TSchema> = {
   id: string;
@@ -66,7 +66,7 @@ type Operation<P extends string, B extends TSchema> = {
 export type Answer = { json: string | AsyncIterable<string>; headers: Record<string, string> };
 
 /** Serves one operation under every method and path that the specification gives it. */
-export function serve<P extends string, B extends TSchema>(
+export function registerOperation<P extends string, B extends TSchema>(
   app: FastifyInstance,
   services: Services,
   operation: Operation<P, B>,
@@ -76,11 +76,16 @@ export function serve<P extends string, B extends TSchema>(
   const run = (request: FastifyRequest, form: Form<Static<B>>, db: Executor = services.db) =>
     operation.handle(contextOf(request, services, db), identifiers(request, operation), form, request);
   /** As `run`, onto the state of the record that the caller names. */
-  const runOnto = async (request: FastifyRequest, wanted: string, held: Held, db: Executor): Promise<WholeAnswer> => {
+  const runConditionally = async (
+    request: FastifyRequest,
+    wanted: string,
+    held: LockableRecord,
+    db: Executor,
+  ): Promise<StoredResponse> => {
     const context = contextOf(request, services, db);
     const params = identifiers(request, operation);
     const write = () => run(request, read(request), db);
-    const { answer, tag } = await onlyIfMatch(context, params, held, wanted, write);
+    const { answer, tag } = await withIfMatch(context, params, held, wanted, write);
     const { headers, ...rest } = whole(answer);
     return { ...rest, headers: { ...headers, ...(tag && { etag: tag }) } };
   };
@@ -110,21 +115,21 @@ export function serve<P extends string, B extends TSchema>(
       ...(writes && {
         onResponse: (request, reply, done) => {
           // What was written stands in the log of events, and the workers send it on.
-          if (reply.statusCode < 300 && request.caller?.company.webhooks) noticeDueWork(services.db);
+          if (reply.statusCode < 300 && request.caller?.company.webhooks) notifyWorkers(services.db);
           done();
         },
       }),
       handler: async (request, reply) => {
         if (writes) {
-          const key = keyOf(request);
-          const wanted = wantedTags(request);
+          const key = idempotencyKey(request);
+          const wanted = ifMatch(request);
           const held = wanted && services.records.at(operation.path);
           if (key !== undefined || held) {
             const work = (db: Executor) =>
-              held ? runOnto(request, wanted, held, db) : run(request, read(request), db).then(whole);
+              held ? runConditionally(request, wanted, held, db) : run(request, read(request), db).then(whole);
             const { status, headers, body } = await (key === undefined
               ? services.db.transaction(work)
-              : answerOnce(request, key, services, work));
+              : runOnce(request, key, services, work));
             return (reply as FastifyReply).status(status).headers(headers).send(body);
           }
         }
@@ -133,15 +138,17 @@ export function serve<P extends string, B extends TSchema>(
         if (typeof answer !== 'string') reply.headers(answer.headers);
         const json = typeof answer === 'string' ? answer : answer.json;
         if (typeof json !== 'string') return Readable.from(asList(json));
-        const shown = showWallTimes(json);
+        const shown = renderWallTimes(json);
         if (!record) return shown;
         // A query can change what is shown, but not which state of the record it is.
         const params = identifiers(request, operation);
-        const tag = tagOf(
-          operation.query ? showWallTimes(await record.show(contextOf(request, services, services.db), params)) : shown,
+        const tag = etagOf(
+          operation.query
+            ? renderWallTimes(await record.show(contextOf(request, services, services.db), params))
+            : shown,
         );
         reply.header('etag', tag);
-        if (!isKnown(request, tag)) return shown;
+        if (!matchesIfNoneMatch(request, tag)) return shown;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
@@ -149,7 +156,7 @@ export function serve<P extends string, B extends TSchema>(
         // The path is judged before the body, also when that is too large to be read. What would act without a body
         // acts too, and is undone: only where it finds nothing does the answer change.
         const undone = services.db.transaction(async (db) => {
-          await run(request, refused('too_long', ''), db);
+          await run(request, rejectedForm('too_long', ''), db);
           throw error;
         });
         return undone.catch((found: unknown) => {
@@ -165,16 +172,16 @@ const paramsOf = (names: Record<string, string>) =>
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
-function whole(answer: string | Answer): WholeAnswer {
-  if (typeof answer === 'string') return { status: 200, headers: JSON_TYPE, body: showWallTimes(answer) };
+function whole(answer: string | Answer): StoredResponse {
+  if (typeof answer === 'string') return { status: 200, headers: JSON_TYPE, body: renderWallTimes(answer) };
   if (typeof answer.json !== 'string') throw new Error('A write answers with one text.');
-  return { status: 200, headers: { ...JSON_TYPE, ...answer.headers }, body: showWallTimes(answer.json) };
+  return { status: 200, headers: { ...JSON_TYPE, ...answer.headers }, body: renderWallTimes(answer.json) };
 }
 
 async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let before = '[';
   for await (const entries of pieces) {
-    yield before + showWallTimes(entries);
+    yield before + renderWallTimes(entries);
     before = ', ';
   }
   yield before === '[' ? '[]' : ']';
@@ -199,7 +206,7 @@ function identifiers<P extends string, B extends TSchema>(
 ): Record<P, string> {
   let params = request.params as Record<P, string>;
   for (const name in names) {
-    if (!isUuid(params[name]) && !words.includes(name)) params = { ...params, [name]: NO_ID };
+    if (!isUuid(params[name]) && !words.includes(name)) params = { ...params, [name]: NEVER_ISSUED_ID };
   }
   return params;
 }

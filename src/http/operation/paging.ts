@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { type Form, readForm } from '../../kernel/validation/form.ts';
 import {
-  type Listing,
   ListQuery,
+  type ListRequest,
   type Page,
   type PageOfJson,
-  type RemovableListing,
+  type RemovableListRequest,
   RemovableQuery,
   readListing,
   readRemovable,
@@ -13,17 +13,19 @@ import {
 import type { Answer } from './operation.ts';
 
 /** Answers one page of a list that can be searched. */
-export const answerList = (request: FastifyRequest, list: (listing: Listing) => Promise<PageOfJson>): Promise<Answer> =>
-  answer(request, readForm(ListQuery, request.query), readListing, list);
+export const answerList = (
+  request: FastifyRequest,
+  list: (listing: ListRequest) => Promise<PageOfJson>,
+): Promise<Answer> => answer(request, readForm(ListQuery, request.query), readListing, list);
 
 /** The same of a list of what can be removed and restored. */
 export const answerRemovable = (
   request: FastifyRequest,
-  list: (listing: RemovableListing) => Promise<PageOfJson>,
+  list: (listing: RemovableListRequest) => Promise<PageOfJson>,
 ): Promise<Answer> => answer(request, readForm(RemovableQuery, request.query), readRemovable, list);
 
 /** The list is asked even where the query has faults: its path may be unknown. */
-async function answer<T, L extends Listing>(
+async function answer<T, L extends ListRequest>(
   { url }: FastifyRequest,
   query: Form<T>,
   read: (query: Form<T>) => L,

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, type ErrorCode, invalidRequest } from '../../kernel/errors.ts';
 import { hostFault } from '../plugins/host-header.ts';
-import type { WholeAnswer } from './stored-response.ts';
 import { SECURITY_HEADERS } from '../plugins/security-headers.ts';
+import type { StoredResponse } from './stored-response.ts';
 
 /** The one table that turns codes into statuses. */
 export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
@@ -14,7 +14,7 @@ export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
   insufficient_scope: { status: 403, title: 'Forbidden' },
   not_found: { status: 404, title: 'Not Found' },
   method_not_allowed: { status: 405, title: 'Method Not Allowed' },
-  request_under_way: { status: 409, title: 'Conflict' },
+  request_in_progress: { status: 409, title: 'Conflict' },
   precondition_failed: { status: 412, title: 'Precondition Failed' },
   body_too_large: { status: 413, title: 'Content Too Large' },
   unsupported_media_type: { status: 415, title: 'Unsupported Media Type' },
@@ -26,7 +26,7 @@ export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
 };
 
 /** What is likely to be over in a second. */
-const PASSING: ReadonlySet<ErrorCode> = new Set(['unavailable', 'request_under_way']);
+const PASSING: ReadonlySet<ErrorCode> = new Set(['unavailable', 'request_in_progress']);
 
 export function problems(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -135,7 +135,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
 }
 
 /** The answer that tells of an error. */
-export function problemOf(request: FastifyRequest, error: CodedError): WholeAnswer {
+export function problemOf(request: FastifyRequest, error: CodedError): StoredResponse {
   const { status, title } = PROBLEMS[error.code];
   const body = {
     type: 'about:blank',

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 /** An answer as it goes over the wire. */
-export type WholeAnswer = { status: number; headers: Record<string, string>; body: string };
+export type StoredResponse = { status: number; headers: Record<string, string>; body: string };
 
 export type StoredBody = { body: string | null; sealed_body: Buffer | null };
 
@@ -9,7 +9,7 @@ const NONCE = 12;
 const TAG = 16;
 
 /** What may not be stored is sealed with what only the caller knows: its token and its key. */
-export function storedBody({ headers, body }: WholeAnswer, callersSecret: string): StoredBody {
+export function encodeBody({ headers, body }: StoredResponse, callersSecret: string): StoredBody {
   if (headers['cache-control'] !== 'no-store') return { body, sealed_body: null };
   const nonce = randomBytes(NONCE);
   const cipher = createCipheriv('aes-256-gcm', keyOf(callersSecret), nonce);
@@ -18,7 +18,7 @@ export function storedBody({ headers, body }: WholeAnswer, callersSecret: string
 }
 
 /** Undefined where another token asks for what was shown to the first. */
-export function openBody({ body, sealed_body }: StoredBody, callersSecret: string): string | undefined {
+export function decodeBody({ body, sealed_body }: StoredBody, callersSecret: string): string | undefined {
   if (!sealed_body) return body ?? undefined;
   const decipher = createDecipheriv('aes-256-gcm', keyOf(callersSecret), sealed_body.subarray(0, NONCE));
   decipher.setAuthTag(sealed_body.subarray(NONCE, NONCE + TAG));

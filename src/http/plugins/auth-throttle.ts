@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError } from '../../kernel/errors.ts';
-import type { Count, WindowCounts } from './fixed-window-counter.ts';
+import type { Count, FixedWindowCounter } from './fixed-window-counter.ts';
 
 const MOST_PER_MINUTE = 30;
 
@@ -8,12 +8,12 @@ const MOST_PER_MINUTE = 30;
  * Counts a refusal against the address that it came from; throws where that has had too many. It never stands in the
  * way of a valid token: many callers may share an address with one that is set up wrongly.
  */
-export function countFailure(attempts: WindowCounts, { ip }: FastifyRequest, reply: FastifyReply): void {
+export function recordFailure(attempts: FixedWindowCounter, { ip }: FastifyRequest, reply: FastifyReply): void {
   refuseAbove(MOST_PER_MINUTE, attempts.add(ip), reply);
 }
 
 /** Throws if the address may not fail once more. Counts nothing. */
-export function requireFewFailures(attempts: WindowCounts, { ip }: FastifyRequest, reply: FastifyReply): void {
+export function requireFewFailures(attempts: FixedWindowCounter, { ip }: FastifyRequest, reply: FastifyReply): void {
   refuseAbove(MOST_PER_MINUTE - 1, attempts.read(ip), reply);
 }
 

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { Caller } from '../../kernel/context.ts';
 import { CodedError, invalidRequest } from '../../kernel/errors.ts';
 import type { Scope } from '../../kernel/scopes.ts';
-import { countFailure } from './auth-throttle.ts';
-import type { WindowCounts } from './fixed-window-counter.ts';
+import { recordFailure } from './auth-throttle.ts';
+import type { FixedWindowCounter } from './fixed-window-counter.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,7 +16,7 @@ export type FindCaller = (token: string) => Caller | Promise<Caller | undefined>
 
 export type AuthenticationOptions = {
   findCaller: FindCaller;
-  attempts: WindowCounts;
+  attempts: FixedWindowCounter;
 };
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
@@ -62,8 +62,8 @@ function admit(request: FastifyRequest, reply: FastifyReply, access: Scope, call
   if (body) requirePlainBody(request, reply);
 }
 
-function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: WindowCounts): never {
-  countFailure(attempts, request, reply);
+function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: FixedWindowCounter): never {
+  recordFailure(attempts, request, reply);
   const sent = /^Bearer +\S/i.test(request.headers.authorization ?? '');
   reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');
   throw new CodedError('invalid_token', sent ? 'The access token is not valid.' : 'An access token is required.');

@@ -6,7 +6,7 @@ const MOST_KEYS = 10_000;
 export type Count = { count: number; left: number };
 
 /** How often something has happened in the minute of the clock that is running. */
-export class WindowCounts {
+export class FixedWindowCounter {
   readonly #clock: Clock;
   #window = 0;
   #counts = new Map<string, number>();

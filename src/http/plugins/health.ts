@@ -39,7 +39,7 @@ export function health(app: FastifyInstance, { db, migrations, isStarted, logSta
   app.get('/readyz', { config: { access: 'public' } }, async (request, reply) => {
     // Nothing is wrong, so nothing is logged: a supervisor asks again and again.
     if (!isStarted() || stopping) return sendProblem(request, reply, stopping ? STOPPING : STARTING);
-    const row = await db.first<{ version: number | null }>(applied, []);
+    const row = await db.queryFirst<{ version: number | null }>(applied, []);
     // A later one is of the release that follows: its migrations work while this release still runs.
     if ((row?.version ?? 0) < wanted) throw new CodedError('unavailable', 'The database has not been migrated.');
     const stalled = await logStalledSeconds();

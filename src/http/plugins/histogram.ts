@@ -36,7 +36,7 @@ export class Timing {
  * A histogram with labels, in parts that whoever measures keeps. That of prom-client puts its labels and the bounds
  * together as text, and looks for them, with every value: a twentieth of what a short request costs.
  */
-export class Timings {
+export class LabelledHistogram {
   readonly name: string;
   readonly #help: string;
   readonly #parts: { labels: Labels; timing: Timing }[] = [];

@@ -18,7 +18,7 @@ const TOLD_EVERY_MS = 10_000;
  * At most so many requests are worked on at once; what comes beyond is refused before it costs anything, so that those
  * who are let in are answered in time. A peer that is slow to send or to read takes nobody's place.
  */
-export function overload(app: FastifyInstance, most: number): void {
+export function limitConcurrency(app: FastifyInstance, most: number): void {
   let underWay = 0;
   let refused = 0;
   let toldAt = -Infinity;

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type MetricObject, Registry } from 'prom-client';
 import type { Database } from '../../kernel/database/database.ts';
-import type { Outcomes } from '../../kernel/jobs/delivery-counters.ts';
+import type { DeliveryCounters } from '../../kernel/jobs/delivery-counters.ts';
 import { longStatement } from '../../kernel/sql/statement.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
 import type { Evictions } from './evictions.ts';
+import { LabelledHistogram, type Timing } from './histogram.ts';
 import { perRoute } from './route-config.ts';
-import { type Timing, Timings } from './histogram.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-responses.ts';
 
@@ -38,7 +38,7 @@ export type GatherMetrics = (own: () => Promise<MetricObject[]>) => () => Promis
 export type MetricsOptions = {
   db: Database;
   clock: Clock;
-  outcomes: Outcomes;
+  outcomes: DeliveryCounters;
   gatherMetrics: GatherMetrics | undefined;
   held: { bodies: UnfinishedBodies; answers: UnreadAnswers; evictions: Evictions };
   logStalledSeconds: () => Promise<number>;
@@ -51,7 +51,11 @@ export function metrics(app: FastifyInstance, options: MetricsOptions): void {
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
 
-  const latency = new Timings('http_request_duration_seconds', 'Time to answer by method and route.', registry);
+  const latency = new LabelledHistogram(
+    'http_request_duration_seconds',
+    'Time to answer by method and route.',
+    registry,
+  );
   const answers: { labels: { method: string; route: string }; byStatus: Map<number, number> }[] = [];
   const answersOf = perRoute((method, url) => {
     const labels = { method, route: url ?? 'none' };
@@ -71,7 +75,7 @@ export function metrics(app: FastifyInstance, options: MetricsOptions): void {
       }
     },
   });
-  const statements = new Timings(
+  const statements = new LabelledHistogram(
     'db_statement_duration_seconds',
     'Time of a statement by name, with the wait for a connection.',
     registry,
@@ -83,12 +87,12 @@ export function metrics(app: FastifyInstance, options: MetricsOptions): void {
     known.add(seconds);
   };
   const sharing = { done: new Map<string, number>(), failed: new Map<string, number>() };
-  db.onSeveral = (statement, count, done) => {
+  db.onBatch = (statement, count, done) => {
     const counts = done ? sharing.done : sharing.failed;
     counts.set(statement, (counts.get(statement) ?? 0) + count);
   };
   new Counter({
-    name: 'db_requests_sharing_statement_total',
+    name: 'db_batched_requests_total',
     help: 'Requests that had one statement with others, and whether that did for them.',
     labelNames: ['statement', 'outcome'] as const,
     registers,
@@ -144,7 +148,7 @@ export function metrics(app: FastifyInstance, options: MetricsOptions): void {
       this.set({ channel: 'email' }, 0);
       this.set({ channel: 'sms' }, 0);
       // While the database is away the other figures matter most.
-      const rows = await db.rows<DueRow>(dueMessages, [toSql(clock())]).catch(() => undefined);
+      const rows = await db.queryRows<DueRow>(dueMessages, [toSql(clock())]).catch(() => undefined);
       if (!rows) this.reset();
       for (const { channel, count } of rows ?? []) this.set({ channel }, count);
     },
@@ -155,7 +159,7 @@ export function metrics(app: FastifyInstance, options: MetricsOptions): void {
     aggregator: 'max',
     registers,
     async collect() {
-      const row = await db.first<{ count: number }>(dueMeetings, [toSql(clock())]).catch(() => undefined);
+      const row = await db.queryFirst<{ count: number }>(dueMeetings, [toSql(clock())]).catch(() => undefined);
       if (row) this.set(row.count);
       else this.reset();
     },
@@ -166,7 +170,7 @@ export function metrics(app: FastifyInstance, options: MetricsOptions): void {
     aggregator: 'max',
     registers,
     async collect() {
-      const row = await db.first<{ count: number }>(dueWebhooks, [toSql(clock())]).catch(() => undefined);
+      const row = await db.queryFirst<{ count: number }>(dueWebhooks, [toSql(clock())]).catch(() => undefined);
       if (row) this.set(row.count);
       else this.reset();
     },
@@ -177,7 +181,7 @@ export function metrics(app: FastifyInstance, options: MetricsOptions): void {
     aggregator: 'max',
     registers,
     async collect() {
-      const row = await db.first<{ count: number }>(failingWebhooks, []).catch(() => undefined);
+      const row = await db.queryFirst<{ count: number }>(failingWebhooks, []).catch(() => undefined);
       if (row) this.set(row.count);
       else this.reset();
     },

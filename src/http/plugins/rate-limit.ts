@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { CodedError } from '../../kernel/errors.ts';
 import type { Clock } from '../../kernel/time/time.ts';
-import { WindowCounts } from './fixed-window-counter.ts';
+import { FixedWindowCounter } from './fixed-window-counter.ts';
 
 /** Counts a request of a credential, and throws if the credential has sent too many in this minute. */
 export type LimitRate = (credentialId: string, reply: FastifyReply) => void;
 
 /** Limits the requests per minute of each credential in this process, and says so in the RateLimit headers. */
 export function rateLimit(app: FastifyInstance, maxPerMinute: number, clock: Clock): LimitRate {
-  const counts = new WindowCounts(clock);
+  const counts = new FixedWindowCounter(clock);
   const limitRate: LimitRate = (credentialId, reply) => {
     const { count, left } = counts.add(credentialId);
     reply.header('ratelimit-limit', maxPerMinute);

@@ -14,7 +14,7 @@ export function requestId({ headers }: IncomingMessage): string {
 }
 
 /** Fastify asks for a logger for each request, which would cost more than its line: what is logged of one names it instead. */
-export function shared(logger: Logger): Logger {
+export function withoutChildLoggers(logger: Logger): Logger {
   const itself: Logger = Object.create(logger, { child: { value: () => itself } });
   return itself;
 }

@@ -1,8 +1,8 @@
-import type { Asking, Credential } from '../context.ts';
+import type { Credential, RequestOrigin } from '../context.ts';
 import type { Scope } from '../scopes.ts';
 
 /** The log of one kind of record. Each statement that changes a record also writes its entry, with what the record was. */
-export type RecordLog<Verb extends string = string> = {
+export type AuditLog<Verb extends string = string> = {
   record: string;
   verbs: readonly Verb[];
   /** Where it is read by itself; its history stands below. */
@@ -12,7 +12,7 @@ export type RecordLog<Verb extends string = string> = {
   /** What the log would keep of the record as it is now, for the row `e` of the log; null where it is gone. */
   current: string;
   /** What is shown of the rows in `was` of `entry`; undefined where the log keeps what is shown, in `before`. */
-  shown: ((entry: string) => string) | undefined;
+  renderSnapshot: ((entry: string) => string) | undefined;
   /** Whether there is or was such a record: $1 company, $2 id, $3 case or `noCase`. */
   exists: string;
   entry(verb: Verb, entry: Entry): string;
@@ -31,7 +31,7 @@ type Entry = {
   imageRows?: string;
 };
 
-export type LogOptions<Verb extends string> = {
+export type AuditLogOptions<Verb extends string> = {
   record: string;
   verbs: readonly Verb[];
   path?: string;
@@ -44,32 +44,32 @@ export type LogOptions<Verb extends string> = {
 type Key = { company: string; case: string; id: string };
 
 /** Keeps what is shown of the record, because its row also has what is nobody's to see, or what is another's. */
-export type ImageLog<Verb extends string = string> = RecordLog<Verb> & {
+export type ImageAuditLog<Verb extends string = string> = AuditLog<Verb> & {
   image: string;
   /** The image of what `row` names, which has been locked. */
   was(row: string): string;
 };
 
-export function recordLog<const Verb extends string>(
-  options: LogOptions<Verb> & {
+export function imageAuditLog<const Verb extends string>(
+  options: AuditLogOptions<Verb> & {
     /** Everything that is the record's own and nothing that belongs to another: no name that is changed elsewhere. */
     image: string;
     key?: Partial<Key>;
   },
-): ImageLog<Verb> {
+): ImageAuditLog<Verb> {
   const { as, image } = options;
   const key = { company: `${as}.company_id`, case: NO_CASE, id: `${as}.id`, ...options.key };
   return {
-    ...logOf(options, key, image, 'before'),
+    ...baseAuditLog(options, key, image, 'before'),
     image,
     was: (row) => `(SELECT ${image} FROM ${row} ${as})`,
-    shown: undefined,
+    renderSnapshot: undefined,
   };
 }
 
 /** What every log has. `kept`: of the record under its alias, and in which column. */
-export function logOf<Verb extends string>(
-  { record, verbs, path, params = {}, access, table, as }: LogOptions<Verb>,
+export function baseAuditLog<Verb extends string>(
+  { record, verbs, path, params = {}, access, table, as }: AuditLogOptions<Verb>,
   key: Key,
   kept: string,
   column: 'before' | 'was',
@@ -94,14 +94,14 @@ export function logOf<Verb extends string>(
   };
 }
 
-export const noCase = '00000000-0000-0000-0000-000000000000';
-const NO_CASE = `'${noCase}'::uuid`;
+export const NIL_CASE_ID = '00000000-0000-0000-0000-000000000000';
+const NO_CASE = `'${NIL_CASE_ID}'::uuid`;
 
 /** For what belongs to a case. */
-export const inCase = (as: string) => ({ case: `${as}.case_id` });
+export const caseKey = (as: string) => ({ case: `${as}.case_id` });
 
 /** Who asks, and in which request, as an entry keeps it. */
-export function originOf({ credential, requestId }: Asking): string {
+export function auditOrigin({ credential, requestId }: RequestOrigin): string {
   const who: Actor = credential ?? OPERATOR;
   const actor = actors.get(who) ?? JSON.stringify(who);
   actors.set(who, actor);

@@ -1,9 +1,9 @@
-import { type LogOptions, logOf, type RecordLog } from './audit-log.ts';
 import { type GivenChange, ONE } from '../sql/batch-statement.ts';
-import { json } from '../sql/statement.ts';
+import { jsonObject } from '../sql/statement.ts';
+import { type AuditLog, type AuditLogOptions, baseAuditLog } from './audit-log.ts';
 
 /** Gives what stands in FROM for the rows of a table. */
-export type RowsOf = (table: string) => string;
+export type RowSource = (table: string) => string;
 
 /** The condition that all parts meet. */
 export const EVERY_PART = 'true';
@@ -29,9 +29,9 @@ type Change<Verb extends string> = {
 };
 
 /** Keeps the rows of the record as they are: nothing in them is hidden from whoever may see the record. */
-export type RowLog<Verb extends string = string> = RecordLog<Verb> & {
+export type RowAuditLog<Verb extends string = string> = AuditLog<Verb> & {
   /** The rows of the record that is there under its alias. */
-  kept: string;
+  snapshot: string;
   /**
    * Parts of a statement: the record under its alias as it was written, and `e`, the entry. $1 company, $2 case, $3 id.
    * Nothing is written where the record is not as it has to be, or where another change came between: it is written onto
@@ -39,7 +39,7 @@ export type RowLog<Verb extends string = string> = RecordLog<Verb> & {
    * and so are the parts of the record that the rest of the statement sees. Whoever has locked the record can do without,
    * and writes `kept` by itself.
    */
-  change(change: Change<Verb>): string;
+  auditedUpdate(change: Change<Verb>): string;
 };
 
 type Part = {
@@ -62,20 +62,20 @@ const PARTS_PER_COPY = 16;
  * The log of a record that belongs to a case. `parts` are the tables with further rows of the record. `wholeEntry` is the
  * database function that completes an entry which keeps only what was touched; it goes with counted parts.
  */
-export function rowLog<const Verb extends string>(
-  options: LogOptions<Verb> & {
+export function rowAuditLog<const Verb extends string>(
+  options: AuditLogOptions<Verb> & {
     parts?: Record<string, Part>;
     wholeEntry?: string;
-    image: (rows: RowsOf) => string;
+    image: (rows: RowSource) => string;
   },
-): RowLog<Verb> {
+): RowAuditLog<Verb> {
   const { table, as, parts = {}, wholeEntry, image } = options;
   const key = { company: `${as}.company_id`, case: `${as}.case_id`, id: `${as}.id` };
   const rowsOf = (name: string, condition?: string) =>
     `ARRAY(SELECT part FROM ${name} part WHERE ${parts[name]?.isPart('part', as)}${condition ? ` AND ${condition}` : ''})`;
   const names = Object.keys(parts);
   const wholeOf = (row: string) =>
-    json({ [table]: row, ...Object.fromEntries(names.map((name) => [name, rowsOf(name)])) });
+    jsonObject({ [table]: row, ...Object.fromEntries(names.map((name) => [name, rowsOf(name)])) });
   /** Stands beside the record as it was seen: how many parts it has. OFFSET 0 keeps it from being worked out again. */
   const counted = `CROSS JOIN LATERAL (SELECT ${names.map((name) => `${parts[name]?.count?.('seen')} AS ${name}`).join(', ')} OFFSET 0) counted`;
   /** SQL: whether an entry keeps all parts of this kind. If all of them are changed, there is nothing to leave out. */
@@ -86,17 +86,17 @@ export function rowLog<const Verb extends string>(
   };
   const keptOf = (touched: Touched) => {
     const kept = names.map((name) => [name, `CASE WHEN ${isWhole(name, touched)} THEN ${rowsOf(name)} END`]);
-    return wholeEntry === undefined ? wholeOf('seen') : json({ [table]: 'seen', ...Object.fromEntries(kept) });
+    return wholeEntry === undefined ? wholeOf('seen') : jsonObject({ [table]: 'seen', ...Object.fromEntries(kept) });
   };
   const touchedOf = (touched: Touched) => {
     const left = names.filter((name) => isWhole(name, touched) !== 'true');
     const fields = left.map((name) => {
       const { changed, added } = touched[name] ?? {};
-      const rows = json({ ...(changed && { changed: rowsOf(name, changed) }), ...(added && { added }) });
+      const rows = jsonObject({ ...(changed && { changed: rowsOf(name, changed) }), ...(added && { added }) });
       return [name, `CASE WHEN NOT ${isWhole(name, touched)} THEN ${rows} END`];
     });
     const allWhole = left.map((name) => isWhole(name, touched)).join(' AND ');
-    return `CASE WHEN NOT (${allWhole}) THEN json_strip_nulls(${json(Object.fromEntries(fields))}) END`;
+    return `CASE WHEN NOT (${allWhole}) THEN json_strip_nulls(${jsonObject(Object.fromEntries(fields))}) END`;
   };
   const imageRowsOf = (touched: Touched) => {
     const before = names.map((name) => `counted.${name}`).join(' + ');
@@ -104,7 +104,7 @@ export function rowLog<const Verb extends string>(
     return `CASE WHEN ${before}${added.join('')} > ${MAX_WHOLE_PARTS} THEN 2 * (${before})${added.join('')} END`;
   };
   const kept = wholeOf(as);
-  const log = logOf(options, key, kept, 'was');
+  const log = baseAuditLog(options, key, kept, 'was');
   const isIt = (row: string) => `${row}.company_id = $1 AND ${row}.case_id = $2 AND ${row}.id = $3`;
   const wasOf = (entry: string) =>
     wholeEntry === undefined
@@ -113,13 +113,23 @@ export function rowLog<const Verb extends string>(
               ELSE ${wholeEntry}(e.company_id, e.case_id, e.record_id, ${entry}.position, ${entry}.was, ${entry}.touched) END`;
   return {
     ...log,
-    kept,
+    snapshot: kept,
     // Taken apart once: of a large one each look takes milliseconds.
-    shown: (entry) => `(
+    renderSnapshot: (entry) => `(
       SELECT ${image((part) => `json_populate_recordset(NULL::${part}, kept.${part})`)}
         FROM json_to_record(${wasOf(entry)}) AS kept (${[table, ...Object.keys(parts)].map((name) => `${name} json`).join(', ')}),
              json_populate_record(NULL::${table}, kept.${table}) ${as})`,
-    change: ({ verb, set, where = 'true', returning = `${as}.*`, touched = {}, read, at, origin, given = ONE }) => {
+    auditedUpdate: ({
+      verb,
+      set,
+      where = 'true',
+      returning = `${as}.*`,
+      touched = {},
+      read,
+      at,
+      origin,
+      given = ONE,
+    }) => {
       const partial = wholeEntry !== undefined;
       // The parts are found by what no change of the record changes.
       const [beside, onto, seen, before] = read

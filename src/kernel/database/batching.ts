@@ -1,9 +1,9 @@
 import pg from 'pg';
-import type { Query } from './pipelined-pool.ts';
 import { isArray } from '../sql/batch-statement.ts';
+import type { Query } from './pipelined-pool.ts';
 
 // Two cost as much by themselves as one statement for both.
-const LEAST = 3;
+const MIN_BATCH_SIZE = 3;
 // Company, case, record: what the values of every statement begin with, but for lists, where it only matters that equal ones
 // are told apart.
 const KEY_LENGTH = 3;
@@ -18,14 +18,14 @@ function compareKeys({ values: a }: Query, { values: b }: Query): number {
 }
 
 /** A statement, and who asked for it. */
-export type Sent<Asked> = { query: Query; asked: Asked[] };
+export type PlannedStatement<Asked> = { query: Query; asked: Asked[] };
 
 /**
  * The commits for all who ask. One statement for several who ask for the same has a commit to itself, each of them with
  * another record, since a statement changes a record once; the others share one, unless they take their time. In each of them the records
  * come in one order, so that no two commits wait for each other, but for small tables, which the server reads as they lie.
  */
-export function commitsOf<Asked extends { query: Query }>(all: Asked[]): Sent<Asked>[][] {
+export function planTransactions<Asked extends { query: Query }>(all: Asked[]): PlannedStatement<Asked>[][] {
   const alike = new Map<Query['several'], Asked[]>();
   const others: Asked[] = [];
   for (const one of all.toSorted((a, b) => compareKeys(a.query, b.query))) {
@@ -36,9 +36,9 @@ export function commitsOf<Asked extends { query: Query }>(all: Asked[]): Sent<As
     else if (group) group.push(one);
     else alike.set(several, [one]);
   }
-  const commits: Sent<Asked>[][] = [];
+  const commits: PlannedStatement<Asked>[][] = [];
   for (const [several, asked] of alike) {
-    if (several && asked.length >= LEAST) commits.push([{ query: forAll(several, asked), asked }]);
+    if (several && asked.length >= MIN_BATCH_SIZE) commits.push([{ query: mergeParameters(several, asked), asked }]);
     else others.push(...asked);
   }
   others.sort((a, b) => compareKeys(a.query, b.query));
@@ -48,7 +48,7 @@ export function commitsOf<Asked extends { query: Query }>(all: Asked[]): Sent<As
   return commits.filter((sent) => sent.length > 0);
 }
 
-function forAll(several: NonNullable<Query['several']>, asked: { query: Query }[]): Query {
+function mergeParameters(several: NonNullable<Query['several']>, asked: { query: Query }[]): Query {
   const { name, text, types } = several;
   if (asked.some(({ query }) => query.values.length !== types.length))
     throw new Error(`Other values than ${name} has.`);

@@ -4,7 +4,7 @@ import type { Connection } from './database.ts';
 const CONNECT_MS = 10_000;
 
 /** One connection of its own, outside the pool. */
-export async function openClient(connection: Connection, purpose: string): Promise<pg.Client> {
+export async function connectClient(connection: Connection, purpose: string): Promise<pg.Client> {
   const client = new pg.Client({
     ...connection,
     application_name: `case-records ${purpose}`,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Database } from './database.ts';
 import { statement } from '../sql/statement.ts';
 import type { Clock } from '../time/time.ts';
+import type { Database } from './database.ts';
 
 const ASK_AGAIN_MS = 60_000;
 const WORTH_A_WORD_MS = 2_000;
@@ -20,7 +20,7 @@ export async function databaseClock(
   let ahead = 0;
   const ask = async () => {
     const before = own().epochMilliseconds;
-    const row = await db.first<{ ms: number }>(now, []);
+    const row = await db.queryFirst<{ ms: number }>(now, []);
     const measured = Math.round((row?.ms ?? before) - (before + own().epochMilliseconds) / 2);
     if (Math.abs(measured) > WORTH_A_WORD_MS && Math.abs(measured - ahead) > WORTH_A_WORD_MS) {
       logger.warn({ milliseconds: measured }, 'the clock of this machine and that of the database are apart');

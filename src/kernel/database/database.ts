@@ -1,11 +1,11 @@
 import pg from 'pg';
-import { isBroken, isUnavailable, isUnprepared } from './postgres-errors.ts';
 import { CodedError } from '../errors.ts';
-import { type OnSeveral, Pipelines, type Query } from './pipelined-pool.ts';
+import type { Statement } from '../sql/statement.ts';
+import { type OnBatch, PipelinedPool, type Query } from './pipelined-pool.ts';
+import { isConnectionError, isMissingPreparedStatement, isTransient } from './postgres-errors.ts';
 import { PrimaryClient, type PrimaryClientConfig } from './primary-client.ts';
 import { WITH_SAFE_COMMITS } from './safe-commits.ts';
 import { sessionLimits } from './session-settings.ts';
-import type { Statement } from '../sql/statement.ts';
 
 export type Connection = { connectionString: string } | { host: string; user: string; database: string };
 
@@ -18,21 +18,21 @@ export type DatabaseOptions = {
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
 // A server that does not even say that: whatever waits on that connection is told so, and it goes.
-const SILENCE_MS = 20_000;
+const RESPONSE_TIMEOUT_MS = 20_000;
 const IDLE_MS = 10_000;
 // Longer than the statements of one commit take one after the other, and than a transaction of many short ones.
 const SHARED_COMMIT_MS = 30_000;
 const TRANSACTION_MS = 60_000;
-const LONG_CONNECTIONS = 4;
-const SHORT_AHEAD = 16;
+const STREAM_CONNECTIONS = 4;
+const SHORT_MAX_IN_FLIGHT = 16;
 // Enough that a connection need not wait for this process. Whoever waits here goes to whichever connection is done first, and
 // not behind one whose server process has lost its turn, and shares a statement with others who wait.
-const LIST_AHEAD = 3;
-const SEARCH_AHEAD = 4;
+const LIST_MAX_IN_FLIGHT = 3;
+const SEARCH_MAX_IN_FLIGHT = 4;
 // What is found by its keys needs one plan. Where cases differ in size the server would plan a list anew each time, which
 // takes longer than the list.
 // Nor is that compiled: on a server that has no statistics yet, one plan for several seems to be worth it, and is not.
-const PLANNED_ONCE = 'SET plan_cache_mode = force_generic_plan; SET jit = off; ';
+const GENERIC_PLAN_SQL = 'SET plan_cache_mode = force_generic_plan; SET jit = off; ';
 
 /** Runs statements: the database itself, or one transaction on it. */
 export abstract class Executor {
@@ -46,16 +46,16 @@ export abstract class Executor {
 
   protected abstract run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>>;
 
-  async rows<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  async queryRows<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
     return (await this.run<Row>({ ...statement, values })).rows;
   }
 
-  async first<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row | undefined> {
-    return (await this.rows<Row>(statement, values))[0];
+  async queryFirst<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row | undefined> {
+    return (await this.queryRows<Row>(statement, values))[0];
   }
 
   /** The one JSON document that the statement builds, as text; undefined where it found or wrote nothing. */
-  async json(statement: Statement, values: unknown[]): Promise<string | undefined> {
+  async queryJson(statement: Statement, values: unknown[]): Promise<string | undefined> {
     return (await this.run<string[]>({ ...statement, values, rowMode: 'array' })).rows[0]?.[0];
   }
 }
@@ -82,7 +82,7 @@ class Transaction extends Executor {
       return result;
     } catch (error) {
       // A connection that is silent would be waited for once more.
-      if (!isBroken(error)) await this.#client.query(`ROLLBACK TO ${savepoint}`).catch(() => {});
+      if (!isConnectionError(error)) await this.#client.query(`ROLLBACK TO ${savepoint}`).catch(() => {});
       throw error;
     } finally {
       this.#depth--;
@@ -98,7 +98,7 @@ class Transaction extends Executor {
   }
 
   protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
-    return this.transaction(() => this.database.timed(query.name, () => this.#client.query<Row>(query)));
+    return this.transaction(() => this.database.measure(query.name, () => this.#client.query<Row>(query)));
   }
 }
 
@@ -106,23 +106,23 @@ class Transaction extends Executor {
 export class Database extends Executor {
   readonly database = this;
   /** Single statements, and by themselves those that take their time. */
-  readonly #short: Pipelines;
-  readonly #lists: Pipelines;
-  readonly #searches: Pipelines;
+  readonly #short: PipelinedPool;
+  readonly #lists: PipelinedPool;
+  readonly #searches: PipelinedPool;
   /** Transactions, each with a connection to itself. */
   readonly pool: pg.Pool;
   /** For what a slow reader can hold up: it never keeps a short statement waiting. */
   readonly #readerPool: pg.Pool;
   /** Told of every statement, for the metrics. */
   onStatement: (name: string, seconds: number) => void = () => {};
-  onSeveral: OnSeveral = () => {};
+  onBatch: OnBatch = () => {};
   /** How many connections have broken. While it stays the same, the server has not crashed and not been replaced. */
-  breaks = 0;
+  connectionFailures = 0;
 
   constructor({ connection, poolSize, onError: tell = () => {} }: DatabaseOptions) {
     super();
     const onError = (error: Error) => {
-      this.breaks++;
+      this.connectionFailures++;
       tell(error);
     };
     const settings = {
@@ -136,20 +136,20 @@ export class Database extends Executor {
     const beginning = (transactionMs?: number) => `${WITH_SAFE_COMMITS}; ${sessionLimits(transactionMs)}`;
     const pipelines = (size: number, ahead: number, planning: string) => {
       const sessionSql = `${planning}${beginning(SHARED_COMMIT_MS)}`;
-      return new Pipelines({
+      return new PipelinedPool({
         size,
-        ahead,
-        silenceMs: SILENCE_MS,
+        maxInFlight: ahead,
+        responseTimeoutMs: RESPONSE_TIMEOUT_MS,
         connect: () => new PrimaryClient({ ...settings, pipeline: true, sessionSql }),
         onError,
-        onSeveral: (...told) => this.onSeveral(...told),
+        onBatch: (...told) => this.onBatch(...told),
       });
     };
     const pool = (max: number, transactionMs?: number) => {
       const config: PrimaryClientConfig & pg.PoolConfig = {
         ...settings,
         sessionSql: beginning(transactionMs),
-        query_timeout: SILENCE_MS,
+        query_timeout: RESPONSE_TIMEOUT_MS,
         max,
         Client: PrimaryClient,
       };
@@ -158,11 +158,11 @@ export class Database extends Executor {
       made.on('error', onError);
       return made;
     };
-    this.#short = pipelines(poolSize, SHORT_AHEAD, PLANNED_ONCE);
-    this.#lists = pipelines(Math.ceil(poolSize / 2), LIST_AHEAD, PLANNED_ONCE);
-    this.#searches = pipelines(Math.ceil(poolSize / 2), SEARCH_AHEAD, '');
+    this.#short = pipelines(poolSize, SHORT_MAX_IN_FLIGHT, GENERIC_PLAN_SQL);
+    this.#lists = pipelines(Math.ceil(poolSize / 2), LIST_MAX_IN_FLIGHT, GENERIC_PLAN_SQL);
+    this.#searches = pipelines(Math.ceil(poolSize / 2), SEARCH_MAX_IN_FLIGHT, '');
     this.pool = pool(poolSize, TRANSACTION_MS);
-    this.#readerPool = pool(LONG_CONNECTIONS);
+    this.#readerPool = pool(STREAM_CONNECTIONS);
   }
 
   /** How many connections there are, and how many wait for one. */
@@ -178,14 +178,14 @@ export class Database extends Executor {
   }
 
   /** The first column, row by row: as fast as it is taken, and as everything stood at the beginning. */
-  async *rowByRow({ name, text }: Statement, values: unknown[]): AsyncGenerator<string> {
-    const client = await this.#readerPool.connect().catch(unlessUnavailable);
+  async *streamRows({ name, text }: Statement, values: unknown[]): AsyncGenerator<string> {
+    const client = await this.#readerPool.connect().catch(rethrowAsUnavailable);
     let failure: unknown;
     try {
       await client.query('BEGIN READ ONLY');
       await client.query({ text: `DECLARE entries NO SCROLL CURSOR FOR ${text}`, values });
       for (;;) {
-        const { rows } = await this.timed(name, () =>
+        const { rows } = await this.measure(name, () =>
           client.query<[string]>({ text: 'FETCH entries', rowMode: 'array' }),
         );
         if (!rows[0]) break;
@@ -193,7 +193,7 @@ export class Database extends Executor {
       }
     } catch (error) {
       failure = error;
-      unlessUnavailable(error);
+      rethrowAsUnavailable(error);
     } finally {
       // Also where nobody takes the rest: the cursor ends with its transaction.
       await rollBack(client, failure);
@@ -201,7 +201,7 @@ export class Database extends Executor {
   }
 
   async transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect().catch(unlessUnavailable);
+    const client = await this.pool.connect().catch(rethrowAsUnavailable);
     try {
       await client.query('BEGIN');
       const transaction = new Transaction(this, client);
@@ -212,7 +212,7 @@ export class Database extends Executor {
       return result;
     } catch (error) {
       await rollBack(client, error);
-      return unlessUnavailable(error);
+      return rethrowAsUnavailable(error);
     }
   }
 
@@ -220,7 +220,7 @@ export class Database extends Executor {
     work();
   }
 
-  async timed<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async measure<T>(name: string, work: () => Promise<T>): Promise<T> {
     const begun = performance.now();
     try {
       return await work();
@@ -234,7 +234,7 @@ export class Database extends Executor {
     await Promise.all([...lanes, this.pool.end(), this.#readerPool.end()]);
   }
 
-  override json(statement: Statement, values: unknown[]): Promise<string | undefined> {
+  override queryJson(statement: Statement, values: unknown[]): Promise<string | undefined> {
     return this.#ask({ ...statement, values }, askText) as Promise<string | undefined>;
   }
 
@@ -243,37 +243,37 @@ export class Database extends Executor {
   }
 
   /** As `timed`, but with as few promises as there can be: most requests come by here once. */
-  async #ask<T>(query: Query, ask: (pipelines: Pipelines, query: Query) => Promise<T>): Promise<T> {
+  async #ask<T>(query: Query, ask: (pipelines: PipelinedPool, query: Query) => Promise<T>): Promise<T> {
     const { takesTime } = query;
     const pipelines = takesTime === undefined ? this.#short : takesTime === 'list' ? this.#lists : this.#searches;
     const begun = performance.now();
     try {
       return await ask(pipelines, query);
     } catch (error) {
-      if (isBroken(error)) this.breaks++;
+      if (isConnectionError(error)) this.connectionFailures++;
       // Nobody may have noticed yet that an idle connection broke. What only reads can be asked again on another.
-      const again = isUnprepared(error) || (isBroken(error) && READS.test(query.text));
-      return await (again ? ask(pipelines, query).catch(unlessUnavailable) : unlessUnavailable(error));
+      const again = isMissingPreparedStatement(error) || (isConnectionError(error) && READS.test(query.text));
+      return await (again ? ask(pipelines, query).catch(rethrowAsUnavailable) : rethrowAsUnavailable(error));
     } finally {
       this.onStatement(query.name, (performance.now() - begun) / 1000);
     }
   }
 }
 
-const askText = (pipelines: Pipelines, query: Query) => pipelines.text(query);
-const askRows = <Row extends pg.QueryResultRow>(pipelines: Pipelines, query: Query) => pipelines.query<Row>(query);
+const askText = (pipelines: PipelinedPool, query: Query) => pipelines.text(query);
+const askRows = <Row extends pg.QueryResultRow>(pipelines: PipelinedPool, query: Query) => pipelines.query<Row>(query);
 
 /** A connection that cannot even do that goes: whatever state it is in, nobody will meet it again. */
 async function rollBack(client: pg.PoolClient, failure: unknown): Promise<void> {
-  if (failure !== undefined && isBroken(failure)) return client.release(true);
+  if (failure !== undefined && isConnectionError(failure)) return client.release(true);
   await client.query('ROLLBACK').then(
     () => client.release(),
     () => client.release(true),
   );
 }
 
-function unlessUnavailable(error: unknown): never {
-  throw isUnavailable(error) ? new CodedError('unavailable', 'The database cannot be reached.', [], error) : error;
+function rethrowAsUnavailable(error: unknown): never {
+  throw isTransient(error) ? new CodedError('unavailable', 'The database cannot be reached.', [], error) : error;
 }
 
 const READS = /^\s*SELECT\b/;

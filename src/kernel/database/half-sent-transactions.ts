@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Database } from './database.ts';
 import { periodically } from '../jobs/periodic.ts';
 import { statement } from '../sql/statement.ts';
+import type { Database } from './database.ts';
 
 /**
  * A line that breaks between a statement and the end of its transaction leaves the server waiting for the rest, with
@@ -28,7 +28,7 @@ const endHalfSent = statement(
 
 /** Ends the half-sent transactions of this service, also those of a process that is gone. Returns how many. */
 export async function endHalfSentTransactions(db: Database, maxWaitSeconds = MAX_WAIT_SECONDS): Promise<number> {
-  return (await db.rows(endHalfSent, [maxWaitSeconds])).length;
+  return (await db.queryRows(endHalfSent, [maxWaitSeconds])).length;
 }
 
 const CHECK_INTERVAL_MS = 5_000;

@@ -17,16 +17,16 @@ type Callback = (error: Error | null, answers?: Row[][]) => void;
  * The transaction ends where the server is told to synchronise: once, after the last. What its columns are nobody asks:
  * they are read as text.
  */
-const unfinished = (wire: Wire): Wire =>
+const withoutSync = (wire: Wire): Wire =>
   Object.create(wire, { sync: { value: () => {} }, describe: { value: () => {} } });
-const unfinishedOf = new WeakMap<Wire, Wire>();
+const withoutSyncOf = new WeakMap<Wire, Wire>();
 
 /**
  * One statement, or several that are sent as one transaction: each as if it had come alone, with one commit for all and
  * one write to the connection. Where one fails, none has happened. Several must be prepared on the connection before:
  * of what comes behind one that fails nothing is read, not even what would prepare it.
  */
-export class SharedCommit extends pg.Query {
+export class PipelinedTransaction extends pg.Query {
   declare callback: Callback;
   /** Those of the statement that is sent. By the first two `pg` keeps what is prepared. */
   declare name: string | undefined;
@@ -50,8 +50,8 @@ export class SharedCommit extends pg.Query {
 
   override submit = (wire: unknown): void => {
     const whole = wire as Wire;
-    const open = unfinishedOf.get(whole) ?? unfinished(whole);
-    unfinishedOf.set(whole, open);
+    const open = withoutSyncOf.get(whole) ?? withoutSync(whole);
+    withoutSyncOf.set(whole, open);
     whole.stream.cork();
     this.#sending = true;
     try {

@@ -13,16 +13,16 @@ const codeOf = (error: unknown): string => (error as { code?: string }).code ?? 
 const textOf = (error: unknown): string => (error as Error).message ?? '';
 
 /** The connection has ended, or is of no use any more. */
-export const isBroken = (error: unknown): boolean =>
+export const isConnectionError = (error: unknown): boolean =>
   error instanceof pg.DatabaseError
     ? BROKEN.test(codeOf(error))
     : NO_SYSTEM.test(codeOf(error)) || BROKEN_TEXT.test(textOf(error));
 
 /** What the server has said, and not what became of the connection. */
-export const isAnswer = (error: unknown): boolean => error instanceof pg.DatabaseError;
+export const isServerError = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
 /** A statement that another one was to prepare, which failed: nothing was done. */
-export const isUnprepared = (error: unknown): boolean => codeOf(error) === '26000';
+export const isMissingPreparedStatement = (error: unknown): boolean => codeOf(error) === '26000';
 
 /** Somebody else's locks, as much as those of the statement itself. */
 export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01';
@@ -37,11 +37,11 @@ export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01'
  */
 const PASSES = /^(08|57P|57014|26000|25006|25P0[34]|40P01|55000|53[023]00)/;
 
-export const isUnavailable = (error: unknown): boolean =>
+export const isTransient = (error: unknown): boolean =>
   error instanceof pg.DatabaseError
     ? PASSES.test(codeOf(error))
-    : isBroken(error) || /timeout exceeded when trying to connect/i.test(textOf(error));
+    : isConnectionError(error) || /timeout exceeded when trying to connect/i.test(textOf(error));
 
 /** Which constraint refused a statement, if one did. */
-export const brokenConstraint = (error: unknown): string | undefined =>
+export const violatedConstraint = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError ? error.constraint : undefined;

@@ -3,7 +3,7 @@
  * for time to pass, and under load one statement does for many. What `work` passes over, or all where it fails, goes
  * `alone`, so that one that must wait, or cannot succeed, takes nobody along.
  */
-export function together<In, Out>(
+export function batchCalls<In, Out>(
   work: (items: In[]) => Promise<(Out | undefined)[]>,
   alone: (item: In) => Promise<Out>,
 ): (item: In) => Promise<Out> {

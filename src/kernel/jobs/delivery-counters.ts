@@ -4,7 +4,7 @@ type Labels = { channel: string; kind: string };
 export type WebhookOutcome = 'delivered' | 'failed';
 
 /** Told of every message and webhook that has come to its end in this process; the metrics listen. */
-export class Outcomes {
+export class DeliveryCounters {
   onOutcome: (outcome: Outcome, labels: Labels) => void = () => {};
   onWebhook: (outcome: WebhookOutcome) => void = () => {};
 

@@ -33,7 +33,7 @@ export type DueStatements = {
  * One probe of the index per company, whatever waits: the cost of a claim does not grow with the backlog. Rows that
  * another worker is taking are passed over; the companies take turns.
  */
-export function dueStatements({ table, name = table, key, open }: DueTable): DueStatements {
+export function queueStatements({ table, name = table, key, open }: DueTable): DueStatements {
   const columns = (alias: string) => key.map((column) => `${alias}.${column}`).join(', ');
   const same = sameKey(key);
   return {

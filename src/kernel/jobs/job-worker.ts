@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Connection, Database } from '../database/database.ts';
-import { CHANNEL } from './notify-workers.ts';
-import type { Claim, Key, Queue } from './job-queue.ts';
 import { Listener } from '../database/listener.ts';
 import { type Clock, toSql } from '../time/time.ts';
+import type { JobKey, JobQueue, Lease } from './job-queue.ts';
+import { CHANNEL } from './notify-workers.ts';
 
 /**
  * Everything that is due later runs on this: rows that wait in the database are taken with a lease, worked, and free
@@ -16,7 +16,7 @@ export type DueWorkerOptions = {
   connection: Connection;
   clock: Clock;
   logger: Logger;
-  queues: readonly Queue[];
+  queues: readonly JobQueue[];
   /** How much of a queue may be under way at once, and how much of that for one company. */
   slots?: number;
   slotsPerCompany?: number;
@@ -40,9 +40,9 @@ const PATIENCE_MS = 25_000;
 // Of the slots: for companies that have nothing under way, so that a few whose work hangs never have them all.
 const KEPT = 1 / 4;
 
-type UnderWay = { queue: Queue; key: Key; claim: Claim; done: Promise<void>; takenAgain: boolean };
+type UnderWay = { queue: JobQueue; key: JobKey; claim: Lease; done: Promise<void>; takenAgain: boolean };
 
-export class DueWorker {
+export class JobWorker {
   readonly #options: Required<DueWorkerOptions>;
   readonly #listener: Listener;
   readonly #underWay = new Map<string, UnderWay>();
@@ -129,13 +129,13 @@ export class DueWorker {
     return taken;
   }
 
-  async #claim(queue: Queue): Promise<number> {
+  async #claim(queue: JobQueue): Promise<number> {
     const { db, clock, slots, slotsPerCompany } = this.#options;
     const { busy, companies } = this.#loadOf(queue);
     if (busy >= slots) return 0;
     const now = clock();
     const claim = randomUUID();
-    const keys = await db.rows<Key>(queue.statements.claim, [
+    const keys = await db.queryRows<JobKey>(queue.statements.claim, [
       toSql(now),
       claim,
       toSql(now.add(LEASE)),
@@ -149,7 +149,7 @@ export class DueWorker {
     return keys.length;
   }
 
-  #loadOf(queue: Queue): { busy: number; companies: Map<string, number>; saturated: string[] } {
+  #loadOf(queue: JobQueue): { busy: number; companies: Map<string, number>; saturated: string[] } {
     const companies = new Map<string, number>();
     let busy = 0;
     for (const { key, queue: its } of this.#underWay.values()) {
@@ -162,7 +162,7 @@ export class DueWorker {
     return { busy, companies, saturated: [...companies].flatMap(([id, count]) => (count >= full ? [id] : [])) };
   }
 
-  #work(queue: Queue, key: Key, claimId: string): void {
+  #work(queue: JobQueue, key: JobKey, claimId: string): void {
     const { logger } = this.#options;
     const name = [queue.name, ...queue.key.map((column) => key[column])].join(' ');
     const known = this.#underWay.get(name);
@@ -200,7 +200,7 @@ export class DueWorker {
     const { queue, key, claim } = work;
     work.takenAgain = false;
     await db
-      .rows(queue.statements.giveBack, [claim.id, ...queue.key.map((column) => key[column])])
+      .queryRows(queue.statements.giveBack, [claim.id, ...queue.key.map((column) => key[column])])
       .catch((error) => logger.warn({ err: error }, 'what was taken again could not be given back'));
     this.wake();
   }
@@ -211,7 +211,7 @@ export class DueWorker {
     for (const queue of queues) {
       const { busy, saturated } = this.#loadOf(queue);
       if (busy >= slots) continue;
-      const next = await db.first<{ at: string | null }>(queue.statements.nextDue, [saturated]);
+      const next = await db.queryFirst<{ at: string | null }>(queue.statements.nextDue, [saturated]);
       if (!next?.at) continue;
       const ms = Math.ceil(clock().until(Temporal.Instant.from(next.at)).total('milliseconds'));
       wait = Math.min(wait, Math.max(ms, AFTER_CONTEST_MS));
@@ -240,7 +240,7 @@ export class DueWorker {
         const claims = works.map(({ claim }) => claim.id);
         const keys = queue.key.map((column) => works.map(({ key }) => key[column]));
         await db
-          .rows(queue.statements.renew, [toSql(clock().add(LEASE)), claims, ...keys])
+          .queryRows(queue.statements.renew, [toSql(clock().add(LEASE)), claims, ...keys])
           .catch((error) => logger.warn({ err: error }, 'leases could not be renewed'));
       }
     }, RENEW_MS);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { CodedError } from '../errors.ts';
 
-export type Insisting = {
+export type RecordOptions = {
   signal: AbortSignal;
   logger: Logger;
   /** What the log calls it. */
@@ -15,8 +15,8 @@ export type Insisting = {
 const PAUSES_MS = [100, 500, 2_000, 5_000, 10_000];
 
 /** What has happened outside must be written down: a database that is away is waited for until the worker stops. */
-export async function insist<T>(
-  { signal, logger, what, mayGiveUp, pausesMs = PAUSES_MS }: Insisting,
+export async function retryUntilRecorded<T>(
+  { signal, logger, what, mayGiveUp, pausesMs = PAUSES_MS }: RecordOptions,
   write: () => Promise<T>,
 ): Promise<T> {
   for (let attempt = 0; ; attempt++) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { openClient } from '../database/connect.ts';
+import { connectClient } from '../database/connect.ts';
 import type { Connection } from '../database/database.ts';
 
 export type Migration = { version: number; name: string; sql: string; sha256: string };
@@ -22,7 +22,7 @@ export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]>
 
 /** The names of those that the database lacks. Changes nothing. */
 export async function pendingMigrations(connection: Connection, migrations: Migration[]): Promise<string[]> {
-  const client = await openClient(connection, 'migrate');
+  const client = await connectClient(connection, 'migrate');
   try {
     const { rows } = await client.query("SELECT to_regclass('migrations') IS NOT NULL AS begun");
     return pendingOf(migrations, rows[0].begun ? await appliedOn(client) : []).map(({ name }) => name);
@@ -33,7 +33,7 @@ export async function pendingMigrations(connection: Connection, migrations: Migr
 
 /** Brings the schema up to date. Ten processes may call it at once: one works, the others wait and find it done. */
 export async function migrate(connection: Connection, migrations: Migration[]): Promise<string[]> {
-  const client = await openClient(connection, 'migrate');
+  const client = await connectClient(connection, 'migrate');
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
     await client.query(`CREATE TABLE IF NOT EXISTS migrations (

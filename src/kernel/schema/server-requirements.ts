@@ -1,4 +1,4 @@
-import { openClient } from '../database/connect.ts';
+import { connectClient } from '../database/connect.ts';
 import type { Connection } from '../database/database.ts';
 
 const OLDEST = 150_000;
@@ -8,7 +8,7 @@ const OLDEST = 150_000;
  * Settings can be a role's own, so it is asked as the role that writes. Returns the server's version number.
  */
 export async function requireSafeServer(connection: Connection): Promise<number> {
-  const client = await openClient(connection, 'start');
+  const client = await connectClient(connection, 'start');
   try {
     const { rows } = await client.query(
       `SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { openClient } from '../database/connect.ts';
+import { connectClient } from '../database/connect.ts';
 import type { Connection } from '../database/database.ts';
 import { type Migration, migrate, pendingMigrations } from './migrations.ts';
 
@@ -20,8 +20,8 @@ export type Setup = {
 export async function setUpDatabase(setup: Setup, migrations: Migration[]): Promise<string[]> {
   const { owner, retentionDays } = setup;
   const missing = (await pendingMigrations(owner, migrations)).length > 0;
-  const applied = missing ? await migrate(owner, migrations).catch(unlessForbidden) : [];
-  const client = await openClient(owner, 'setup');
+  const applied = missing ? await migrate(owner, migrations).catch(explainMissingPrivilege) : [];
+  const client = await connectClient(owner, 'setup');
   try {
     const { rows } = await client.query(OWNS);
     if (!rows[0]?.owns) return applied;
@@ -29,9 +29,9 @@ export async function setUpDatabase(setup: Setup, migrations: Migration[]): Prom
     await client.query('BEGIN');
     // Granting is no more than an update of the catalogue: two at once would fail on it.
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-    if (setup.makeRole !== undefined) await makeRole(client, setup.makeRole);
+    if (setup.makeRole !== undefined) await createRole(client, setup.makeRole);
     if (role !== undefined) await grant(client, role);
-    await keepEvents(client, retentionDays);
+    await setEventRetention(client, retentionDays);
     await client.query('COMMIT');
     return applied;
   } finally {
@@ -43,7 +43,7 @@ const LOCK = 7_226_002;
 const OWNS = `SELECT pg_has_role(relowner, 'USAGE') AS owns FROM pg_class WHERE oid = to_regclass('events')`;
 
 async function roleOf(service: Connection): Promise<string> {
-  const client = await openClient(service, 'setup');
+  const client = await connectClient(service, 'setup');
   try {
     return (await client.query('SELECT current_user AS role')).rows[0].role;
   } finally {
@@ -51,7 +51,7 @@ async function roleOf(service: Connection): Promise<string> {
   }
 }
 
-async function makeRole(client: pg.Client, role: string): Promise<void> {
+async function createRole(client: pg.Client, role: string): Promise<void> {
   const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
   if (rowCount === 0) await client.query(`CREATE ROLE ${client.escapeIdentifier(role)} LOGIN`);
 }
@@ -108,7 +108,7 @@ async function grant(client: pg.Client, role: string): Promise<void> {
   await client.query(`GRANT EXECUTE ON FUNCTION forget_events TO ${name}`);
 }
 
-async function keepEvents(client: pg.Client, days: number | undefined): Promise<void> {
+async function setEventRetention(client: pg.Client, days: number | undefined): Promise<void> {
   await client.query('DELETE FROM event_retention WHERE days IS DISTINCT FROM $1', [days ?? null]);
   if (days === undefined) return;
   await client.query('INSERT INTO event_retention (days) VALUES ($1) ON CONFLICT DO NOTHING', [days]);
@@ -116,7 +116,7 @@ async function keepEvents(client: pg.Client, days: number | undefined): Promise<
 
 const FORBIDDEN = '42501';
 
-function unlessForbidden(error: unknown): never {
+function explainMissingPrivilege(error: unknown): never {
   const { code } = ((error as Error).cause ?? error) as { code?: string };
   if (code !== FORBIDDEN) throw error;
   throw new Error(

@@ -1,5 +1,5 @@
-import type { Texts } from './batch-statement.ts';
 import { EPOCH_SHIFT } from '../time/wall-time-placeholders.ts';
+import type { Texts } from './batch-statement.ts';
 
 /** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
 export type Statement = {
@@ -41,12 +41,12 @@ export const longStatement = (name: string, text: string): Statement => ({
 });
 
 /** How many of something there may be. */
-export type Limit = { most: number; what: string; count: Statement };
+export type RowLimit = { max: number; label: string; count: Statement };
 
 /** `rows`: FROM and WHERE of what counts. No more of them are looked at than there may be. */
-export const limit = (what: string, most: number, rows: string): Limit => ({
-  most,
-  what,
+export const rowLimit = (what: string, most: number, rows: string): RowLimit => ({
+  max: most,
+  label: what,
   count: statement(
     `${what.replaceAll(' ', '_')}.count`,
     `SELECT count(*)::int AS count FROM (SELECT 1 ${rows} LIMIT ${most}) counted`,
@@ -54,36 +54,37 @@ export const limit = (what: string, most: number, rows: string): Limit => ({
 });
 
 /** Text from outside: PostgreSQL keeps no NUL. */
-export const storable = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;
+export const stripNul = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;
 
 /** A parameter that is an array of what needs no escaping: identifiers, numbers, times, words. `pg` looks into each of them. */
-export const plainArray = (values: readonly (string | boolean)[]): string => `{${values.join(',')}}`;
+export const pgArrayLiteral = (values: readonly (string | boolean)[]): string => `{${values.join(',')}}`;
 
 /** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
-export const iso = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+export const isoTime = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** A wall time in the zone whose mark the parameter is (`zoneMark`), as `showWallTimes` reads it. */
-export const wall = (column: string, zone: string): string =>
+export const wallTime = (column: string, zone: string): string =>
   `(${zone}::text || (floor(extract(epoch FROM ${column})) + ${EPOCH_SHIFT})::text)`;
 
 /** An expression, and the same as JSON text. */
-export type Field = { readonly sql: string; readonly text: string };
+export type JsonField = { readonly sql: string; readonly text: string };
 
 /** A text, or a list of them, that may hold anything. */
-export const text = (sql: string): Field => ({ sql, text: `to_json(${sql})::text` });
+export const jsonString = (sql: string): JsonField => ({ sql, text: `to_json(${sql})::text` });
 /** Identifiers, times and words that need no escaping. In brackets: no literal at its end becomes one with what follows. */
-export const plain = (sql: string): Field => ({ sql, text: `'"' || (${sql}) || '"'` });
+export const jsonUnescaped = (sql: string): JsonField => ({ sql, text: `'"' || (${sql}) || '"'` });
 /** Always the same word. */
-export const word = (text: string): Field => ({ sql: `'${text}'`, text: `'"${text}"'` });
+export const jsonLiteral = (text: string): JsonField => ({ sql: `'${text}'`, text: `'"${text}"'` });
 /** Numbers, truth values and null. */
-export const bare = (sql: string): Field => ({ sql, text: `(${sql})::text` });
-export const orNull = ({ sql, text }: Field): Field => ({ sql, text: `coalesce(${text}, 'null')` });
-export const NULL: Field = { sql: 'null', text: `'null'` };
+export const jsonRaw = (sql: string): JsonField => ({ sql, text: `(${sql})::text` });
+export const nullable = ({ sql, text }: JsonField): JsonField => ({ sql, text: `coalesce(${text}, 'null')` });
+export const NULL: JsonField = { sql: 'null', text: `'null'` };
 
-export type Fields = Record<string, string | Field>;
+export type JsonFields = Record<string, string | JsonField>;
 
 /** Turns { key: expression } into a JSON object in that order. */
-export const json = (fields: Fields): string =>
+export const jsonObject = (fields: JsonFields): string =>
   `json_build_object(${Object.entries(fields)
     .map(([key, value]) => `'${key}', ${typeof value === 'string' ? value : value.sql}`)
     .join(', ')})`;
@@ -92,31 +93,36 @@ export const json = (fields: Fields): string =>
  * The same as text, put together by hand: in lists it takes the database half of the time. Two literals side by side are
  * one, which the server would not make of them: it puts them together for every row.
  */
-export const jsonText = (fields: Record<string, Field>): string =>
+export const jsonObjectText = (fields: Record<string, JsonField>): string =>
   `('{' || ${Object.entries(fields)
     .map(([key, { text }]) => `'"${key}":' || ${text}`)
     .join(` || ',' || `)} || '}')`.replaceAll(`' || '`, '');
 
-export const object = (fields: Record<string, Field>): Field => ({ sql: json(fields), text: jsonText(fields) });
+export const jsonObjectField = (fields: Record<string, JsonField>): JsonField => ({
+  sql: jsonObject(fields),
+  text: jsonObjectText(fields),
+});
 
 /** The texts of the rows with commas between them. */
 export const joinedText = (element: string, order: string): string => `string_agg(${element}, ',' ORDER BY ${order})`;
 
 /** The rows as a JSON array, from the text of each. */
-export const arrayText = (element: string, order: string): string =>
+export const jsonArrayText = (element: string, order: string): string =>
   `('[' || coalesce(${joinedText(element, order)}, '') || ']')`;
 
 /** Gives the statement that has these parts. `bare`: the one that has none, for whoever looks through them all. */
-export type InParts<Part extends string> = ((parts: readonly (Part | false)[]) => Statement) & { bare: Statement };
+export type StatementVariants<Part extends string> = ((parts: readonly (Part | false)[]) => Statement) & {
+  bare: Statement;
+};
 
 /**
  * A statement that consists of the parts that are needed, named after them and made when it is first needed: a part that
  * finds nothing to do, or a parameter that may be null, costs as well.
  */
-export function inParts<Part extends string>(
+export function statementVariants<Part extends string>(
   name: string,
   text: (parts: readonly Part[]) => string | Texts,
-): InParts<Part> {
+): StatementVariants<Part> {
   const made = new Map<string, Statement>();
   const having = (wanted: readonly (Part | false)[]) => {
     const parts = wanted.filter((part) => part !== false);

@@ -5,7 +5,7 @@ const [ZERO, DASH, SPACE, COLON] = [...Buffer.from('0- :')] as [number, number, 
  * The seconds since 1970, in UTC, of <YYYY-MM-DD HH:mm> or <YYYY-MM-DD HH:mm:ss>; undefined where there is no such day or
  * time of day, and before the year 100, which Date.UTC takes for one of the last century.
  */
-export function secondsOf(text: string): number | undefined {
+export function parseEpochSeconds(text: string): number | undefined {
   const [year, month, day] = [twoAt(text, 0) * 100 + twoAt(text, 2), twoAt(text, 5), twoAt(text, 8)];
   const [hour, minute, second] = [twoAt(text, 11), twoAt(text, 14), text.length > 16 ? twoAt(text, 17) : 0];
   if (year < 100 || !isDay(year, month, day)) return undefined;
@@ -39,22 +39,22 @@ export function writeTime(bytes: Buffer, at: number, seconds: number): void {
   const fromMarch = ((5 * dayOfYear + 2) / 153) | 0;
   const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  writeTwo(bytes, at, (year / 100) | 0);
-  writeTwo(bytes, at + 2, year % 100);
+  writeTwoDigits(bytes, at, (year / 100) | 0);
+  writeTwoDigits(bytes, at + 2, year % 100);
   bytes[at + 4] = DASH;
-  writeTwo(bytes, at + 5, month);
+  writeTwoDigits(bytes, at + 5, month);
   bytes[at + 7] = DASH;
-  writeTwo(bytes, at + 8, dayOfYear - (((153 * fromMarch + 2) / 5) | 0) + 1);
+  writeTwoDigits(bytes, at + 8, dayOfYear - (((153 * fromMarch + 2) / 5) | 0) + 1);
   bytes[at + 10] = SPACE;
-  writeTwo(bytes, at + 11, (time / 3_600) | 0);
+  writeTwoDigits(bytes, at + 11, (time / 3_600) | 0);
   bytes[at + 13] = COLON;
-  writeTwo(bytes, at + 14, ((time % 3_600) / 60) | 0);
+  writeTwoDigits(bytes, at + 14, ((time % 3_600) / 60) | 0);
   bytes[at + 16] = COLON;
-  writeTwo(bytes, at + 17, time % 60);
+  writeTwoDigits(bytes, at + 17, time % 60);
 }
 
 /** Two digits. */
-export function writeTwo(bytes: Buffer, at: number, number: number): void {
+export function writeTwoDigits(bytes: Buffer, at: number, number: number): void {
   const tens = (number / 10) | 0;
   bytes[at] = ZERO + tens;
   bytes[at + 1] = ZERO + number - tens * 10;

@@ -1,5 +1,5 @@
-import { isDay, secondsOf, writeTime, writeTwo } from './civil-time.ts';
 import { InvalidValue } from '../errors.ts';
+import { isDay, parseEpochSeconds, writeTime, writeTwoDigits } from './civil-time.ts';
 import { zoneOf } from './zone-offsets.ts';
 
 export type Instant = Temporal.Instant;
@@ -49,8 +49,8 @@ function readTime(text: string, zone: string): Instant {
 
 /** Only what is unusual is left to Temporal, which takes four times as long. */
 function readWall(text: string, zone: string): Instant {
-  const wall = secondsOf(text);
-  const second = wall === undefined ? undefined : zoneOf(zone).secondOf(wall);
+  const wall = parseEpochSeconds(text);
+  const second = wall === undefined ? undefined : zoneOf(zone).toEpoch(wall);
   return second === undefined
     ? Temporal.PlainDateTime.from(text, REJECT).toZonedDateTime(zone).toInstant()
     : Temporal.Instant.fromEpochMilliseconds(second * 1000);
@@ -76,7 +76,7 @@ export function parseBirthday(text: string, zone: string, now: Instant): string 
   }
   if (Number(year) < 1000) throw new InvalidValue('out_of_range', 'must not be before the year 1000');
   const begins = Date.UTC(Number(year), Number(month) - 1, Number(day)) / 1000;
-  if (begins > zoneOf(zone).wallAt(Math.floor(now.epochMilliseconds / 1000))) {
+  if (begins > zoneOf(zone).toWall(Math.floor(now.epochMilliseconds / 1000))) {
     throw new InvalidValue('out_of_range', 'must not be in the future');
   }
   return `${year}-${month}-${day}`;
@@ -92,9 +92,9 @@ export function toSql(instant: Instant): string {
   const micros = (ms - seconds * 1000) * 1000 + Math.floor((rest < 0 ? rest + 1_000_000 : rest) / 1000);
   writeTime(written, 0, seconds);
   written[10] = T;
-  writeTwo(written, 20, Math.floor(micros / 10_000));
-  writeTwo(written, 22, Math.floor(micros / 100) % 100);
-  writeTwo(written, 24, micros % 100);
+  writeTwoDigits(written, 20, Math.floor(micros / 10_000));
+  writeTwoDigits(written, 22, Math.floor(micros / 100) % 100);
+  writeTwoDigits(written, 24, micros % 100);
   return written.toString('latin1');
 }
 

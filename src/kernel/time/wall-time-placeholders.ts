@@ -25,7 +25,7 @@ const zones: (Zone | undefined)[] = new Array(RADIX * RADIX).fill(undefined);
 const marks = new Map<string, string>();
 
 /** What a statement is given for a zone. */
-export function zoneMark(zone: string): string {
+export function zonePlaceholder(zone: string): string {
   const known = marks.get(zone);
   if (known !== undefined) return known;
   const free = [...zones.keys()].filter((number) => zones[number] === undefined);
@@ -40,7 +40,7 @@ export function zoneMark(zone: string): string {
 const scratch = Buffer.allocUnsafeSlow(524_288);
 
 /** <YYYY-MM-DD HH:mm:ss> for every marked time of the JSON text. */
-export function showWallTimes(json: string): string {
+export function renderWallTimes(json: string): string {
   if (!json.includes(MARK)) return json;
   const length = Buffer.byteLength(json);
   const bytes = length > scratch.length ? Buffer.allocUnsafeSlow(length) : scratch.subarray(0, length);

@@ -1,16 +1,16 @@
 import { DAY } from './civil-time.ts';
 
 /** Seconds from one change of a zone's clock to the next, and what the clock is ahead of UTC in between. */
-type Span = { from: number; to: number; offset: number };
+type OffsetPeriod = { from: number; to: number; offset: number };
 
 const MOST_SPANS = 500;
 /** More than there is between any two offsets of a zone, which are up to a day apart where it changed its date. */
-const FAR = 2 * DAY;
+const TRANSITION_MARGIN = 2 * DAY;
 
 /** Temporal takes microseconds for a time, a known span next to nothing. Most times lie in one or two of them. */
 export class Zone {
   readonly #name: string;
-  #spans: Span[] = [];
+  #spans: OffsetPeriod[] = [];
 
   constructor(name: string) {
     this.#name = name;
@@ -21,7 +21,7 @@ export class Zone {
   }
 
   /** What it would be in UTC if the clock there showed the same. */
-  wallAt(seconds: number): number {
+  toWall(seconds: number): number {
     return seconds + this.offsetAt(seconds);
   }
 
@@ -29,26 +29,26 @@ export class Zone {
    * Which second is called so, where `wall` is what it would be in UTC. Undefined close to a change of the clock, and where
    * too much is known already: whoever asks for a time of every century does not push out what is shown.
    */
-  secondOf(wall: number): number | undefined {
+  toEpoch(wall: number): number | undefined {
     const span = this.#known(wall) ?? (this.#spans.length < MOST_SPANS ? this.#learn(wall) : undefined);
     if (span === undefined) return undefined;
     const second = wall - span.offset;
-    return span.from + FAR <= second && second < span.to - FAR ? second : undefined;
+    return span.from + TRANSITION_MARGIN <= second && second < span.to - TRANSITION_MARGIN ? second : undefined;
   }
 
   /** What is asked for often comes to stand in front. */
-  #known(seconds: number): Span | undefined {
+  #known(seconds: number): OffsetPeriod | undefined {
     const spans = this.#spans;
     for (let i = 0; i < spans.length; i++) {
-      const span = spans[i] as Span;
+      const span = spans[i] as OffsetPeriod;
       if (seconds < span.from || seconds >= span.to) continue;
-      if (i > 0) [spans[i - 1], spans[i]] = [span, spans[i - 1] as Span];
+      if (i > 0) [spans[i - 1], spans[i]] = [span, spans[i - 1] as OffsetPeriod];
       return span;
     }
     return undefined;
   }
 
-  #learn(seconds: number): Span {
+  #learn(seconds: number): OffsetPeriod {
     const span = spanAt(seconds, this.#name);
     this.#spans = [span, ...this.#spans].slice(0, MOST_SPANS);
     return span;
@@ -63,7 +63,7 @@ export function zoneOf(name: string): Zone {
   return zone;
 }
 
-function spanAt(seconds: number, zone: string): Span {
+function spanAt(seconds: number, zone: string): OffsetPeriod {
   const time = Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toZonedDateTimeISO(zone);
   const edge = (change: Temporal.ZonedDateTime | null) => change && change.epochMilliseconds / 1000;
   // 'previous' looks before the time itself, which may be the very second of the change.

@@ -15,7 +15,7 @@ export class Form<T> {
 
   constructor(body: T, faults: Fault[] = []) {
     this.body = body;
-    for (const { field, code, message } of faults) this.fault(field, code, message);
+    for (const { field, code, message } of faults) this.addFault(field, code, message);
   }
 
   get ok(): boolean {
@@ -23,27 +23,27 @@ export class Form<T> {
   }
 
   /** No body came at all: not one that is empty of fields, and not one that could not be read. */
-  get absent(): boolean {
+  get bodyMissing(): boolean {
     return this.#faults.some(({ field, code }) => field === 'body' && code === 'required');
   }
 
-  sent(field: keyof T & string): boolean {
+  has(field: keyof T & string): boolean {
     return this.body[field] !== undefined;
   }
 
   /** The parsed value; undefined where nothing was sent or where the field is at fault. */
   read<V, R>(field: string, value: V, parse: (value: NonNullable<V>) => R): R | undefined {
-    if (value === undefined || value === null || this.faulty(field)) return undefined;
+    if (value === undefined || value === null || this.hasFault(field)) return undefined;
     try {
       return parse(value);
     } catch (error) {
       if (!(error instanceof InvalidValue)) throw error;
-      this.fault(field, error.code, error.message);
+      this.addFault(field, error.code, error.message);
       return undefined;
     }
   }
 
-  fault(path: string, code: FaultCode, message: string): void {
+  addFault(path: string, code: FaultCode, message: string): void {
     // A caller's own keys are part of some paths, and may be as long as the body.
     const field = path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
     this.#faults.push({ field, code, message });
@@ -58,7 +58,7 @@ export class Form<T> {
   }
 
   /** Whether the field, or a part of it, has been refused. */
-  faulty(field: string): boolean {
+  hasFault(field: string): boolean {
     return this.#faulty !== undefined && (this.#faulty.has(field) || this.#faulty.has('body'));
   }
 

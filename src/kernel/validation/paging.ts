@@ -1,16 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { InvalidValue } from '../errors.ts';
 import type { Form } from './form.ts';
-import { isSet, NATURAL_PATTERN, queryFlag } from './schema-types.ts';
+import { isTrue, NATURAL_PATTERN, queryFlag } from './schema-types.ts';
 
 /** A part of a list. */
 export type Page = { limit: number; offset: number };
 
 /** A part of those entries of a list that contain a text; null for all of them. */
-export type Listing = Page & { search: string | null };
+export type ListRequest = Page & { search: string | null };
 
 /** The same of those that were removed, or (by default) of those that were not. */
-export type RemovableListing = Listing & { removed?: boolean };
+export type RemovableListRequest = ListRequest & { removed?: boolean };
 
 /** The part as JSON text, and how many entries the whole list has. */
 export type PageOfJson = { json: string; total: number };
@@ -18,22 +18,22 @@ export type PageOfJson = { json: string; total: number };
 const MOST_PAGES = 1_000_000;
 const MOST_PER_PAGE = 200;
 
-const natural = (byDefault: number, most: number, description: string) =>
+const positiveInteger = (defaultValue: number, most: number, description: string) =>
   Type.Optional(
     Type.Unsafe<string>({
       type: ['integer', 'string'],
       pattern: NATURAL_PATTERN,
       minimum: 1,
       maximum: most,
-      default: byDefault,
+      default: defaultValue,
       description,
     }),
   );
 
 /** The parameters of a list that comes in pages. */
 export const PAGE_QUERY = {
-  page: natural(1, MOST_PAGES, 'Which page, from 1.'),
-  per_page: natural(50, MOST_PER_PAGE, `Entries per page, at most ${MOST_PER_PAGE}.`),
+  page: positiveInteger(1, MOST_PAGES, 'Which page, from 1.'),
+  per_page: positiveInteger(50, MOST_PER_PAGE, `Entries per page, at most ${MOST_PER_PAGE}.`),
 };
 const PageQuery = Type.Object(PAGE_QUERY);
 export type PageQuery = Static<typeof PageQuery>;
@@ -52,23 +52,23 @@ export const RemovableQuery = Type.Object({
   removed: queryFlag({ description: 'True lists those that were removed, and only those.' }),
 });
 
-export function readPage(query: Form<Static<typeof PageQuery>>): Page {
+export function parsePage(query: Form<Static<typeof PageQuery>>): Page {
   const page = readNatural(query, 'page', 1, MOST_PAGES);
   const perPage = readNatural(query, 'per_page', 50, MOST_PER_PAGE);
   return { limit: perPage, offset: (page - 1) * perPage };
 }
 
-export function readListing(query: Form<Static<typeof ListQuery>>): Listing {
+export function readListing(query: Form<Static<typeof ListQuery>>): ListRequest {
   const search = query.read('search', query.body.search, (text) => {
     if (text.includes('\0')) throw new InvalidValue('invalid_character', 'must not contain NUL characters');
     return text;
   });
-  return { ...readPage(query), search: search || null };
+  return { ...parsePage(query), search: search || null };
 }
 
-export const readRemovable = (query: Form<Static<typeof RemovableQuery>>): RemovableListing => ({
+export const readRemovable = (query: Form<Static<typeof RemovableQuery>>): RemovableListRequest => ({
   ...readListing(query),
-  removed: isSet(query.body.removed),
+  removed: isTrue(query.body.removed),
 });
 
 function readNatural(
@@ -85,4 +85,4 @@ function readNatural(
 }
 
 /** The text as a LIKE pattern, with nothing in it that LIKE would read as a wildcard. */
-export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+export const likePattern = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;

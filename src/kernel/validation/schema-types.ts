@@ -19,11 +19,11 @@ export const PATTERN_MESSAGES: Record<string, string> = {
   [DECIMAL_PATTERN]: 'must be a plain decimal number such as 60 or 60.00',
 };
 
-export const SHORT = 1_000;
-export const LONG = 10_000;
+export const MAX_SHORT_TEXT = 1_000;
+export const MAX_LONG_TEXT = 10_000;
 
-export const text = (options: Options = {}) => Type.String({ maxLength: SHORT, ...options });
-export const flag = (options: Options = {}) => Type.Boolean(options);
+export const text = (options: Options = {}) => Type.String({ maxLength: MAX_SHORT_TEXT, ...options });
+export const booleanFlag = (options: Options = {}) => Type.Boolean(options);
 export const uuid = (options: Options = {}) => Type.String({ pattern: UUID_PATTERN, format: 'uuid', ...options });
 
 /** Wall time of the company, or ISO 8601 with a zone. */
@@ -44,7 +44,7 @@ export const queryFlag = (options: Options = {}) =>
     }),
   );
 
-export const isSet = (sent: Static<ReturnType<typeof queryFlag>> | undefined): boolean =>
+export const isTrue = (sent: Static<ReturnType<typeof queryFlag>> | undefined): boolean =>
   sent === true || sent === 'true' || sent === '1';
 
 /** The field may be left out, and null means "no value". */
@@ -59,7 +59,7 @@ export const nullable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [(schema as unknown as { type: string }).type, 'null'] });
 
 /** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
-export const instantOut = (options: Options = {}) =>
+export const instant = (options: Options = {}) =>
   Type.String({
     format: 'date-time',
     pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z$',
@@ -68,7 +68,7 @@ export const instantOut = (options: Options = {}) =>
   });
 
 /** <YYYY-MM-DD HH:mm:ss>, wall time of the company. */
-export const wallOut = (options: Options = {}) =>
+export const wallTime = (options: Options = {}) =>
   Type.String({
     pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$',
     examples: ['2026-03-29 14:30:00'],
@@ -76,4 +76,4 @@ export const wallOut = (options: Options = {}) =>
   });
 
 /** The answer of a deletion. */
-export const Deleted = Type.Object({ id: Type.String(), deleted_at: instantOut() }, { additionalProperties: false });
+export const Deleted = Type.Object({ id: Type.String(), deleted_at: instant() }, { additionalProperties: false });

@@ -1,4 +1,4 @@
-import { iso, statement } from '../../kernel/sql/statement.ts';
+import { isoTime, statement } from '../../kernel/sql/statement.ts';
 import { isBehind } from './statements.sql.ts';
 
 /** A delivery on its way: claim, begin, settle. */
@@ -85,8 +85,8 @@ export const beginDelivery = statement(
      UPDATE webhook_deliveries w SET lease_by = NULL, lease_until = NULL
        FROM d WHERE NOT d.sends AND w.company_id = d.company_id AND w.endpoint_id = d.endpoint_id AND w.id = d.id
    )
-   SELECT d.id, d.position::text, d.event_type, d.present AS epoch, w.attempts AS attempt, ${iso('w.first_attempt_at')} AS first,
-          ${iso('d.created_at')} AS created, d.url, c.event_key, d.sealed_secret, d.sealed_previous_secret
+   SELECT d.id, d.position::text, d.event_type, d.present AS epoch, w.attempts AS attempt, ${isoTime('w.first_attempt_at')} AS first,
+          ${isoTime('d.created_at')} AS created, d.url, c.event_key, d.sealed_secret, d.sealed_previous_secret
      FROM d JOIN written w ON w.id = d.id JOIN companies c ON c.id = d.company_id`,
 );
 

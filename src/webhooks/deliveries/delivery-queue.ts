@@ -1,31 +1,31 @@
 import type { Logger } from 'pino';
 import { type EventStatements, eventStatements } from '../../events/statements.sql.ts';
 import { withId } from '../../events/verbs.ts';
+import type { AuditLog } from '../../kernel/audit/audit-log.ts';
 import type { Database } from '../../kernel/database/database.ts';
-import { noticeDueWork } from '../../kernel/jobs/notify-workers.ts';
-import type { Claim, Key, Queue } from '../../kernel/jobs/job-queue.ts';
+import type { DeliveryCounters } from '../../kernel/jobs/delivery-counters.ts';
 import { leaseStatements } from '../../kernel/jobs/job-queue.sql.ts';
-import type { Outcomes } from '../../kernel/jobs/delivery-counters.ts';
-import type { RecordLog } from '../../kernel/audit/audit-log.ts';
+import type { JobKey, JobQueue, Lease } from '../../kernel/jobs/job-queue.ts';
+import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import type { SecretBox } from '../../kernel/secret-box.ts';
-import { storable } from '../../kernel/sql/statement.ts';
+import { stripNul } from '../../kernel/sql/statement.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
-import { type Reach, Unanswered } from '../outbound/public-connect.ts';
-import { eventIdOf } from './verbs.ts';
-import { post, type Times } from '../outbound/http-post.ts';
-import { nextAttempt, secondsAsked } from './retry-times.ts';
 import { ownerOf, signatureOf } from '../endpoints/secrets.ts';
+import { post, type Times } from '../outbound/http-post.ts';
+import { type Reach, Unanswered } from '../outbound/public-connect.ts';
 import * as sql from './delivery-queue.sql.ts';
 import { type Begun, type Outcome, settler, type Try } from './delivery-result.ts';
 import { unlocked } from './retry-on-lock.ts';
+import { nextAttempt, secondsAsked } from './retry-times.ts';
+import { eventIdOf } from './verbs.ts';
 
 export type SendingOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;
-  outcomes: Outcomes;
+  outcomes: DeliveryCounters;
   secrets: SecretBox;
-  logs: readonly RecordLog[];
+  logs: readonly AuditLog[];
   reach: Reach & { times?: Times };
   random?: () => number;
 };
@@ -48,15 +48,15 @@ const GONE = 410;
 const ASKS_FOR_A_PAUSE = [429, 503];
 
 /** Deliveries as due work: begin (read again), post, settle. The network is in none of the statements. */
-export function sendingQueue(options: SendingOptions): Queue {
+export function sendingQueue(options: SendingOptions): JobQueue {
   const { db, clock, logger, outcomes, secrets, reach, random = Math.random } = options;
   const { one }: EventStatements = eventStatements(options.logs);
   const settle = settler({ db, clock, logger });
 
-  async function handle(key: Key, claim: Claim): Promise<void> {
+  async function handle(key: JobKey, claim: Lease): Promise<void> {
     const values = sql.KEY.map((column) => key[column]);
     const row = await unlocked(claim.signal, () =>
-      db.first<BegunRow>(sql.beginDelivery, [...values, claim.id, toSql(clock())]),
+      db.queryFirst<BegunRow>(sql.beginDelivery, [...values, claim.id, toSql(clock())]),
     );
     if (!row) return;
     const body = await bodyOf(key, row);
@@ -66,18 +66,18 @@ export function sendingQueue(options: SendingOptions): Queue {
         : await attempt(key, row, body, claim.signal);
     const state = await settle(values as string[], claim, row, outcome);
     // What has waited for this one, or for room, is taken at once.
-    noticeDueWork(db);
+    notifyWorkers(db);
     report(key, row, outcome, state);
   }
 
   /** Exactly what GET /events shows; undefined where the event is not kept any more. */
-  async function bodyOf(key: Key, { id, position, created, event_key }: BegunRow): Promise<string | undefined> {
+  async function bodyOf(key: JobKey, { id, position, created, event_key }: BegunRow): Promise<string | undefined> {
     if (position === null) return JSON.stringify({ id, type: 'ping', at: created, endpoint_id: key.endpoint_id });
-    const event = await db.first<{ json: string }>(one, [key.company_id, position]);
+    const event = await db.queryFirst<{ json: string }>(one, [key.company_id, position]);
     return event && withId(event_key, position, event.json);
   }
 
-  async function attempt(key: Key, row: BegunRow, body: string, signal: AbortSignal): Promise<Outcome> {
+  async function attempt(key: JobKey, row: BegunRow, body: string, signal: AbortSignal): Promise<Outcome> {
     const at = toSql(clock());
     const began = performance.now();
     const tried = (about: Partial<Try>): Try => ({
@@ -89,18 +89,18 @@ export function sendingQueue(options: SendingOptions): Queue {
     try {
       const sent = { headers: headersOf(key, row, body), body };
       const { status, retryAfter, text } = await post(new URL(row.url), sent, reach, signal);
-      const answered = tried({ status, answer: storable([...text].slice(0, LONGEST_ANSWER).join('')) });
+      const answered = tried({ status, answer: stripNul([...text].slice(0, LONGEST_ANSWER).join('')) });
       if (status >= 200 && status < 300) return { state: 'delivered', tried: answered };
       return notDelivered(row, answered, ASKS_FOR_A_PAUSE.includes(status) ? retryAfter : undefined);
     } catch (error) {
       // Nobody knows what would have become of it: it is left to whoever takes it next.
       signal.throwIfAborted();
       if (!(error instanceof Unanswered)) throw error;
-      return notDelivered(row, tried({ error: storable(error.message.slice(0, LONGEST_REASON)) }), undefined);
+      return notDelivered(row, tried({ error: stripNul(error.message.slice(0, LONGEST_REASON)) }), undefined);
     }
   }
 
-  function headersOf(key: Key, row: BegunRow, body: string): Record<string, string> {
+  function headersOf(key: JobKey, row: BegunRow, body: string): Record<string, string> {
     const owner = ownerOf(key.company_id, key.endpoint_id as string);
     const sealed = [row.sealed_secret, row.sealed_previous_secret].filter((one) => one !== null);
     const opened = sealed.map((one) => secrets.open(one, owner)).filter((one) => one !== undefined);
@@ -124,7 +124,7 @@ export function sendingQueue(options: SendingOptions): Queue {
     return again ? { state: 'waiting', tried, again, pause: asked !== undefined } : { state: 'given up', tried };
   }
 
-  function report(key: Key, row: BegunRow, { tried }: Outcome, state: string | undefined): void {
+  function report(key: JobKey, row: BegunRow, { tried }: Outcome, state: string | undefined): void {
     const { status, error, ms } = tried;
     const about = { company: key.company_id, endpoint: key.endpoint_id, delivery: row.id, type: row.event_type };
     const told = { ...about, attempt: row.attempt, state, status, reason: error, ms };

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import type { Database, Executor } from '../../kernel/database/database.ts';
-import type { Claim } from '../../kernel/jobs/job-queue.ts';
-import { newId } from '../../kernel/ids.ts';
-import { insist } from '../../kernel/jobs/retry-write.ts';
 import { WORKER_ORIGIN } from '../../kernel/audit/audit-log.ts';
+import type { Database, Executor } from '../../kernel/database/database.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Lease } from '../../kernel/jobs/job-queue.ts';
+import { retryUntilRecorded } from '../../kernel/jobs/retry-write.ts';
 import { type Clock, type Instant, toSql } from '../../kernel/time/time.ts';
-import { disableEndpoint, markFailing } from '../endpoints/statements.sql.ts';
 import { insertNotice, type NoticeKind } from '../endpoints/alerts.sql.ts';
+import { disableEndpoint, markFailing } from '../endpoints/statements.sql.ts';
 import * as sql from './delivery-queue.sql.ts';
 import { unlocked } from './retry-on-lock.ts';
 
@@ -33,7 +33,7 @@ export type Outcome =
   | { state: 'waiting'; tried: Try; again: Instant; pause: boolean };
 
 export type Begun = { position: string | null; epoch: number };
-type Settle = (key: string[], claim: Claim, begun: Begun, outcome: Outcome) => Promise<string | undefined>;
+type Settle = (key: string[], claim: Lease, begun: Begun, outcome: Outcome) => Promise<string | undefined>;
 type EndpointNow = { state: string; epoch: number; faltering: boolean };
 
 // Before an event is given up: an endpoint that has taken none for so long is failing as a whole.
@@ -45,26 +45,28 @@ const STILL_TAKING = { hours: 12 };
  */
 export function settler({ db, clock, logger }: { db: Database; clock: Clock; logger: Logger }): Settle {
   return (key, claim, begun, outcome) =>
-    insist({ signal: claim.signal, logger, what: 'a webhook', mayGiveUp: outcome.state !== 'delivered' }, () =>
-      unlocked(claim.signal, () =>
-        db.transaction((held) => settle(held, { key, claim, begun, outcome, now: clock() })),
-      ),
+    retryUntilRecorded(
+      { signal: claim.signal, logger, what: 'a webhook', mayGiveUp: outcome.state !== 'delivered' },
+      () =>
+        unlocked(claim.signal, () =>
+          db.transaction((held) => settle(held, { key, claim, begun, outcome, now: clock() })),
+        ),
     );
 }
 
-type Settling = { key: string[]; claim: Claim; begun: Begun; outcome: Outcome; now: Instant };
+type Settling = { key: string[]; claim: Lease; begun: Begun; outcome: Outcome; now: Instant };
 
 async function settle(held: Executor, settling: Settling): Promise<string | undefined> {
   const { key, begun, outcome } = settling;
   const { state, again, pause } = outcome;
   const endpoint = key.slice(0, 2);
   const stops = state === 'gone' || state === 'given up';
-  const found = await held.first<EndpointNow>(stops ? sql.takeEndpoint : sql.shareEndpoint, endpoint);
+  const found = await held.queryFirst<EndpointNow>(stops ? sql.takeEndpoint : sql.shareEndpoint, endpoint);
   // A ping tells how things are now, and what was dropped was not sent.
   const failed = begun.position === null || state === 'dropped' ? found?.faltering : state !== 'delivered';
   if (found && (pause || failed !== found.faltering)) {
-    await held.rows(sql.takeEndpoint, endpoint);
-    await held.rows(sql.noteAttempt, [...endpoint, failed, pause ? toSql(again) : null]);
+    await held.queryRows(sql.takeEndpoint, endpoint);
+    await held.queryRows(sql.noteAttempt, [...endpoint, failed, pause ? toSql(again) : null]);
   }
   // Resumed since it was begun: all that waits is tried at once.
   const anew = found !== undefined && found.epoch > begun.epoch;
@@ -79,15 +81,15 @@ async function stop(held: Executor, settling: Settling): Promise<string | undefi
   const endpoint = key.slice(0, 2);
   const gone = outcome.state === 'gone';
   const since = toSql(now.subtract(STILL_TAKING));
-  const single = !gone && (await held.first(sql.deliveredSince, [...endpoint, since])) !== undefined;
+  const single = !gone && (await held.queryFirst(sql.deliveredSince, [...endpoint, since])) !== undefined;
   const written = await write(held, settling, single ? 'failed' : 'waiting');
   if (written === undefined) return undefined;
   const about = [...endpoint, toSql(now), WORKER_ORIGIN];
-  if (gone) await held.rows(disableEndpoint, [...about, 'It answered 410 Gone.']);
+  if (gone) await held.queryRows(disableEndpoint, [...about, 'It answered 410 Gone.']);
   else if (!single)
-    await held.rows(markFailing, [...about, 'An event was refused for three days, and no other taken.']);
+    await held.queryRows(markFailing, [...about, 'An event was refused for three days, and no other taken.']);
   const kind: NoticeKind = gone ? 'gone' : single ? 'delivery_failed' : 'failing';
-  await held.rows(insertNotice, [...endpoint, newId(), kind, toSql(now)]);
+  await held.queryRows(insertNotice, [...endpoint, newId(), kind, toSql(now)]);
   return written;
 }
 
@@ -95,5 +97,5 @@ async function stop(held: Executor, settling: Settling): Promise<string | undefi
 async function write(held: Executor, { key, claim, outcome, now }: Settling, state: string, again?: Instant) {
   const holder = outcome.state === 'delivered' ? null : claim.id;
   const values = [...key, holder, toSql(now), state, JSON.stringify([outcome.tried]), again ? toSql(again) : null];
-  return (await held.first<{ state: string }>(sql.settleDelivery, values))?.state;
+  return (await held.queryFirst<{ state: string }>(sql.settleDelivery, values))?.state;
 }

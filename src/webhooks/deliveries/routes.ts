@@ -1,18 +1,18 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { pageHeaders } from '../../http/operation/paging.ts';
 import { Form, readForm } from '../../kernel/validation/form.ts';
-import { readPage } from '../../kernel/validation/paging.ts';
-import { Delivery, DeliveryList, DeliveryQuery, DeliveryWithTries, ReplayBody, Replayed } from './schema.ts';
-import { listDeliveries, pingEndpoint, replayDelivery, replayRange, showDelivery } from './verbs.ts';
+import { parsePage } from '../../kernel/validation/paging.ts';
 import { common, one, params } from '../endpoints/routes.ts';
 import type { WebhookSettings } from '../endpoints/verbs.ts';
+import { Delivery, DeliveryList, DeliveryQuery, DeliveryWithTries, ReplayBody, Replayed } from './schema.ts';
+import { listDeliveries, pingEndpoint, replayDelivery, replayRange, showDelivery } from './verbs.ts';
 
 const list = `${one}/deliveries`;
 const ofOne = { ...params, deliveryId: 'delivery' };
 
 export function deliveryRoutes(app: FastifyInstance, services: Services, settings: WebhookSettings): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listWebhookDeliveries',
     method: 'GET',
@@ -24,13 +24,13 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
     response: DeliveryList,
     handle: async (context, { endpointId }, _form, request) => {
       const query = readForm(DeliveryQuery, request.query);
-      const page = readPage(query);
+      const page = parsePage(query);
       const { json, total } = await listDeliveries(context, endpointId, query, page);
       return { json, headers: pageHeaders(request.url, page, total) };
     },
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'getWebhookDelivery',
     method: 'GET',
@@ -42,7 +42,7 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
     handle: (context, { endpointId, deliveryId }) => showDelivery(context, endpointId, deliveryId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'replayWebhookDelivery',
     method: 'POST',
@@ -55,7 +55,7 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
     handle: (context, { endpointId, deliveryId }) => replayDelivery(context, endpointId, deliveryId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'replayWebhookEvents',
     method: 'POST',
@@ -70,10 +70,10 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
     bodyOptional: true,
     response: Replayed,
     handle: (context, { endpointId }, form) =>
-      replayRange(context, endpointId, form.absent ? new Form({}) : form, settings),
+      replayRange(context, endpointId, form.bodyMissing ? new Form({}) : form, settings),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'pingWebhookEndpoint',
     method: 'POST',

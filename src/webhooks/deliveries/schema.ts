@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
-import { instantOut, nullable, optional, text, time, uuid } from '../../kernel/validation/schema-types.ts';
+import { instant, nullable, optional, text, time, uuid } from '../../kernel/validation/schema-types.ts';
 
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed', 'dropped'] as const;
 
@@ -21,11 +21,11 @@ const fields = {
   ),
   attempts: Type.Integer({ description: 'Since it was queued, or since the endpoint was resumed.' }),
   next_attempt_at: nullable(
-    instantOut({ description: 'Of what waits and is not behind another event of its record; not before this.' }),
+    instant({ description: 'Of what waits and is not behind another event of its record; not before this.' }),
   ),
-  created_at: instantOut(),
-  first_attempt_at: nullable(instantOut()),
-  delivered_at: nullable(instantOut()),
+  created_at: instant(),
+  first_attempt_at: nullable(instant()),
+  delivered_at: nullable(instant()),
   replay_of: nullable(uuid({ description: 'The delivery that it repeats.' })),
 };
 export const Delivery = Type.Object(fields, { additionalProperties: false });
@@ -33,7 +33,7 @@ export const DeliveryList = Type.Array(Delivery);
 
 const Try = Type.Object(
   {
-    at: instantOut(),
+    at: instant(),
     status: nullable(Type.Integer({ description: 'Of the answer.', examples: [500] })),
     error: nullable(Type.String({ description: 'Why there was no answer.' })),
     ms: Type.Integer({ description: 'How long it took.' }),

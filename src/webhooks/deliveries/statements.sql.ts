@@ -1,4 +1,4 @@
-import { iso, json, longStatement, statement } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject, longStatement, statement } from '../../kernel/sql/statement.ts';
 
 /** Whether `type` is meant by one of `names`: itself, all of its record, or everything. */
 export const isMeant = (type: string, names: string): string =>
@@ -12,15 +12,15 @@ const shown = {
   state: 'd.state',
   attempts: 'd.attempts',
   next_attempt_at: `CASE WHEN d.state = 'waiting' AND d.ready THEN (
-    SELECT ${iso('greatest(d.claim_at, CASE WHEN d.position IS NOT NULL THEN w.paused_until END)')} FROM webhook_endpoints w
+    SELECT ${isoTime('greatest(d.claim_at, CASE WHEN d.position IS NOT NULL THEN w.paused_until END)')} FROM webhook_endpoints w
      WHERE w.company_id = d.company_id AND w.id = d.endpoint_id AND (w.state = 'active' OR d.position IS NULL)) END`,
-  created_at: iso('d.created_at'),
-  first_attempt_at: iso('d.first_attempt_at'),
-  delivered_at: `CASE d.state WHEN 'delivered' THEN ${iso('d.ended_at')} END`,
+  created_at: isoTime('d.created_at'),
+  first_attempt_at: isoTime('d.first_attempt_at'),
+  delivered_at: `CASE d.state WHEN 'delivered' THEN ${isoTime('d.ended_at')} END`,
   replay_of: 'd.replay_of',
 };
 /** The id of the event is made of the position, under the company's key. */
-const columns = `d.id, d.position::text, ${json(shown)}::text AS json`;
+const columns = `d.id, d.position::text, ${jsonObject(shown)}::text AS json`;
 
 const ofEndpoint = 'd.company_id = $1 AND d.endpoint_id = $2';
 const asked = `${ofEndpoint} AND ($3::text IS NULL OR d.state = $3) AND ($4::text IS NULL OR d.event_type = $4)
@@ -42,7 +42,7 @@ export const countDeliveries = longStatement(
 /** $1 company, $2 endpoint, $3 id. Its tries belong to it. */
 export const showDelivery = statement(
   'webhook_deliveries.show',
-  `SELECT d.id, d.position::text, d.state, ${json({ ...shown, tries: 'd.tries' })}::text AS json
+  `SELECT d.id, d.position::text, d.state, ${jsonObject({ ...shown, tries: 'd.tries' })}::text AS json
      FROM webhook_deliveries d WHERE ${ofEndpoint} AND d.id = $3`,
 );
 

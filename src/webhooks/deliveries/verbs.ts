@@ -2,16 +2,16 @@ import { eventId, positionOf } from '../../events/event-id.ts';
 import { meantTypes } from '../../events/event-types.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/database/database.ts';
-import { noticeDueWork } from '../../kernel/jobs/notify-workers.ts';
-import { InvalidValue, notFound, notPossible } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
+import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
+import { InvalidValue, invalidState, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { Page, PageOfJson } from '../../kernel/validation/paging.ts';
+import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { parseTime, toSql } from '../../kernel/time/time.ts';
-import { untilWritten } from '../../kernel/database/optimistic-retry.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import type { Page, PageOfJson } from '../../kernel/validation/paging.ts';
+import { mayHaveEventsSent, showEndpoint, type WebhookSettings } from '../endpoints/verbs.ts';
 import type { DeliveryQuery, ReplayBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
-import { mayHaveEventsSent, showEndpoint, type WebhookSettings } from '../endpoints/verbs.ts';
 
 const MOST_REPLAYED = 10_000;
 const MOST_WAITING = 50_000;
@@ -39,8 +39,8 @@ export async function listDeliveries(
   await showEndpoint(context, endpointId);
   query.check();
   const values = [company.id, endpointId, state, type, from ?? null, to ?? null];
-  const rows = await db.rows<Row>(sql.listDeliveries, [...values, limit, offset]);
-  const total = (await db.first<{ total: number }>(sql.countDeliveries, values))?.total ?? 0;
+  const rows = await db.queryRows<Row>(sql.listDeliveries, [...values, limit, offset]);
+  const total = (await db.queryFirst<{ total: number }>(sql.countDeliveries, values))?.total ?? 0;
   return { json: `[${rows.map((row) => withEventId(context, row)).join(', ')}]`, total };
 }
 
@@ -51,7 +51,7 @@ export async function showDelivery(context: Context, endpointId: string, id: str
 async function findDelivery(context: Context, endpointId: string, id: string): Promise<Row & { state: string }> {
   const { db, company } = context;
   await showEndpoint(context, endpointId);
-  const row = await db.first<Row & { state: string }>(sql.showDelivery, [company.id, endpointId, id]);
+  const row = await db.queryFirst<Row & { state: string }>(sql.showDelivery, [company.id, endpointId, id]);
   if (!row) throw notFound('delivery');
   return row;
 }
@@ -60,17 +60,17 @@ async function findDelivery(context: Context, endpointId: string, id: string): P
 export async function pingEndpoint(context: Context, endpointId: string): Promise<string> {
   const { db, company, clock } = context;
   const endpoint = [company.id, endpointId];
-  const ping = await untilWritten(
+  const ping = await retryOnConflict(
     async () => {
-      const made = await db.first<Row>(sql.insertPing, [...endpoint, newId(), toSql(clock())]);
-      const row = made ?? (await db.first<Row>(sql.waitingPing, endpoint));
+      const made = await db.queryFirst<Row>(sql.insertPing, [...endpoint, newId(), toSql(clock())]);
+      const row = made ?? (await db.queryFirst<Row>(sql.waitingPing, endpoint));
       return row && withEventId(context, row);
     },
     async () => {
       await showEndpoint(context, endpointId);
     },
   );
-  noticeDueWork(db);
+  notifyWorkers(db);
   return ping;
 }
 
@@ -79,15 +79,15 @@ export async function replayDelivery(context: Context, endpointId: string, id: s
   const { company, clock } = context;
   const found = await findDelivery(context, endpointId, id);
   await mayHaveEventsSent(context, endpointId);
-  if (found.position === null) throw notPossible('event_type', 'a ping is not repeated; send another one');
+  if (found.position === null) throw invalidState('event_type', 'a ping is not repeated; send another one');
   if (found.state === 'waiting') throw waitsAlready();
   const values = [company.id, endpointId, id, newId(), toSql(clock())];
-  const row = await inOrder(context, endpointId, (held) => held.first<Row & Reordered>(sql.insertReplay, values));
+  const row = await inOrder(context, endpointId, (held) => held.queryFirst<Row & Reordered>(sql.insertReplay, values));
   if (!row) throw waitsAlready();
   return withEventId(context, row);
 }
 
-const waitsAlready = () => notPossible('state', 'the event is waiting to go out already');
+const waitsAlready = () => invalidState('state', 'the event is waiting to go out already');
 
 /** Of which records something was put before others. */
 type Reordered = { records: string[] | null };
@@ -105,14 +105,14 @@ export async function replayRange(
   const after = form.read('after', form.body.after, (text) => readBound(context, text));
   const until = form.read('until', form.body.until, (text) => readBound(context, text));
   const named = form.body.types;
-  for (const [i, name] of (form.faulty('types') ? [] : (named ?? [])).entries()) {
+  for (const [i, name] of (form.hasFault('types') ? [] : (named ?? [])).entries()) {
     form.read(`types[${i}]`, name, () => meantTypes(known, [name]));
   }
   const { types } = JSON.parse(await showEndpoint(context, endpointId));
   form.check();
   const bounds = [after?.position ?? null, until?.position ?? null, after?.at ?? null, until?.at ?? null];
   const values = [company.id, endpointId, toSql(clock()), named ?? types, ...bounds, MOST_REPLAYED];
-  const found = await inOrder(context, endpointId, (held) => held.first<Queued>(sql.insertReplays, values));
+  const found = await inOrder(context, endpointId, (held) => held.queryFirst<Queued>(sql.insertReplays, values));
   const { queued = 0, last = null } = found ?? {};
   const next = queued === MOST_REPLAYED && last !== null ? eventId(company.eventKey, BigInt(last)) : null;
   return JSON.stringify({ queued, next });
@@ -125,17 +125,17 @@ async function inOrder<T extends Reordered>(
   queue: (held: Executor) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const endpoint = [company.id, endpointId];
-  const found = await db.first<{ waiting: number }>(sql.countWaiting, [...endpoint, MOST_WAITING + 1]);
+  const found = await db.queryFirst<{ waiting: number }>(sql.countWaiting, [...endpoint, MOST_WAITING + 1]);
   if (found && found.waiting > MOST_WAITING) {
-    throw notPossible('deliveries', `more than ${MOST_WAITING} are waiting to go out already`);
+    throw invalidState('deliveries', `more than ${MOST_WAITING} are waiting to go out already`);
   }
   const done = await db.transaction(async (held) => {
-    if (!(await held.first(sql.holdEndpoint, endpoint))) throw notFound('webhook endpoint');
+    if (!(await held.queryFirst(sql.holdEndpoint, endpoint))) throw notFound('webhook endpoint');
     const queued = await queue(held);
-    if (queued?.records) await held.rows(sql.orderDeliveries, [...endpoint, queued.records]);
+    if (queued?.records) await held.queryRows(sql.orderDeliveries, [...endpoint, queued.records]);
     return queued;
   });
-  noticeDueWork(db);
+  notifyWorkers(db);
   return done;
 }
 

@@ -1,4 +1,4 @@
-import { iso, statement } from '../../kernel/sql/statement.ts';
+import { isoTime, statement } from '../../kernel/sql/statement.ts';
 
 /** What the company's contact is to be told, on its way. */
 
@@ -28,7 +28,7 @@ export const beginNotice = statement(
      UPDATE webhook_notices n SET attempts = n.attempts + 1 WHERE ${isKey} AND n.lease_by = $4 AND n.state = 'waiting'
      RETURNING n.*
    )
-   SELECT n.id, n.kind, n.attempts AS attempt, ${iso('n.due_at')} AS due, w.url, c.name AS company,
+   SELECT n.id, n.kind, n.attempts AS attempt, ${isoTime('n.due_at')} AS due, w.url, c.name AS company,
           coalesce(nullif(c.contact_email, ''), nullif(c.sender_address, '')) AS recipient
      FROM n JOIN webhook_endpoints w ON w.company_id = n.company_id AND w.id = n.endpoint_id
      JOIN companies c ON c.id = n.company_id`,

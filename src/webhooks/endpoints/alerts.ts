@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../kernel/database/database.ts';
-import type { Claim, Key, Queue } from '../../kernel/jobs/job-queue.ts';
-import { dueStatements } from '../../kernel/jobs/job-queue.sql.ts';
 import { nextAttempt } from '../../kernel/jobs/backoff.ts';
-import { storable } from '../../kernel/sql/statement.ts';
+import { queueStatements } from '../../kernel/jobs/job-queue.sql.ts';
+import type { JobKey, JobQueue, Lease } from '../../kernel/jobs/job-queue.ts';
+import { stripNul } from '../../kernel/sql/statement.ts';
 import { type Clock, type Instant, toSql } from '../../kernel/time/time.ts';
 import * as sql from './alerts.sql.ts';
 
@@ -27,14 +27,14 @@ const PATIENCE = { hours: 72 };
 const LONGEST_REASON = 500;
 
 /** The mails to companies' contacts as due work: at least once, as far as there is anybody to tell. */
-export function noticeQueue({ db, clock, logger, tell, random = Math.random }: NoticeOptions): Queue {
-  async function handle(key: Key, claim: Claim): Promise<void> {
+export function noticeQueue({ db, clock, logger, tell, random = Math.random }: NoticeOptions): JobQueue {
+  async function handle(key: JobKey, claim: Lease): Promise<void> {
     const values = [...sql.KEY.map((column) => key[column]), claim.id];
-    const row = await db.first<Row>(sql.beginNotice, values);
+    const row = await db.queryFirst<Row>(sql.beginNotice, values);
     if (!row) return;
     const settle = (state: string, reason: string | null, again?: Instant) => {
       const rest = [toSql(clock()), state, row.recipient, reason, again ? toSql(again) : null];
-      return db.rows(sql.settleNotice, [...values, ...rest]);
+      return db.queryRows(sql.settleNotice, [...values, ...rest]);
     };
     const about = { company: key.company_id, endpoint: key.endpoint_id, kind: row.kind };
     if (row.recipient === null) {
@@ -49,12 +49,12 @@ export function noticeQueue({ db, clock, logger, tell, random = Math.random }: N
       claim.signal.throwIfAborted();
       const { permanent = false, message } = error as Error & { permanent?: boolean };
       const again = permanent ? undefined : nextAttempt(row.attempt, clock(), due.add(PATIENCE), random);
-      await settle(again ? 'waiting' : 'untold', storable(message.slice(0, LONGEST_REASON)), again);
+      await settle(again ? 'waiting' : 'untold', stripNul(message.slice(0, LONGEST_REASON)), again);
       logger[again ? 'warn' : 'error']({ ...about, reason: message }, 'notice of a webhook endpoint not sent');
     }
   }
 
-  const statements = dueStatements({ table: 'webhook_notices', key: sql.KEY, open: sql.OPEN });
+  const statements = queueStatements({ table: 'webhook_notices', key: sql.KEY, open: sql.OPEN });
   return { name: 'webhook_notices', key: sql.KEY, statements, handle };
 }
 

@@ -1,6 +1,6 @@
+import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
-import { recordLog } from '../../kernel/audit/audit-log.ts';
-import { iso, json } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/statement.ts';
 
 const shown = {
   id: 'w.id',
@@ -9,20 +9,20 @@ const shown = {
   types: 'w.types',
   state: 'w.state',
   state_reason: 'w.state_reason',
-  failing_since: iso('w.failing_since'),
-  secret_rotated_at: iso('w.secret_rotated_at'),
-  previous_secret_until: iso('w.previous_secret_until'),
-  created_at: iso('w.created_at'),
-  updated_at: iso('w.updated_at'),
+  failing_since: isoTime('w.failing_since'),
+  secret_rotated_at: isoTime('w.secret_rotated_at'),
+  previous_secret_until: isoTime('w.previous_secret_until'),
+  created_at: isoTime('w.created_at'),
+  updated_at: isoTime('w.updated_at'),
   created_by: createdBy('w'),
   url_set_by: credentialJson('w', 'url_set_by'),
 };
 
 /** An endpoint as answers show it. */
-export const endpointRecord = json(shown);
+export const endpointRecord = jsonObject(shown);
 
 /** No secret is in it, sealed or not, nor how far the endpoint has come. */
-export const endpointLog = recordLog({
+export const endpointLog = imageAuditLog({
   record: 'webhook_endpoint',
   verbs: ['created', 'updated', 'secret_rotated', 'marked_failing', 'disabled', 'resumed', 'removed'],
   path: '/webhooks/endpoints/{endpointId}',
@@ -30,5 +30,5 @@ export const endpointLog = recordLog({
   access: 'webhooks',
   table: 'webhook_endpoints',
   as: 'w',
-  image: json({ ...shown, removed_at: iso('w.removed_at') }),
+  image: jsonObject({ ...shown, removed_at: isoTime('w.removed_at') }),
 });

@@ -1,6 +1,6 @@
 import type { Database } from '../../kernel/database/database.ts';
-import { noticeDueWork } from '../../kernel/jobs/notify-workers.ts';
-import type { Claim } from '../../kernel/jobs/job-queue.ts';
+import type { Lease } from '../../kernel/jobs/job-queue.ts';
+import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
 import * as sql from './backlog.sql.ts';
 
@@ -12,16 +12,16 @@ type Last = { record_id: string; position: string; id: string; count: number };
 
 /** However much waits: the request that resumed or removed the endpoint has not waited for it. Gives what is done. */
 export function backlogWork({ db, clock }: { db: Database; clock: Clock }) {
-  return async (company: string, id: string, { signal }: Claim): Promise<Backlog | undefined> => {
-    const found = await db.first<Backlog>(sql.backlogOf, [company, id]);
+  return async (company: string, id: string, { signal }: Lease): Promise<Backlog | undefined> => {
+    const found = await db.queryFirst<Backlog>(sql.backlogOf, [company, id]);
     if (!found) return undefined;
     const drops = found.backlog === 'drop';
-    if (drops) await db.rows(sql.dropPing, [company, id, toSql(clock())]);
+    if (drops) await db.queryRows(sql.dropPing, [company, id, toSql(clock())]);
     for (let last: Last = { record_id: NONE, position: '0', id: NONE, count: BATCH }; last.count === BATCH; ) {
       if (signal.aborted) return undefined;
       const values = [company, id, toSql(clock()), BATCH, last.record_id, last.position, last.id];
-      const next = await db.first<Last>(drops ? sql.dropSome : sql.hastenSome, values);
-      if (!drops) noticeDueWork(db);
+      const next = await db.queryFirst<Last>(drops ? sql.dropSome : sql.hastenSome, values);
+      if (!drops) notifyWorkers(db);
       last = next ?? { ...last, count: 0 };
     }
     return found;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerList } from '../../http/operation/paging.ts';
 import { Form } from '../../kernel/validation/form.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
@@ -33,7 +33,7 @@ const list = '/webhooks/endpoints';
 const NOT_STORED = { 'cache-control': 'no-store' };
 
 export function endpointRoutes(app: FastifyInstance, services: Services, settings: WebhookSettings): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listWebhookEndpoints',
     method: 'GET',
@@ -46,7 +46,7 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     handle: (context, _params, _form, request) => answerList(request, (listing) => listEndpoints(context, listing)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'createWebhookEndpoint',
     method: 'POST',
@@ -64,7 +64,7 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     }),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'getWebhookEndpoint',
     method: 'GET',
@@ -81,7 +81,7 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     handle: (context, { endpointId }) => showEndpoint(context, endpointId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'updateWebhookEndpoint',
     method: 'PATCH',
@@ -96,7 +96,7 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     handle: (context, { endpointId }, form) => changeEndpoint(context, endpointId, form, settings),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'removeWebhookEndpoint',
     method: 'DELETE',
@@ -108,7 +108,7 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     handle: (context, { endpointId }) => removeEndpoint(context, endpointId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'rotateWebhookSecret',
     method: 'POST',
@@ -122,12 +122,12 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     bodyOptional: true,
     response: EndpointWithSecret,
     handle: async (context, { endpointId }, form) => ({
-      json: await rotateSecret(context, endpointId, form.absent ? new Form({}) : form, settings),
+      json: await rotateSecret(context, endpointId, form.bodyMissing ? new Form({}) : form, settings),
       headers: NOT_STORED,
     }),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'resumeWebhookEndpoint',
     method: 'POST',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { CreatedBy, credentialOut } from '../../kernel/credential-columns.ts';
-import { decimal, instantOut, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
+import { decimal, instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 
 export const STATES = ['active', 'disabled', 'failing'] as const;
 
@@ -50,11 +50,11 @@ const fields = {
   types: Type.Array(Type.String()),
   state: word(STATES, 'Only to an active one anything is sent, but for pings.'),
   state_reason: nullable(Type.String({ description: 'Why nothing is sent, unless an update set the state.' })),
-  failing_since: nullable(instantOut()),
-  secret_rotated_at: nullable(instantOut()),
-  previous_secret_until: nullable(instantOut({ description: 'Until then the secret before the last signs too.' })),
-  created_at: instantOut(),
-  updated_at: instantOut(),
+  failing_since: nullable(instant()),
+  secret_rotated_at: nullable(instant()),
+  previous_secret_until: nullable(instant({ description: 'Until then the secret before the last signs too.' })),
+  created_at: instant(),
+  updated_at: instant(),
   created_by: CreatedBy,
   url_set_by: credentialOut(
     'The key or the API client that set the present `url`, as it was called then; null for the command line.',
@@ -71,4 +71,4 @@ export const EndpointWithSecret = Type.Object(
   { additionalProperties: false },
 );
 
-export const EndpointRemoved = Type.Object({ id: uuid(), removed_at: instantOut() }, { additionalProperties: false });
+export const EndpointRemoved = Type.Object({ id: uuid(), removed_at: instant() }, { additionalProperties: false });

@@ -22,7 +22,7 @@ export async function countSecrets(
   { db, clock }: { db: Executor; clock: Clock },
   secrets: SecretBox,
 ): Promise<{ all: number; closed: number; old: number }> {
-  const rows = await db.rows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
+  const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
   const open = rows.filter(({ company_id, id, sealed }) => secrets.open(sealed, ownerOf(company_id, id)) !== undefined);
   const current = open.filter(({ company_id, id, sealed }) => secrets.isCurrent(sealed, ownerOf(company_id, id)));
   return { all: rows.length, closed: rows.length - open.length, old: open.length - current.length };
@@ -33,7 +33,7 @@ export async function resealSecrets(
   { db, clock }: { db: Executor; clock: Clock },
   secrets: SecretBox,
 ): Promise<{ secrets: number; resealed: number; closed: number }> {
-  const rows = await db.rows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
+  const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
   let resealed = 0;
   let closed = 0;
   for (const { company_id, id, sealed } of rows) {
@@ -41,12 +41,13 @@ export async function resealSecrets(
     if (secrets.isCurrent(sealed, owner)) continue;
     const secret = secrets.open(sealed, owner);
     if (secret === undefined) closed += 1;
-    else if (await db.first(sql.resealSecret, [company_id, id, sealed, secrets.seal(secret, owner)])) resealed += 1;
+    else if (await db.queryFirst(sql.resealSecret, [company_id, id, sealed, secrets.seal(secret, owner)]))
+      resealed += 1;
   }
   return { secrets: rows.length, resealed, closed };
 }
 
 /** How many endpoints the service has stopped sending to, for the doctor. */
 export async function countFailing({ db }: { db: Executor }): Promise<number> {
-  return (await db.first<{ count: number }>(sql.countFailing, []))?.count ?? 0;
+  return (await db.queryFirst<{ count: number }>(sql.countFailing, []))?.count ?? 0;
 }

@@ -1,6 +1,6 @@
+import { NIL_CASE_ID } from '../../kernel/audit/audit-log.ts';
 import { credentialColumns, MAKER_COLUMNS, setCredentialIf } from '../../kernel/credential-columns.sql.ts';
-import { noCase } from '../../kernel/audit/audit-log.ts';
-import { iso, json, longStatement, statement } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject, longStatement, statement } from '../../kernel/sql/statement.ts';
 import { endpointLog, endpointRecord as record } from './audit.sql.ts';
 
 const here = 'w.company_id = $1 AND w.id = $2';
@@ -134,7 +134,7 @@ export const removeEndpoint = statement(
    ), e AS (
      ${endpointLog.entry('removed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
-   SELECT ${json({ id: 'w.id', removed_at: iso('w.removed_at') })}::text FROM w`,
+   SELECT ${jsonObject({ id: 'w.id', removed_at: isoTime('w.removed_at') })}::text FROM w`,
 );
 
 /** $1 company, $2 id, $3 now, $4 origin, $5 why. To be asked in a transaction that holds the endpoint's row. */
@@ -161,5 +161,5 @@ export const forgetEndpoints = longStatement(
       AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.company_id = w.company_id AND d.endpoint_id = w.id)
       AND NOT EXISTS (SELECT 1 FROM webhook_notices n WHERE n.company_id = w.company_id AND n.endpoint_id = w.id)
       AND NOT EXISTS (SELECT 1 FROM events e
-                       WHERE e.company_id = w.company_id AND e.case_id = '${noCase}' AND e.record_id = w.id)`,
+                       WHERE e.company_id = w.company_id AND e.case_id = '${NIL_CASE_ID}' AND e.record_id = w.id)`,
 );

@@ -1,22 +1,22 @@
 import { lockCredentials, underCredentialLock } from '../../company/credentials/credential-lock.ts';
 import { meantTypes } from '../../events/event-types.ts';
-import { readSettled } from '../../events/watermark.ts';
+import { readWatermark } from '../../events/watermark.ts';
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
 import { credentialValues } from '../../kernel/credential-columns.ts';
-import { noticeDueWork } from '../../kernel/jobs/notify-workers.ts';
-import { InvalidValue, invalidRequest, notFound, notPossible } from '../../kernel/errors.ts';
-import type { Form } from '../../kernel/validation/form.ts';
+import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
+import { InvalidValue, invalidRequest, invalidState, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
+import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { type DecimalInput, parseInteger } from '../../kernel/money.ts';
-import { containing, type Listing, type PageOfJson } from '../../kernel/validation/paging.ts';
-import { originOf } from '../../kernel/audit/audit-log.ts';
 import type { SecretBox } from '../../kernel/secret-box.ts';
 import { toSql } from '../../kernel/time/time.ts';
-import { untilWritten } from '../../kernel/database/optimistic-retry.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import { type ListRequest, likePattern, type PageOfJson } from '../../kernel/validation/paging.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 import type { CreateEndpointBody, EndpointBody, RotateBody } from './schema.ts';
-import * as sql from './statements.sql.ts';
 import { newSecret, ownerOf } from './secrets.ts';
+import * as sql from './statements.sql.ts';
 
 /** The lock that writes to an endpoint take first. */
 export const lockEndpoints = lockCredentials;
@@ -37,14 +37,14 @@ const MOST_TYPES = 100;
 const USUAL_OVERLAP_HOURS = 24n;
 const LONGEST_OVERLAP_HOURS = 168n;
 
-export async function listEndpoints({ db, company }: Context, listing: Listing): Promise<PageOfJson> {
+export async function listEndpoints({ db, company }: Context, listing: ListRequest): Promise<PageOfJson> {
   const { limit, offset, search } = listing;
-  const values = [company.id, limit, offset, search === null ? null : containing(search)];
-  return (await db.first<PageOfJson>(sql.listEndpoints, values)) ?? { json: '[]', total: 0 };
+  const values = [company.id, limit, offset, search === null ? null : likePattern(search)];
+  return (await db.queryFirst<PageOfJson>(sql.listEndpoints, values)) ?? { json: '[]', total: 0 };
 }
 
 export async function showEndpoint({ db, company }: Context, id: string): Promise<string> {
-  const record = await db.json(sql.showEndpoint, [company.id, id]);
+  const record = await db.queryJson(sql.showEndpoint, [company.id, id]);
   if (record === undefined) throw notFound('webhook endpoint');
   return record;
 }
@@ -61,10 +61,10 @@ export async function createEndpoint(
   const sealed = sealFor(context, form, id, secret, settings);
   form.check();
   const { description = null, types } = form.body;
-  const { settled } = await readSettled(db);
-  const values = [company.id, id, url, description, types, sealed, toSql(clock()), originOf(context)];
+  const { settled } = await readWatermark(db);
+  const values = [company.id, id, url, description, types, sealed, toSql(clock()), auditOrigin(context)];
   const all = [...values, settled.toString(), MOST_ENDPOINTS, ...credentialValues(credential)];
-  const record = await underCredentialLock(context, (held) => held.db.json(sql.insertEndpoint, all));
+  const record = await underCredentialLock(context, (held) => held.db.queryJson(sql.insertEndpoint, all));
   if (record === undefined) throw tooMany();
   return withSecret(record, secret);
 }
@@ -83,19 +83,19 @@ export async function changeEndpoint(
   const { description = null, types = null, state = null } = form.body;
   const url = readEndpoint(context, form, settings) ?? null;
   const now = toSql(clock());
-  const values = [company.id, id, now, originOf(context), url, description, types, state];
-  const all = [...values, form.sent('description'), MOST_TYPES, ...credentialValues(credential)];
-  const record = await untilWritten(
-    async () => form.ok && underCredentialLock(context, (held) => held.db.json(sql.updateEndpoint, all)),
+  const values = [company.id, id, now, auditOrigin(context), url, description, types, state];
+  const all = [...values, form.has('description'), MOST_TYPES, ...credentialValues(credential)];
+  const record = await retryOnConflict(
+    async () => form.ok && underCredentialLock(context, (held) => held.db.queryJson(sql.updateEndpoint, all)),
     async () => {
       await showEndpoint(context, id);
       form.check();
-      if (types && (await db.first(sql.findManyTypes, [company.id, id, types, MOST_TYPES]))) {
-        throw notPossible('types', `have been changed ${MOST_TYPES} times since events were last queued`);
+      if (types && (await db.queryFirst(sql.findManyTypes, [company.id, id, types, MOST_TYPES]))) {
+        throw invalidState('types', `have been changed ${MOST_TYPES} times since events were last queued`);
       }
     },
   );
-  if (state === 'active') noticeDueWork(db);
+  if (state === 'active') notifyWorkers(db);
   return record;
 }
 
@@ -103,15 +103,15 @@ export async function changeEndpoint(
 export async function resumeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
   await mayHaveEventsSent(context, id);
-  const values = [company.id, id, toSql(clock()), originOf(context)];
-  const record = await untilWritten(
-    () => underCredentialLock(context, (held) => held.db.json(sql.resumeEndpoint, values)),
+  const values = [company.id, id, toSql(clock()), auditOrigin(context)];
+  const record = await retryOnConflict(
+    () => underCredentialLock(context, (held) => held.db.queryJson(sql.resumeEndpoint, values)),
     async () => {
       const { state } = JSON.parse(await showEndpoint(context, id));
-      if (state === 'active') throw notPossible('state', 'the endpoint is active');
+      if (state === 'active') throw invalidState('state', 'the endpoint is active');
     },
   );
-  noticeDueWork(db);
+  notifyWorkers(db);
   return record;
 }
 
@@ -128,9 +128,9 @@ export async function rotateSecret(
   const secret = newSecret();
   const sealed = sealFor(context, form, id, secret, settings);
   const now = clock();
-  const values = [company.id, id, toSql(now), originOf(context), sealed, toSql(now.add({ hours: Number(hours) }))];
-  const record = await untilWritten(
-    async () => form.ok && underCredentialLock(context, (held) => held.db.json(sql.rotateSecret, values)),
+  const values = [company.id, id, toSql(now), auditOrigin(context), sealed, toSql(now.add({ hours: Number(hours) }))];
+  const record = await retryOnConflict(
+    async () => form.ok && underCredentialLock(context, (held) => held.db.queryJson(sql.rotateSecret, values)),
     async () => {
       await showEndpoint(context, id);
       form.check();
@@ -141,14 +141,14 @@ export async function rotateSecret(
 
 export async function removeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
-  const values = [company.id, id, toSql(clock()), originOf(context)];
-  const record = await untilWritten(
-    () => underCredentialLock(context, (held) => held.db.json(sql.removeEndpoint, values)),
+  const values = [company.id, id, toSql(clock()), auditOrigin(context)];
+  const record = await retryOnConflict(
+    () => underCredentialLock(context, (held) => held.db.queryJson(sql.removeEndpoint, values)),
     async () => {
       await showEndpoint(context, id);
     },
   );
-  noticeDueWork(db);
+  notifyWorkers(db);
   return record;
 }
 
@@ -174,10 +174,10 @@ function readEndpoint(
 ): string | undefined {
   const { types } = form.body;
   if (scopes && !scopes.has('events:read')) {
-    form.fault(NOT_ALLOWED.field, NOT_ALLOWED.code, NOT_ALLOWED.message);
+    form.addFault(NOT_ALLOWED.field, NOT_ALLOWED.code, NOT_ALLOWED.message);
   }
-  if (types?.length === 0) form.fault('types', 'too_short', 'must name at least one type');
-  for (const [i, name] of (form.faulty('types') ? [] : (types ?? [])).entries()) {
+  if (types?.length === 0) form.addFault('types', 'too_short', 'must name at least one type');
+  for (const [i, name] of (form.hasFault('types') ? [] : (types ?? [])).entries()) {
     form.read(`types[${i}]`, name, () => meantTypes(known, [name]));
   }
   return form.read('url', form.body.url, (text) => parseEndpointUrl(text, privateAddresses));
@@ -190,7 +190,7 @@ function sealFor<T>(
   secret: string,
   { secrets }: WebhookSettings,
 ): string | undefined {
-  if (!secrets) form.fault('secret', 'not_possible', 'cannot be kept: the setting SECRETS_KEY is not set');
+  if (!secrets) form.addFault('secret', 'invalid_state', 'cannot be kept: the setting SECRETS_KEY is not set');
   return secrets?.seal(secret, ownerOf(company.id, id));
 }
 

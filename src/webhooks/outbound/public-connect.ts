@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect as connectTo, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { connect as secure } from 'node:tls';
-import { isPublic, literalAddress } from './public-address.ts';
 import { resolvePublic, resolveWithHosts } from './dns.ts';
+import { isPublic, literalAddress } from './public-address.ts';
 
 /**
  * Connections to addresses that strangers have named. The name is resolved once, each address is judged, and it is the

@@ -1,5 +1,5 @@
+import { isoTime, statement } from '../../../kernel/sql/statement.ts';
 import { appointmentLog } from '../audit.sql.ts';
-import { iso, statement } from '../../../kernel/sql/statement.ts';
 import { ofAppointment } from './desired-state.sql.ts';
 
 /** A meeting on its way: begin a step, settle what became of it. */
@@ -55,7 +55,7 @@ export const beginStep = statement(
        FROM j WHERE w.company_id = $1 AND w.case_id = $2 AND w.appointment_id = $3
    )
    SELECT j.step, j.moving, j.wanted, j.attempts + 1 AS attempt, j.reference, j.at_provider AS provider, j.external_id, j.join_url,
-          j.doubtful, j.last_error, ${iso('j.start_at')} AS start, ${iso('j.end_at')} AS end, ${iso(deadline)} AS deadline,
+          j.doubtful, j.last_error, ${isoTime('j.start_at')} AS start, ${isoTime('j.end_at')} AS end, ${isoTime(deadline)} AS deadline,
           o.name AS company, o.time_zone, j.at_account AS video_account_id, v.adviser_id, v.account_id, v.client_id,
           v.host, v.sealed_secret
      FROM j JOIN companies o ON o.id = j.company_id
@@ -89,7 +89,7 @@ export const settleStep = statement(
        from: 'a, p WHERE (a.video_id, a.join_url) IS DISTINCT FROM (p.video_id, p.join_url)',
        at: '$5',
        origin: '$13',
-       before: appointmentLog.kept,
+       before: appointmentLog.snapshot,
      })}
    )
    SELECT g.state FROM g`,

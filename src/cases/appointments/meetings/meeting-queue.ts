@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
-import type { Database } from '../../../kernel/database/database.ts';
-import { noticeDueWork } from '../../../kernel/jobs/notify-workers.ts';
-import type { Claim, Key, Queue } from '../../../kernel/jobs/job-queue.ts';
-import { dueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import { WORKER_ORIGIN } from '../../../kernel/audit/audit-log.ts';
+import type { Database } from '../../../kernel/database/database.ts';
 import { nextAttempt } from '../../../kernel/jobs/backoff.ts';
+import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
+import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
+import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
 import type { SecretBox } from '../../../kernel/secret-box.ts';
-import { storable } from '../../../kernel/sql/statement.ts';
+import { stripNul } from '../../../kernel/sql/statement.ts';
 import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
 import { forgetAccounts } from './accounts/statements.sql.ts';
 import * as sql from './meeting-queue.sql.ts';
-import { type Done, type MeetingSteps, type StepRow, takeStep } from './reconcile.ts';
 import { type Made, MeetingFault } from './provider.ts';
+import { type Done, type MeetingSteps, type StepRow, takeStep } from './reconcile.ts';
 
 export type MeetingQueueOptions = {
   db: Database;
@@ -32,12 +32,12 @@ type Settled = Done & { error: string | null; again: Instant | undefined };
  * Meetings as due work: begin (read again, note the intent), one request to the provider, settle. What a step leaves to
  * be done is the next step's: the row stays due until what is wished and what is there are the same.
  */
-export function meetingQueue(options: MeetingQueueOptions): Queue {
+export function meetingQueue(options: MeetingQueueOptions): JobQueue {
   const { db, clock, logger, random = Math.random } = options;
-  const values = (key: Key) => sql.KEY.map((column) => key[column]);
+  const values = (key: JobKey) => sql.KEY.map((column) => key[column]);
 
-  async function handle(key: Key, claim: Claim): Promise<void> {
-    const row = await db.first<StepRow>(sql.beginStep, [...values(key), claim.id, toSql(clock())]);
+  async function handle(key: JobKey, claim: Lease): Promise<void> {
+    const row = await db.queryFirst<StepRow>(sql.beginStep, [...values(key), claim.id, toSql(clock())]);
     if (!row) return;
     let made: Made | undefined;
     const outcome = await takeStep(options, row, key, claim.signal).then(
@@ -50,11 +50,11 @@ export function meetingQueue(options: MeetingQueueOptions): Queue {
     const state = await settle(key, claim, row, outcome);
     if (state === undefined && made) await stray(key, row, made, claim.signal);
     // An account that was kept for what had to be removed with it.
-    if (row.step !== 'update') await db.rows(forgetAccounts, [key.company_id]);
+    if (row.step !== 'update') await db.queryRows(forgetAccounts, [key.company_id]);
     report(key, row, outcome, state);
   }
 
-  function faultOf(error: unknown, key: Key): MeetingFault {
+  function faultOf(error: unknown, key: JobKey): MeetingFault {
     if (error instanceof MeetingFault) return error;
     logger.error({ err: error, ...key }, 'a step of a meeting could not be taken');
     return new MeetingFault('It could not be done; the log says why.', {
@@ -95,46 +95,46 @@ export function meetingQueue(options: MeetingQueueOptions): Queue {
   }
 
   /** Gives the state it is in now, or undefined where somebody else has the row by now. */
-  async function settle(key: Key, claim: Claim, row: StepRow, outcome: Settled): Promise<string | undefined> {
+  async function settle(key: JobKey, claim: Lease, row: StepRow, outcome: Settled): Promise<string | undefined> {
     const { state, externalId, joinUrl, doubtful, error, again } = outcome;
     const settled = await db.transaction(async (transaction) => {
-      const written = await transaction.first<{ state: string }>(sql.settleStep, [
+      const written = await transaction.queryFirst<{ state: string }>(sql.settleStep, [
         ...values(key),
         claim.id,
         toSql(clock()),
         row.wanted,
         state,
-        storable(externalId),
-        storable(joinUrl),
+        stripNul(externalId),
+        stripNul(joinUrl),
         doubtful,
-        storable(error),
+        stripNul(error),
         again ? toSql(again) : null,
         WORKER_ORIGIN,
       ]);
       if (written && ['ready', 'none'].includes(written.state)) {
-        await transaction.rows(sql.releaseConfirmations, values(key));
+        await transaction.queryRows(sql.releaseConfirmations, values(key));
       }
       return written?.state;
     });
-    noticeDueWork(db);
+    notifyWorkers(db);
     return settled;
   }
 
   /** Made without a claim: another worker has gone on, and may have made or found one. */
-  async function stray(key: Key, row: StepRow, made: Made, signal: AbortSignal): Promise<void> {
-    const doubted = await db.first(sql.doubtMeeting, [...values(key), toSql(clock()), row.video_account_id]);
-    if (doubted) return noticeDueWork(db);
+  async function stray(key: JobKey, row: StepRow, made: Made, signal: AbortSignal): Promise<void> {
+    const doubted = await db.queryFirst(sql.doubtMeeting, [...values(key), toSql(clock()), row.video_account_id]);
+    if (doubted) return notifyWorkers(db);
     await takeStep(options, { ...row, step: 'remove', external_id: made.id }, key, signal);
   }
 
-  function report(key: Key, row: StepRow, { error }: Settled, state: string | undefined): void {
+  function report(key: JobKey, row: StepRow, { error }: Settled, state: string | undefined): void {
     const { provider, step, attempt } = row;
     const about = { company: key.company_id, appointment: key.appointment_id, provider, step, attempt, state };
     if (error === null) logger.info(about, 'meeting step');
     else logger[state === 'failed' ? 'error' : 'warn']({ ...about, reason: error }, 'meeting step not done');
   }
 
-  return { name: 'meetings', key: sql.KEY, statements: dueStatements({ table: 'meetings', ...DUE }), handle };
+  return { name: 'meetings', key: sql.KEY, statements: queueStatements({ table: 'meetings', ...DUE }), handle };
 }
 
 const DUE = { key: sql.KEY, open: sql.OPEN };

@@ -1,4 +1,4 @@
-import type { Key } from '../../../kernel/jobs/job-queue.ts';
+import type { JobKey } from '../../../kernel/jobs/job-queue.ts';
 import type { SecretBox } from '../../../kernel/secret-box.ts';
 import {
   type Account,
@@ -52,7 +52,7 @@ export type Done = {
 export async function takeStep(
   { providers, secrets }: MeetingSteps,
   row: StepRow,
-  key: Key,
+  key: JobKey,
   signal: AbortSignal,
 ): Promise<Done> {
   const there = { externalId: row.external_id, joinUrl: row.join_url, doubtful: false };
@@ -110,7 +110,7 @@ const meetingOf = ({ reference, company, start, end, time_zone }: StepRow): Meet
 });
 
 /** Undefined for a provider without credentials, and for an account whose secret has been forgotten. */
-function accountOf(row: StepRow, { company_id }: Key, secrets: SecretBox): Account | undefined {
+function accountOf(row: StepRow, { company_id }: JobKey, secrets: SecretBox): Account | undefined {
   const { video_account_id, adviser_id, account_id, client_id, host, sealed_secret } = row;
   // Its row is younger than the step, which had to wait for the adviser's.
   if (video_account_id !== null && adviser_id === null) {

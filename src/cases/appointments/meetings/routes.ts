@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { type Services, serve } from '../../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../../http/operation/operation.ts';
 import { pageHeaders } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
-import { PAGE_QUERY, readPage } from '../../../kernel/validation/paging.ts';
+import { PAGE_QUERY, parsePage } from '../../../kernel/validation/paging.ts';
 import { Meeting, Meetings, STATE_QUERY } from './schema.ts';
 import { listMeetings, showMeeting, wishMeeting, withdrawMeeting } from './verbs.ts';
 
@@ -17,7 +17,7 @@ const one = {
 };
 
 export function meetingRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...one,
     id: 'getAppointmentMeeting',
     method: 'GET',
@@ -27,7 +27,7 @@ export function meetingRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId, appointmentID }) => showMeeting(context, caseId, appointmentID),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...one,
     id: 'wishAppointmentMeeting',
     method: 'POST',
@@ -39,7 +39,7 @@ export function meetingRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId, appointmentID }) => wishMeeting(context, caseId, appointmentID),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...one,
     id: 'withdrawAppointmentMeeting',
     method: 'DELETE',
@@ -49,7 +49,7 @@ export function meetingRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId, appointmentID }) => withdrawMeeting(context, caseId, appointmentID),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listMeetings',
     method: 'GET',
@@ -62,7 +62,7 @@ export function meetingRoutes(app: FastifyInstance, services: Services): void {
     response: Meetings,
     handle: async (context, _params, _form, request) => {
       const query = readForm(ListQuery, request.query);
-      const page = readPage(query);
+      const page = parsePage(query);
       query.check();
       const { json, total } = await listMeetings(context, query.body.state, page);
       return { json, headers: pageHeaders(request.url, page, total) };

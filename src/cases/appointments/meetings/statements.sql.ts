@@ -1,8 +1,8 @@
+import { jsonObject, longStatement, statement } from '../../../kernel/sql/statement.ts';
 import { appointmentLog } from '../audit.sql.ts';
-import { json, longStatement, statement } from '../../../kernel/sql/statement.ts';
 import { ofAppointment, stepDue } from './desired-state.sql.ts';
 
-const shown = json({
+const shown = jsonObject({
   appointment_id: 'a.id',
   customer_case_id: 'a.case_id',
   provider: `CASE WHEN g.state <> 'none' THEN g.provider END`,
@@ -43,7 +43,7 @@ export const findAppointment = statement(
 /** As above, $5 origin. One that was given up is tried again. */
 export const wishMeeting = statement(
   'meetings.wish',
-  `WITH ${appointmentLog.change({
+  `WITH ${appointmentLog.auditedUpdate({
     verb: 'meeting_wished',
     set: 'video_meeting = true, meeting_pending = true',
     where: `a.deleted_at IS NULL AND a.cancelled = 0 AND a.end_at > $4 AND EXISTS (
@@ -62,7 +62,7 @@ export const wishMeeting = statement(
 /** $1 company, $2 case, $3 appointment, $4 now, $5 origin */
 export const withdrawMeeting = statement(
   'meetings.withdraw',
-  `WITH ${appointmentLog.change({
+  `WITH ${appointmentLog.auditedUpdate({
     verb: 'meeting_withdrawn',
     set: 'video_meeting = false',
     where: 'a.deleted_at IS NULL AND a.video_meeting',

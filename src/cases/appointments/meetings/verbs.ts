@@ -1,14 +1,14 @@
+import { auditOrigin } from '../../../kernel/audit/audit-log.ts';
 import type { Context } from '../../../kernel/context.ts';
-import { noticeDueWork } from '../../../kernel/jobs/notify-workers.ts';
-import { notFound, notPossible } from '../../../kernel/errors.ts';
-import type { Page, PageOfJson } from '../../../kernel/validation/paging.ts';
-import { originOf } from '../../../kernel/audit/audit-log.ts';
+import { retryOnConflict } from '../../../kernel/database/optimistic-retry.ts';
+import { invalidState, notFound } from '../../../kernel/errors.ts';
+import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
 import { toSql } from '../../../kernel/time/time.ts';
-import { untilWritten } from '../../../kernel/database/optimistic-retry.ts';
+import type { Page, PageOfJson } from '../../../kernel/validation/paging.ts';
 import * as sql from './statements.sql.ts';
 
 export async function showMeeting({ db, company }: Context, caseId: string, appointmentId: string): Promise<string> {
-  const record = await db.json(sql.showMeeting, [company.id, caseId, appointmentId]);
+  const record = await db.queryJson(sql.showMeeting, [company.id, caseId, appointmentId]);
   if (record === undefined) throw notFound('appointment');
   return record;
 }
@@ -18,7 +18,7 @@ export async function listMeetings(
   state: string | undefined,
   { limit, offset }: Page,
 ): Promise<PageOfJson> {
-  const page = await db.first<PageOfJson>(sql.listMeetings, [company.id, state ?? null, limit, offset]);
+  const page = await db.queryFirst<PageOfJson>(sql.listMeetings, [company.id, state ?? null, limit, offset]);
   return page ?? { json: '[]', total: 0 };
 }
 
@@ -28,35 +28,35 @@ type AppointmentRow = { cancelled: boolean; over: boolean; connected: boolean; w
 export async function wishMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
   const { db, company, clock } = context;
   const values = [company.id, caseId, appointmentId, toSql(clock())];
-  const record = await untilWritten(
-    () => db.json(sql.wishMeeting, [...values, originOf(context)]),
+  const record = await retryOnConflict(
+    () => db.queryJson(sql.wishMeeting, [...values, auditOrigin(context)]),
     async () => {
       const row = await requireAppointment(context, values);
-      if (row.cancelled) throw notPossible('cancelled', 'the appointment is cancelled');
-      if (row.over) throw notPossible('end_time', 'the appointment is over');
-      if (!row.connected) throw notPossible('adviser_email', 'the adviser has no connected video account');
+      if (row.cancelled) throw invalidState('cancelled', 'the appointment is cancelled');
+      if (row.over) throw invalidState('end_time', 'the appointment is over');
+      if (!row.connected) throw invalidState('adviser_email', 'the adviser has no connected video account');
     },
   );
-  noticeDueWork(db);
+  notifyWorkers(db);
   return record;
 }
 
 export async function withdrawMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
   const { db, company, clock } = context;
   const values = [company.id, caseId, appointmentId, toSql(clock())];
-  const record = await untilWritten(
-    () => db.json(sql.withdrawMeeting, [...values, originOf(context)]),
+  const record = await retryOnConflict(
+    () => db.queryJson(sql.withdrawMeeting, [...values, auditOrigin(context)]),
     async () => {
       const row = await requireAppointment(context, values);
-      if (!row.wished) throw notPossible('video_meeting', 'no meeting is wished for');
+      if (!row.wished) throw invalidState('video_meeting', 'no meeting is wished for');
     },
   );
-  noticeDueWork(db);
+  notifyWorkers(db);
   return record;
 }
 
 async function requireAppointment({ db }: Context, values: unknown[]): Promise<AppointmentRow> {
-  const row = await db.first<AppointmentRow>(sql.findAppointment, values);
+  const row = await db.queryFirst<AppointmentRow>(sql.findAppointment, values);
   if (!row) throw notFound('appointment');
   return row;
 }

@@ -1,4 +1,10 @@
-import { ask, isPermanent, objectIn, TIMEOUT_MS, unanswered } from '../../../kernel/outbound-http.ts';
+import {
+  describeFailure,
+  isPermanent,
+  parseJsonObject,
+  sendRequest,
+  TIMEOUT_MS,
+} from '../../../kernel/outbound-http.ts';
 import type { Clock, Instant } from '../../../kernel/time/time.ts';
 import { MeetingFault } from './provider.ts';
 
@@ -21,11 +27,11 @@ export async function exchange(
       headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }), ...headers },
       ...(body && { body: JSON.stringify(body) }),
     };
-    const response = await ask(url, request, signal, timeoutMs);
-    const json = objectIn((await response.text()).slice(0, MOST_TEXT));
+    const response = await sendRequest(url, request, signal, timeoutMs);
+    const json = parseJsonObject((await response.text()).slice(0, MOST_TEXT));
     return { status: response.status, json, retryAfter: readRetryAfter(response.headers.get('retry-after'), clock()) };
   } catch (error) {
-    const { why } = unanswered(error, timeoutMs);
+    const { why } = describeFailure(error, timeoutMs);
     throw new MeetingFault(`Zoom could not be reached: ${why}.`, { permanent: false, unsure: true, cause: error });
   }
 }

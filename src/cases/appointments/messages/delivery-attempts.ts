@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
-import type { Database } from '../../../kernel/database/database.ts';
-import type { Claim, Key } from '../../../kernel/jobs/job-queue.ts';
-import { newId } from '../../../kernel/ids.ts';
-import { insist } from '../../../kernel/jobs/retry-write.ts';
 import { WORKER_ORIGIN } from '../../../kernel/audit/audit-log.ts';
-import { type Statement, storable } from '../../../kernel/sql/statement.ts';
+import type { Database } from '../../../kernel/database/database.ts';
+import { newId } from '../../../kernel/ids.ts';
+import { batchCalls } from '../../../kernel/jobs/call-batcher.ts';
+import type { JobKey, Lease } from '../../../kernel/jobs/job-queue.ts';
+import { retryUntilRecorded } from '../../../kernel/jobs/retry-write.ts';
+import { type Statement, stripNul } from '../../../kernel/sql/statement.ts';
 import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
-import { together } from '../../../kernel/jobs/call-batcher.ts';
-import * as sql from './message-queue.sql.ts';
 import type { Channel, Kind, Outgoing, Receipt } from './message.ts';
+import * as sql from './message-queue.sql.ts';
 
 /** What is written down of a message on its way: the intent to send it, and what became of that. */
 export type Ledger = {
@@ -19,9 +19,9 @@ export type Ledger = {
   notSent(taken: Taken, failure: Failure): Promise<string | undefined>;
 };
 
-export type Taken = { key: Key; claim: Claim };
+export type Taken = { key: JobKey; claim: Lease };
 export type Failure = { reason: string; again: Instant | undefined; unsure: boolean };
-type Gone = { key: Key; receipt: Receipt };
+type Gone = { key: JobKey; receipt: Receipt };
 
 export type BegunRow = {
   id: string;
@@ -48,7 +48,7 @@ export type BegunRow = {
   customer: string | null;
 };
 
-export const outgoing = (key: Key, row: BegunRow): Outgoing => ({
+export const outgoing = (key: JobKey, row: BegunRow): Outgoing => ({
   id: row.id,
   appointmentId: key.appointment_id as string,
   channel: row.channel,
@@ -78,7 +78,7 @@ export function ledger({ db, clock, logger, pausesMs }: LedgerOptions): Ledger {
   const beginAll = (statement: Statement, all: Taken[]) => {
     const now = clock();
     const claims = all.map(({ claim }) => claim.id);
-    return db.rows<BegunRow>(statement, [
+    return db.queryRows<BegunRow>(statement, [
       ...columns(all),
       claims,
       toSql(now),
@@ -88,22 +88,22 @@ export function ledger({ db, clock, logger, pausesMs }: LedgerOptions): Ledger {
   };
   const sentAll = (statement: Statement, all: Gone[]) => {
     const to = all.map(({ receipt }) => receipt.to);
-    const providerIds = all.map(({ receipt }) => storable(receipt.providerId));
-    return db.rows<{ id: string }>(statement, [...columns(all), to, providerIds, toSql(clock()), WORKER_ORIGIN]);
+    const providerIds = all.map(({ receipt }) => stripNul(receipt.providerId));
+    return db.queryRows<{ id: string }>(statement, [...columns(all), to, providerIds, toSql(clock()), WORKER_ORIGIN]);
   };
-  const begin = together<Taken, BegunRow | undefined>(
+  const begin = batchCalls<Taken, BegunRow | undefined>(
     async (all) => inOrder(all, await beginAll(sql.beginMessages, all)),
     async (one) => (await beginAll(sql.beginMessage, [one]))[0],
   );
-  const sent = together<Gone, unknown>(
+  const sent = batchCalls<Gone, unknown>(
     async (all) => inOrder(all, await sentAll(sql.messagesSent, all)),
     (one) => sentAll(sql.messageSent, [one]),
   );
   const confirmationSent = ({ key, receipt }: Gone) =>
-    db.rows(sql.confirmationSent, [
+    db.queryRows(sql.confirmationSent, [
       ...values(key),
       receipt.to,
-      storable(receipt.providerId),
+      stripNul(receipt.providerId),
       toSql(clock()),
       newId(),
       WORKER_ORIGIN,
@@ -117,22 +117,22 @@ export function ledger({ db, clock, logger, pausesMs }: LedgerOptions): Ledger {
       const invited = channel === 'email' && kind === 'confirmation';
       // Whatever the database says: given up, it would be sent again.
       const write = () => (invited ? confirmationSent : sent)({ key, receipt });
-      await insist({ ...insisting, signal: claim.signal, mayGiveUp: false }, write);
+      await retryUntilRecorded({ ...insisting, signal: claim.signal, mayGiveUp: false }, write);
     },
     async notSent({ key, claim }, { reason, again, unsure }) {
-      const outcome = [storable(reason), again ? toSql(again) : null, Number(unsure), WORKER_ORIGIN];
+      const outcome = [stripNul(reason), again ? toSql(again) : null, Number(unsure), WORKER_ORIGIN];
       // Asked for anew each time: the lease may have run out, and been taken again, while the database was away.
       const parameters = () => [...values(key), claim.id, toSql(clock()), ...outcome];
-      const write = () => db.first<{ state: string }>(sql.messageNotSent, parameters());
-      return (await insist({ ...insisting, signal: claim.signal, mayGiveUp: true }, write))?.state;
+      const write = () => db.queryFirst<{ state: string }>(sql.messageNotSent, parameters());
+      return (await retryUntilRecorded({ ...insisting, signal: claim.signal, mayGiveUp: true }, write))?.state;
     },
   };
 }
 
-const values = (key: Key) => sql.KEY.map((column) => key[column]);
-const columns = (all: { key: Key }[]) => sql.KEY.map((column) => all.map(({ key }) => key[column]));
+const values = (key: JobKey) => sql.KEY.map((column) => key[column]);
+const columns = (all: { key: JobKey }[]) => sql.KEY.map((column) => all.map(({ key }) => key[column]));
 
-function inOrder<Row extends { id: string }>(all: { key: Key }[], rows: Row[]): (Row | undefined)[] {
+function inOrder<Row extends { id: string }>(all: { key: JobKey }[], rows: Row[]): (Row | undefined)[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return all.map(({ key }) => byId.get(key.id as string));
 }

@@ -1,8 +1,8 @@
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Instant } from '../../../kernel/time/time.ts';
 import { invite } from './invite.ts';
-import { writeToOutbox } from './outbox.ts';
 import type { EmailSender, Notice, Outgoing } from './message.ts';
+import { writeToOutbox } from './outbox.ts';
 import { Smtp, type SmtpTimes } from './smtp.ts';
 import { wording } from './templates.ts';
 

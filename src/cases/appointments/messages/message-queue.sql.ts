@@ -1,6 +1,6 @@
-import { iso, statement } from '../../../kernel/sql/statement.ts';
-import { calendars, ofAppointment } from './calendar-recipients.sql.ts';
+import { isoTime, statement } from '../../../kernel/sql/statement.ts';
 import { messageLog } from './audit.sql.ts';
+import { calendars, ofAppointment } from './calendar-recipients.sql.ts';
 import { deadline, isKey, KEY } from './statements.sql.ts';
 
 /** A message on its way: begin, sent, not sent. */
@@ -115,8 +115,8 @@ const begin = (name: string, locking: Locking) =>
          before: messageLog.image,
        })}
      )
-     SELECT m.id, t.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts, ${iso('m.due_at')} AS due,
-            ${iso(deadline)} AS deadline, ${iso('a.start_at')} AS start, ${iso('a.end_at')} AS end,
+     SELECT m.id, t.verdict, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts, ${isoTime('m.due_at')} AS due,
+            ${isoTime(deadline)} AS deadline, ${isoTime('a.start_at')} AS start, ${isoTime('a.end_at')} AS end,
             a.location, a.join_url, a.version, t.recipient, o.name AS company, o.time_zone, o.phone_region,
             nullif(o.sender_name, '') AS sender_name, nullif(o.sender_address, '') AS sender_address, d.name AS adviser,
             ${customer} AS customer

@@ -1,20 +1,20 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../../kernel/database/database.ts';
-import type { Claim, Key, Queue } from '../../../kernel/jobs/job-queue.ts';
-import { dueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
-import type { Outcomes } from '../../../kernel/jobs/delivery-counters.ts';
 import { nextAttempt } from '../../../kernel/jobs/backoff.ts';
+import type { DeliveryCounters } from '../../../kernel/jobs/delivery-counters.ts';
+import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
+import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
 import type { Clock } from '../../../kernel/time/time.ts';
 import { type BegunRow, ledger, outgoing, type Taken } from './delivery-attempts.ts';
-import { KEY, OPEN } from './message-queue.sql.ts';
 import { CHANNELS, type Channel, DeliveryFault, type Outgoing, type Receipt, type Sender } from './message.ts';
+import { KEY, OPEN } from './message-queue.sql.ts';
 
 export type MessageQueueOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;
   senders: Record<Channel, Sender>;
-  outcomes: Outcomes;
+  outcomes: DeliveryCounters;
   random?: () => number;
   /** Before what became of a message is written down again. */
   pausesMs?: readonly number[];
@@ -28,11 +28,11 @@ const MOST_DOUBTS: Record<Channel, number> = { email: 2, sms: 1 };
  * Messages as due work: begin (read again, note the intent), send, finish. The network is in none of the statements. A
  * queue for each channel, so that a server which hangs takes the slots of its own messages only.
  */
-export function messageQueues(options: MessageQueueOptions): Queue[] {
+export function messageQueues(options: MessageQueueOptions): JobQueue[] {
   const { clock, logger, senders, outcomes, random = Math.random } = options;
   const book = ledger(options);
 
-  async function handle(key: Key, claim: Claim): Promise<void> {
+  async function handle(key: JobKey, claim: Lease): Promise<void> {
     const taken = { key, claim };
     const row = await book.begin(taken);
     if (row?.verdict === 'failed') outcomes.count('failed', row);
@@ -49,7 +49,7 @@ export function messageQueues(options: MessageQueueOptions): Queue[] {
       return new DeliveryFault('It could not be made; the log says why.', { permanent: false, cause: error });
     });
 
-  const about = ({ company_id }: Key, { id, channel, kind }: BegunRow) => ({
+  const about = ({ company_id }: JobKey, { id, channel, kind }: BegunRow) => ({
     message: id,
     company: company_id,
     channel,
@@ -77,6 +77,6 @@ export function messageQueues(options: MessageQueueOptions): Queue[] {
   return CHANNELS.map((channel) => {
     const name = `messages.${channel}`;
     const open = `${OPEN} AND channel = '${channel}'`;
-    return { name, key: KEY, statements: dueStatements({ name, table: 'messages', key: KEY, open }), handle };
+    return { name, key: KEY, statements: queueStatements({ name, table: 'messages', key: KEY, open }), handle };
   });
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { type Services, serve } from '../../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../../http/operation/operation.ts';
 import { pageHeaders } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
-import { PAGE_QUERY, readPage } from '../../../kernel/validation/paging.ts';
+import { PAGE_QUERY, parsePage } from '../../../kernel/validation/paging.ts';
 import { Message, Messages, STATE_QUERY } from './schema.ts';
 import { messagesOfAppointment, messagesOfCompany, resendMessage } from './verbs.ts';
 
@@ -13,7 +13,7 @@ const params = { caseId: 'case', appointmentID: 'appointment' };
 const ListQuery = Type.Object({ ...PAGE_QUERY, ...STATE_QUERY });
 
 export function messageRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'listAppointmentMessages',
     method: 'GET',
     path: ofAppointment,
@@ -27,7 +27,7 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId, appointmentID }) => messagesOfAppointment(context, caseId, appointmentID),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'listMessages',
     method: 'GET',
     path: '/messages',
@@ -41,14 +41,14 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
     response: Messages,
     handle: async (context, _params, _form, request) => {
       const query = readForm(ListQuery, request.query);
-      const page = readPage(query);
+      const page = parsePage(query);
       query.check();
       const { json, total } = await messagesOfCompany(context, query.body.state, page);
       return { json, headers: pageHeaders(request.url, page, total) };
     },
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'resendMessage',
     method: 'POST',
     path: `${ofAppointment}/{messageId}/resend`,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { instantOut, nullable } from '../../../kernel/validation/schema-types.ts';
+import { instant, nullable } from '../../../kernel/validation/schema-types.ts';
 
 export const STATES = ['scheduled', 'sent', 'failed', 'cancelled', 'skipped'] as const;
 
@@ -16,8 +16,8 @@ export const Message = Type.Object(
       'A cancellation calls off a confirmation that had gone out.',
     ),
     state: word(STATES, 'Where it stands.'),
-    due_at: instantOut(),
-    sent_at: nullable(instantOut()),
+    due_at: instant(),
+    sent_at: nullable(instant()),
     sent_to: nullable(Type.String({ description: 'The address or number it was handed over for.' })),
     attempts: Type.Integer({ description: 'How often sending it was begun.' }),
     last_error: nullable(Type.String({ description: 'Why the last attempt that failed did so.' })),

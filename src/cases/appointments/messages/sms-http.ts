@@ -1,4 +1,10 @@
-import { ask, isPermanent, objectIn, TIMEOUT_MS, unanswered } from '../../../kernel/outbound-http.ts';
+import {
+  describeFailure,
+  isPermanent,
+  parseJsonObject,
+  sendRequest,
+  TIMEOUT_MS,
+} from '../../../kernel/outbound-http.ts';
 import { DeliveryFault } from './message.ts';
 
 const MOST_TEXT = 10_000;
@@ -23,12 +29,12 @@ export async function post(
 ): Promise<Reply> {
   try {
     const headers = { ...request.headers, connection: 'close' };
-    const response = await ask(url, { method: 'POST', headers, body: request.body }, signal, timeoutMs);
+    const response = await sendRequest(url, { method: 'POST', headers, body: request.body }, signal, timeoutMs);
     // The status has told what became of it; a body that breaks off takes nothing back.
     const text = (await response.text().catch(() => '')).slice(0, MOST_TEXT);
-    return { status: response.status, text, json: objectIn(text) };
+    return { status: response.status, text, json: parseJsonObject(text) };
   } catch (error) {
-    const { why, late, code } = unanswered(error, timeoutMs);
+    const { why, late, code } = describeFailure(error, timeoutMs);
     // Without a code it is fetch itself that would not begin, as on a port that it holds for unsafe.
     const unsure = signal.aborted || late || (!!code && !NOT_WRITTEN.test(code));
     throw new DeliveryFault(`The SMS provider could not be reached: ${why}.`, {

@@ -1,6 +1,6 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
-import { writeToOutbox } from './outbox.ts';
 import { DeliveryFault, type Outgoing, type Sender } from './message.ts';
+import { writeToOutbox } from './outbox.ts';
 import { segments, smsText } from './sms-text.ts';
 
 export type Sms = { id: string; to: string; text: string };

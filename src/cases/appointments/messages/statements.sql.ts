@@ -1,6 +1,6 @@
-import { iso, json, longStatement, statement } from '../../../kernel/sql/statement.ts';
-import { ofAppointment } from './calendar-recipients.sql.ts';
+import { isoTime, jsonObject, longStatement, statement } from '../../../kernel/sql/statement.ts';
 import { messageLog } from './audit.sql.ts';
+import { ofAppointment } from './calendar-recipients.sql.ts';
 
 export const KEY = ['company_id', 'case_id', 'appointment_id', 'id'] as const;
 
@@ -9,14 +9,14 @@ export const isKey = 'company_id = $1 AND case_id = $2 AND appointment_id = $3 A
 /** Until when a message makes sense. */
 export const deadline = `CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END`;
 
-const shown = json({
+const shown = jsonObject({
   id: 'm.id',
   appointment_id: 'm.appointment_id',
   channel: 'm.channel',
   kind: 'm.kind',
   state: `CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END`,
-  due_at: iso('m.due_at'),
-  sent_at: iso('m.sent_at'),
+  due_at: isoTime('m.due_at'),
+  sent_at: isoTime('m.sent_at'),
   sent_to: 'm.sent_to',
   attempts: 'm.attempts',
   last_error: 'm.last_error',
@@ -41,7 +41,7 @@ export const listOfCompany = longStatement(
 /** $1 company, $2 case, $3 appointment, $4 message: whether it is there, and what stands in the way of sending it again */
 export const findMessage = statement(
   'messages.find',
-  `SELECT m.state, m.kind, ${iso(deadline)} AS deadline, a.cancelled = 1 AS cancelled
+  `SELECT m.state, m.kind, ${isoTime(deadline)} AS deadline, a.cancelled = 1 AS cancelled
      FROM appointments a JOIN messages m ON ${ofAppointment('m')}
     WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL AND m.id = $4`,
 );

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../../http/operation/operation.ts';
 import { Payment, PaymentBody, PaymentList } from './schema.ts';
 import { listPayments, recordPayment, reversePayment } from './verbs.ts';
 
@@ -8,7 +8,7 @@ const list = '/cases/{caseId}/invoices/{invoiceId}/payments';
 const params = { caseId: 'case', invoiceId: 'invoice' };
 
 export function paymentRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'listPayments',
     method: 'GET',
     path: list,
@@ -22,7 +22,7 @@ export function paymentRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId, invoiceId }) => listPayments(context, caseId, invoiceId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'recordPayment',
     method: 'POST',
     path: list,
@@ -39,7 +39,7 @@ export function paymentRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { caseId, invoiceId }, form) => recordPayment(context, caseId, invoiceId, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     id: 'reversePayment',
     method: 'POST',
     path: `${list}/{paymentId}/reverse`,

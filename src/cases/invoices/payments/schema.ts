@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { decimal, instantOut, nullable, optional, text, time, uuid } from '../../../kernel/validation/schema-types.ts';
+import { decimal, instant, nullable, optional, text, time, uuid } from '../../../kernel/validation/schema-types.ts';
 
 export const PaymentBody = Type.Object({
   amount: decimal({
@@ -19,10 +19,10 @@ export const Payment = Type.Object(
     case_invoice_id: uuid(),
     customer_case_id: uuid(),
     amount: Type.Number({ examples: [72] }),
-    paid_at: instantOut(),
+    paid_at: instant(),
     reference: nullable(Type.String()),
-    created_at: instantOut(),
-    reversed_at: nullable(instantOut()),
+    created_at: instant(),
+    reversed_at: nullable(instant()),
   },
   { additionalProperties: false },
 );

@@ -1,4 +1,4 @@
-import { limit, statement } from '../../../kernel/sql/statement.ts';
+import { rowLimit, statement } from '../../../kernel/sql/statement.ts';
 import { invoiceLog } from '../audit.sql.ts';
 import { ofInvoice, payment, paymentCount } from '../projection.sql.ts';
 
@@ -13,7 +13,7 @@ export const listPayments = statement(
 );
 
 /** $1 company, $2 case, $3 invoice. Reversed payments count as well. */
-export const paymentLimit = limit(
+export const paymentLimit = rowLimit(
   'payments of an invoice',
   1_000,
   'FROM payments WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3',
@@ -31,7 +31,7 @@ export const holdInvoice = statement(
  */
 export const insertPayment = statement(
   'payments.insert',
-  `WITH ${invoiceLog.change({
+  `WITH ${invoiceLog.auditedUpdate({
     verb: 'payment_recorded',
     set: `paid = v.paid + $5, payment_count = ${paymentCount('v')} + 1`,
     touched: { payments: { added: 'ARRAY[$4]::uuid[]' } },
@@ -49,7 +49,7 @@ export const insertPayment = statement(
 /** $1 company, $2 case, $3 invoice, $4 id, $5 now, $6 origin. Nothing where it is reversed already, either. */
 export const reversePayment = statement(
   'payments.reverse',
-  `WITH ${invoiceLog.change({
+  `WITH ${invoiceLog.auditedUpdate({
     verb: 'payment_reversed',
     set: `paid = v.paid - (SELECT y.amount FROM payments y
                             WHERE y.company_id = $1 AND y.case_id = $2 AND y.invoice_id = $3 AND y.id = $4)`,

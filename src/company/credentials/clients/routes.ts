@@ -1,16 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../../http/operation/operation.ts';
 import { answerList } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { ListQuery } from '../../../kernel/validation/paging.ts';
-import {
-  ClientBody,
-  ClientDisabled,
-  ClientList,
-  ClientRecord,
-  ClientWithSecret,
-  CreateClientBody,
-} from './schema.ts';
+import { AlsoQuery } from '../created-by.schema.ts';
+import { lockCredentials } from '../credential-lock.ts';
+import { NOT_STORED } from '../secrets.ts';
+import { ClientBody, ClientDisabled, ClientList, ClientRecord, ClientWithSecret, CreateClientBody } from './schema.ts';
 import {
   changeClient,
   createClient,
@@ -20,9 +16,6 @@ import {
   rotateClient,
   showClient,
 } from './verbs.ts';
-import { lockCredentials } from '../credential-lock.ts';
-import { AlsoQuery } from '../created-by.schema.ts';
-import { NOT_STORED } from '../secrets.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
 const list = '/manage/clients';
@@ -30,7 +23,7 @@ const one = `${list}/{clientId}`;
 const params = { clientId: 'client' };
 
 export function clientRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listClients',
     method: 'GET',
@@ -43,7 +36,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, _form, request) => answerList(request, (listing) => listClients(context, listing)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'createClient',
     method: 'POST',
@@ -57,7 +50,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     handle: async (context, _params, form) => ({ json: await createClient(context, form), headers: NOT_STORED }),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'getClient',
     method: 'GET',
@@ -74,7 +67,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { clientId }) => showClient(context, clientId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'updateClient',
     method: 'PATCH',
@@ -89,7 +82,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { clientId }, form) => changeClient(context, clientId, form),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'rotateClient',
     method: 'POST',
@@ -103,7 +96,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     handle: async (context, { clientId }) => ({ json: await rotateClient(context, clientId), headers: NOT_STORED }),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'disableClient',
     method: 'POST',
@@ -120,7 +113,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
       disableClient(context, clientId, readForm(AlsoQuery, request.query)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'enableClient',
     method: 'POST',

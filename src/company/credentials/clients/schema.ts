@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { CreatedBy, credentialOut } from '../../../kernel/credential-columns.ts';
 import { COMPANY_SCOPES } from '../../../kernel/scopes.ts';
-import { instantOut, nullable, text, uuid } from '../../../kernel/validation/schema-types.ts';
-import { scopesOf } from '../granted-scopes.ts';
+import { instant, nullable, text, uuid } from '../../../kernel/validation/schema-types.ts';
 import { MADE_FIELDS } from '../created-by.schema.ts';
+import { scopesOf } from '../granted-scopes.ts';
 
 const name = text({ minLength: 1, maxLength: 100, description: 'What the client is.', examples: ['website'] });
 const scopes = scopesOf(COMPANY_SCOPES);
@@ -16,10 +16,10 @@ const fields = {
   id: uuid({ description: 'The client_id.' }),
   name: Type.String({ examples: ['website'] }),
   scopes,
-  created_at: instantOut(),
-  updated_at: instantOut(),
-  rotated_at: nullable(instantOut({ description: 'When the secret was last replaced.' })),
-  disabled_at: nullable(instantOut()),
+  created_at: instant(),
+  updated_at: instant(),
+  rotated_at: nullable(instant({ description: 'When the secret was last replaced.' })),
+  disabled_at: nullable(instant()),
   created_by: CreatedBy,
   rotated_by: credentialOut(
     'The key or the API client that last replaced the secret; null if none did, and for the command line.',

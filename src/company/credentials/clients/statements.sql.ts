@@ -1,21 +1,21 @@
+import { imageAuditLog } from '../../../kernel/audit/audit-log.ts';
 import { createdBy, credentialJson, MAKER_COLUMNS } from '../../../kernel/credential-columns.sql.ts';
-import { recordLog } from '../../../kernel/audit/audit-log.ts';
-import { iso, json, limit, statement } from '../../../kernel/sql/statement.ts';
+import { isoTime, jsonObject, rowLimit, statement } from '../../../kernel/sql/statement.ts';
 import { contains, lists } from '../../list.sql.ts';
 
-const record = json({
+const record = jsonObject({
   id: 'k.id',
   name: 'k.name',
   scopes: 'k.scopes',
-  created_at: iso('k.created_at'),
-  updated_at: iso('k.updated_at'),
-  rotated_at: iso('k.rotated_at'),
-  disabled_at: iso('k.disabled_at'),
+  created_at: isoTime('k.created_at'),
+  updated_at: isoTime('k.updated_at'),
+  rotated_at: isoTime('k.rotated_at'),
+  disabled_at: isoTime('k.disabled_at'),
   created_by: createdBy('k'),
   rotated_by: credentialJson('k', 'rotated_by'),
 });
 
-export const clientLog = recordLog({
+export const clientLog = imageAuditLog({
   record: 'api_client',
   verbs: ['created', 'updated', 'rotated', 'disabled', 'enabled'],
   path: '/manage/clients/{clientId}',
@@ -41,7 +41,7 @@ export const listClients = lists('clients', {
 export const showClient = statement('clients.show', `SELECT ${record}::text FROM clients k WHERE ${here}`);
 
 /** $1 company */
-export const clientLimit = limit('clients', 1_000, 'FROM clients WHERE company_id = $1');
+export const clientLimit = rowLimit('clients', 1_000, 'FROM clients WHERE company_id = $1');
 
 /** $1 company, $2 id, $3 name, $4 scopes, $5 hash, $6 now, $7… who makes it, $10 origin */
 export const insertClient = statement(

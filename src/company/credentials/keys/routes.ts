@@ -1,21 +1,21 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../../http/operation/operation.ts';
 import { answerList } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { ListQuery } from '../../../kernel/validation/paging.ts';
 import { findCompany } from '../../company.ts';
+import { AlsoQuery } from '../created-by.schema.ts';
 import { lockCredentials } from '../credential-lock.ts';
+import { NOT_STORED } from '../secrets.ts';
 import { KeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from './schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from './verbs.ts';
-import { AlsoQuery } from '../created-by.schema.ts';
-import { NOT_STORED } from '../secrets.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
 const list = '/manage/keys';
 const one = `${list}/{keyId}`;
 
 export function keyRoutes(app: FastifyInstance, services: Services): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'listKeys',
     method: 'GET',
@@ -28,7 +28,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, _params, _form, request) => answerList(request, (listing) => listKeys(context, listing)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'createKey',
     method: 'POST',
@@ -42,7 +42,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     handle: async (context, _params, form) => ({ json: await createKey(context, form), headers: NOT_STORED }),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'getKey',
     method: 'GET',
@@ -55,7 +55,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { keyId }) => showKey(context, keyId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'revokeKey',
     method: 'DELETE',
@@ -71,7 +71,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     handle: (context, { keyId }, _form, request) => revokeKey(context, keyId, readForm(AlsoQuery, request.query)),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     access: 'operator',
     tag: 'Operator',

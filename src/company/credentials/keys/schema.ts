@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { CreatedBy } from '../../../kernel/credential-columns.ts';
 import { ALL_SCOPES, COMPANY_SCOPES, type Scope } from '../../../kernel/scopes.ts';
-import { instantOut, nullable, optional, text, time, uuid } from '../../../kernel/validation/schema-types.ts';
-import { scopesOf } from '../granted-scopes.ts';
+import { instant, nullable, optional, text, time, uuid } from '../../../kernel/validation/schema-types.ts';
 import { MADE_FIELDS } from '../created-by.schema.ts';
+import { scopesOf } from '../granted-scopes.ts';
 
 const keyBody = (scopes: readonly Scope[]) =>
   Type.Object({
@@ -26,10 +26,10 @@ const fields = {
   id: uuid(),
   name: Type.String({ examples: ['nightly export'] }),
   scopes: scopesOf(ALL_SCOPES),
-  created_at: instantOut(),
-  expires_at: nullable(instantOut()),
-  last_used_at: nullable(instantOut({ description: 'Exact to about a minute.' })),
-  revoked_at: nullable(instantOut()),
+  created_at: instant(),
+  expires_at: nullable(instant()),
+  last_used_at: nullable(instant({ description: 'Exact to about a minute.' })),
+  revoked_at: nullable(instant()),
   created_by: CreatedBy,
 };
 

@@ -1,20 +1,20 @@
+import { imageAuditLog } from '../../../kernel/audit/audit-log.ts';
 import { createdBy, MAKER_COLUMNS } from '../../../kernel/credential-columns.sql.ts';
-import { recordLog } from '../../../kernel/audit/audit-log.ts';
-import { iso, json, limit, statement } from '../../../kernel/sql/statement.ts';
+import { isoTime, jsonObject, rowLimit, statement } from '../../../kernel/sql/statement.ts';
 import { contains, lists } from '../../list.sql.ts';
 
 const given = {
   id: 't.id',
   name: 't.name',
   scopes: 't.scopes',
-  created_at: iso('t.created_at'),
-  expires_at: iso('t.expires_at'),
+  created_at: isoTime('t.created_at'),
+  expires_at: isoTime('t.expires_at'),
 };
-const ended = { revoked_at: iso('t.revoked_at'), created_by: createdBy('t') };
-const record = json({ ...given, last_used_at: iso('t.last_used_at'), ...ended });
+const ended = { revoked_at: isoTime('t.revoked_at'), created_by: createdBy('t') };
+const record = jsonObject({ ...given, last_used_at: isoTime('t.last_used_at'), ...ended });
 
 /** When a key was used is no change of it. */
-export const keyLog = recordLog({
+export const keyLog = imageAuditLog({
   record: 'api_key',
   verbs: ['created', 'revoked'],
   path: '/manage/keys/{keyId}',
@@ -22,7 +22,7 @@ export const keyLog = recordLog({
   access: 'manage',
   table: '(SELECT * FROM tokens WHERE client_id IS NULL)',
   as: 't',
-  image: json({ ...given, ...ended }),
+  image: jsonObject({ ...given, ...ended }),
 });
 
 const here = 't.company_id = $1 AND t.client_id IS NULL';
@@ -40,7 +40,7 @@ export const listKeys = lists('keys', {
 export const showKey = statement('keys.show', `SELECT ${record}::text FROM tokens t WHERE ${here} AND t.id = $2`);
 
 /** $1 company, $2 now: those that work */
-export const keyLimit = limit(
+export const keyLimit = rowLimit(
   'keys',
   1_000,
   'FROM tokens WHERE company_id = $1 AND client_id IS NULL AND revoked_at IS NULL AND (expires_at > $2) IS NOT FALSE',

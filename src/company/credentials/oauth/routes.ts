@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import { requirePlainBody } from '../../../http/plugins/authentication.ts';
-import { countFailure, requireFewFailures } from '../../../http/plugins/auth-throttle.ts';
 import type { Services } from '../../../http/operation/operation.ts';
+import { recordFailure, requireFewFailures } from '../../../http/plugins/auth-throttle.ts';
+import { requirePlainBody } from '../../../http/plugins/authentication.ts';
+import { FixedWindowCounter } from '../../../http/plugins/fixed-window-counter.ts';
 import type { LimitRate } from '../../../http/plugins/rate-limit.ts';
 import type { UnfinishedBodies } from '../../../http/plugins/unfinished-bodies.ts';
-import { WindowCounts } from '../../../http/plugins/fixed-window-counter.ts';
+import { credentialsOf, FORM, type Parameters, parametersOf, readBasic } from './request.ts';
 import { Granted, Refused, RevokeBody, Revoked, TokenBody } from './schema.ts';
 import { authenticateClient, type Client, issueToken, Refusal, revokeToken } from './verbs.ts';
-import { credentialsOf, FORM, type Parameters, parametersOf, readBasic } from './request.ts';
 
 type Endpoint = {
   id: string;
@@ -24,7 +24,7 @@ type Endpoint = {
 const PUBLIC_BODY_LIMIT = 16 * 1024;
 
 export type OAuthOptions = Services & {
-  attempts: WindowCounts;
+  attempts: FixedWindowCounter;
   bodies: UnfinishedBodies;
   limitRate: LimitRate | undefined;
   tokenSeconds: number;
@@ -34,7 +34,7 @@ export type OAuthOptions = Services & {
 export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(['application/json', FORM], services.bodies.parser(PUBLIC_BODY_LIMIT));
-  const unreadable = new WindowCounts(services.clock);
+  const unreadable = new FixedWindowCounter(services.clock);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
@@ -138,12 +138,12 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
 
 function refuse(
   { code, message }: Refusal,
-  attempts: WindowCounts,
+  attempts: FixedWindowCounter,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   if (code === 'invalid_client') {
-    countFailure(attempts, request, reply);
+    recordFailure(attempts, request, reply);
     reply.header('www-authenticate', 'Basic realm="case-records"');
   }
   return reply.status(code === 'invalid_client' ? 401 : 400).send({ error: code, error_description: message });

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isUuid, newId } from '../../../kernel/ids.ts';
 import { toSql } from '../../../kernel/time/time.ts';
-import type { Office } from '../../admin-context.ts';
-import * as sql from './statements.sql.ts';
+import type { AdminContext } from '../../admin-context.ts';
 import { digest, newToken } from '../secrets.ts';
+import * as sql from './statements.sql.ts';
 
 /** OAuth 2.0: client credentials (RFC 6749) and revocation (RFC 7009). */
 
@@ -30,8 +30,8 @@ export type Grant = { access_token: string; token_type: 'Bearer'; expires_in: nu
 // Compared with where there is no such client: an unknown one takes the same steps as a wrong secret.
 const NOBODY = Buffer.alloc(32);
 
-export async function authenticateClient({ db }: Office, { id, secret }: Credentials): Promise<Client> {
-  const client = isUuid(id) ? await db.first<Client>(sql.findClient, [id]) : undefined;
+export async function authenticateClient({ db }: AdminContext, { id, secret }: Credentials): Promise<Client> {
+  const client = isUuid(id) ? await db.queryFirst<Client>(sql.findClient, [id]) : undefined;
   const right = timingSafeEqual(client?.secret_sha256 ?? NOBODY, digest(secret));
   if (!client || !right) throw refusedClient();
   return client;
@@ -39,7 +39,7 @@ export async function authenticateClient({ db }: Office, { id, secret }: Credent
 
 /** `scope`: words that are to be granted; all that the client may have where it is undefined. */
 export async function issueToken(
-  { db, clock, tokenSeconds }: Office & { tokenSeconds: number },
+  { db, clock, tokenSeconds }: AdminContext & { tokenSeconds: number },
   client: Client,
   scope: string | undefined,
 ): Promise<Grant> {
@@ -50,7 +50,7 @@ export async function issueToken(
   const scopes = client.scopes.filter((word) => wanted.includes(word));
   const token = newToken();
   const now = clock();
-  const issued = await db.first(sql.insertToken, [
+  const issued = await db.queryFirst(sql.insertToken, [
     client.company_id,
     client.id,
     client.secret_sha256,
@@ -66,8 +66,8 @@ export async function issueToken(
 }
 
 /** A token of another client, or none at all, is left as it is. */
-export async function revokeToken({ db, clock }: Office, client: Client, token: string): Promise<void> {
-  await db.rows(sql.revokeToken, [client.company_id, client.id, digest(token), toSql(clock())]);
+export async function revokeToken({ db, clock }: AdminContext, client: Client, token: string): Promise<void> {
+  await db.queryRows(sql.revokeToken, [client.company_id, client.id, digest(token), toSql(clock())]);
 }
 
 const refusedClient = () =>

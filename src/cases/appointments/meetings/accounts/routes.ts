@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Services, serve } from '../../../../http/operation/operation.ts';
+import { registerOperation, type Services } from '../../../../http/operation/operation.ts';
 import type { SecretBox } from '../../../../kernel/secret-box.ts';
 import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from './schema.ts';
 import { connectAccount, disconnectAccount, showAccount } from './verbs.ts';
@@ -13,7 +13,7 @@ const common = {
 } as const;
 
 export function videoAccountRoutes(app: FastifyInstance, services: Services, secrets: SecretBox | undefined): void {
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'getVideoAccount',
     method: 'GET',
@@ -23,7 +23,7 @@ export function videoAccountRoutes(app: FastifyInstance, services: Services, sec
     handle: (context, { adviserId }) => showAccount(context, adviserId),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'connectVideoAccount',
     method: 'PUT',
@@ -36,7 +36,7 @@ export function videoAccountRoutes(app: FastifyInstance, services: Services, sec
     handle: (context, { adviserId }, form) => connectAccount(context, adviserId, form, secrets),
   });
 
-  serve(app, services, {
+  registerOperation(app, services, {
     ...common,
     id: 'disconnectVideoAccount',
     method: 'DELETE',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { instantOut, nullable, optional, text, uuid } from '../../../../kernel/validation/schema-types.ts';
+import { instant, nullable, optional, text, uuid } from '../../../../kernel/validation/schema-types.ts';
 import { PROVIDERS } from '../provider.ts';
 
 const provider = Type.Unsafe<(typeof PROVIDERS)[number]>({
@@ -26,12 +26,12 @@ export const VideoAccount = Type.Object(
     account_id: nullable(Type.String()),
     client_id: nullable(Type.String()),
     user: nullable(Type.String()),
-    updated_at: instantOut(),
+    updated_at: instant(),
   },
   { additionalProperties: false },
 );
 
 export const VideoAccountRemoved = Type.Object(
-  { adviser_id: uuid(), disconnected_at: instantOut() },
+  { adviser_id: uuid(), disconnected_at: instant() },
   { additionalProperties: false },
 );

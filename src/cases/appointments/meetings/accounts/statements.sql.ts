@@ -1,5 +1,5 @@
 import { adviserLog, isOld, lockAdviser } from '../../../../company/advisers/audit.sql.ts';
-import { iso, json, statement } from '../../../../kernel/sql/statement.ts';
+import { isoTime, jsonObject, statement } from '../../../../kernel/sql/statement.ts';
 import { followAdvisers } from '../desired-state.sql.ts';
 
 const known = 'd.company_id = $1 AND d.id = $2';
@@ -9,13 +9,13 @@ const here = `${known} AND d.removed_at IS NULL`;
 const locked = 'a.company_id = $1 AND a.id = $2';
 const before = adviserLog.was('old');
 
-const shown = json({
+const shown = jsonObject({
   adviser_id: 'd.id',
   provider: 'd.video_provider',
   account_id: 'v.account_id',
   client_id: 'v.client_id',
   user: 'v.host',
-  updated_at: iso('coalesce(v.updated_at, d.updated_at)'),
+  updated_at: isoTime('coalesce(v.updated_at, d.updated_at)'),
 });
 
 /** $1 company, $2 adviser. Also of one that is removed: the account stays until somebody disconnects it. */
@@ -72,7 +72,7 @@ export const disconnectAccount = statement(
    ), e AS (
      ${adviserLog.entry('video_account_disconnected', { from: 'd a', at: '$3', origin: '$4', before })}
    )
-   SELECT ${json({ adviser_id: 'd.id', disconnected_at: iso('d.updated_at') })}::text FROM d`,
+   SELECT ${jsonObject({ adviser_id: 'd.id', disconnected_at: isoTime('d.updated_at') })}::text FROM d`,
 );
 
 /** $1 company. The secret of an account goes when its adviser has another and nothing waits to be removed with it. */

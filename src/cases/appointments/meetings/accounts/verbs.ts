@@ -1,19 +1,19 @@
+import { auditOrigin } from '../../../../kernel/audit/audit-log.ts';
 import type { Context } from '../../../../kernel/context.ts';
-import { noticeDueWork } from '../../../../kernel/jobs/notify-workers.ts';
+import { retryOnConflict } from '../../../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../../../kernel/errors.ts';
-import type { Form } from '../../../../kernel/validation/form.ts';
 import { newId } from '../../../../kernel/ids.ts';
-import { originOf } from '../../../../kernel/audit/audit-log.ts';
+import { notifyWorkers } from '../../../../kernel/jobs/notify-workers.ts';
 import type { SecretBox } from '../../../../kernel/secret-box.ts';
 import { toSql } from '../../../../kernel/time/time.ts';
-import { untilWritten } from '../../../../kernel/database/optimistic-retry.ts';
+import type { Form } from '../../../../kernel/validation/form.ts';
 import type { VideoAccountBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
 const CREDENTIALS = ['account_id', 'client_id', 'client_secret', 'user'] as const;
 
 export async function showAccount({ db, company }: Context, adviserId: string): Promise<string> {
-  const record = await db.json(sql.showAccount, [company.id, adviserId]);
+  const record = await db.queryJson(sql.showAccount, [company.id, adviserId]);
   if (record !== undefined) return record;
   await requireAdviser({ db, company }, adviserId);
   throw notFound('video account');
@@ -37,9 +37,9 @@ export async function connectAccount(
   const owner = [company.id, adviserId.toLowerCase()];
   const sealed = client_secret && secrets ? secrets.seal(client_secret, owner) : null;
   const credentials = provider === 'zoom' ? [account_id, client_id, user, sealed] : [null, null, null, null];
-  const values = [company.id, adviserId, provider, newId(), ...credentials, toSql(clock()), originOf(context)];
-  const record = await untilWritten(
-    () => db.json(sql.connectAccount, values),
+  const values = [company.id, adviserId, provider, newId(), ...credentials, toSql(clock()), auditOrigin(context)];
+  const record = await retryOnConflict(
+    () => db.queryJson(sql.connectAccount, values),
     () => requireAdviser(context, adviserId),
   );
   await followed(context);
@@ -48,8 +48,8 @@ export async function connectAccount(
 
 export async function disconnectAccount(context: Context, adviserId: string): Promise<string> {
   const { db, company, clock } = context;
-  const record = await untilWritten(
-    () => db.json(sql.disconnectAccount, [company.id, adviserId, toSql(clock()), originOf(context)]),
+  const record = await retryOnConflict(
+    () => db.queryJson(sql.disconnectAccount, [company.id, adviserId, toSql(clock()), auditOrigin(context)]),
     async () => {
       // Also where nothing was connected: an earlier request may have ended half way.
       await followed(context);
@@ -69,7 +69,7 @@ export async function countAccounts(
   { db }: Pick<Context, 'db'>,
   secrets: SecretBox,
 ): Promise<{ all: number; closed: number; old: number }> {
-  const rows = await db.rows<SealedRow>(sql.sealedSecrets, []);
+  const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, []);
   const open = rows.filter((row) => secrets.open(row.sealed_secret, ownerOf(row)) !== undefined);
   const current = open.filter((row) => secrets.isCurrent(row.sealed_secret, ownerOf(row)));
   return { all: rows.length, closed: rows.length - open.length, old: open.length - current.length };
@@ -80,7 +80,7 @@ export async function resealAccounts(
   { db }: Pick<Context, 'db'>,
   secrets: SecretBox,
 ): Promise<{ accounts: number; resealed: number; closed: number }> {
-  const rows = await db.rows<SealedRow>(sql.sealedSecrets, []);
+  const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, []);
   let resealed = 0;
   let closed = 0;
   for (const row of rows) {
@@ -90,7 +90,7 @@ export async function resealAccounts(
     if (secret === undefined) closed += 1;
     else {
       const values = [row.company_id, row.id, row.sealed_secret, secrets.seal(secret, owner)];
-      if (await db.first(sql.resealSecret, values)) resealed += 1;
+      if (await db.queryFirst(sql.resealSecret, values)) resealed += 1;
     }
   }
   return { accounts: rows.length, resealed, closed };
@@ -98,17 +98,17 @@ export async function resealAccounts(
 
 function requireCredentials(form: Form<VideoAccountBody>, secrets: SecretBox | undefined): void {
   for (const name of CREDENTIALS) {
-    if (form.body[name] == null && !form.faulty(name)) form.fault(name, 'required', 'is required for zoom');
+    if (form.body[name] == null && !form.hasFault(name)) form.addFault(name, 'required', 'is required for zoom');
   }
-  if (!secrets) form.fault('client_secret', 'not_possible', 'cannot be kept: the setting SECRETS_KEY is not set');
+  if (!secrets) form.addFault('client_secret', 'invalid_state', 'cannot be kept: the setting SECRETS_KEY is not set');
 }
 
 /** Secrets that nothing needs any more go, and the workers see to the meetings. */
 async function followed({ db, company }: Context): Promise<void> {
-  await db.rows(sql.forgetAccounts, [company.id]);
-  noticeDueWork(db);
+  await db.queryRows(sql.forgetAccounts, [company.id]);
+  notifyWorkers(db);
 }
 
 async function requireAdviser({ db, company }: Pick<Context, 'db' | 'company'>, adviserId: string): Promise<void> {
-  if (!(await db.first(sql.adviserExists, [company.id, adviserId]))) throw notFound('adviser');
+  if (!(await db.queryFirst(sql.adviserExists, [company.id, adviserId]))) throw notFound('adviser');
 }
