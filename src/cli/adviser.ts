@@ -9,12 +9,12 @@ import {
   CreateAdviserBody,
 } from '../company/advisers/schema.ts';
 import {
-  changeAdviser,
   createAdviser,
   listAdvisers,
   removeAdviser,
   restoreAdviser,
   showAdviser,
+  updateAdviser,
 } from '../company/advisers/verbs.ts';
 import { notFound } from '../kernel/errors.ts';
 import { isUuid } from '../kernel/ids.ts';
@@ -71,7 +71,7 @@ export const commands: Command[] = [
       body: AdviserBody,
       examples: [`adviser update ${EXAMPLE} --name "Alexandra Adviser"`],
     },
-    async (desk, { argument, form }) => changeAdviser(desk, await find(desk, argument), form),
+    async (desk, { argument, form }) => updateAdviser(desk, await find(desk, argument), form),
   ),
   deskCommand(
     {
@@ -169,7 +169,7 @@ export const commands: Command[] = [
 ];
 
 const activate = async (desk: CompanyContext, adviser: string, active: boolean) =>
-  changeAdviser(desk, await find(desk, adviser), readForm(AdviserBody, { active }));
+  updateAdviser(desk, await find(desk, adviser), readForm(AdviserBody, { active }));
 
 async function find(desk: CompanyContext, adviser: string): Promise<string> {
   if (isUuid(adviser)) return adviser;
