@@ -7,10 +7,10 @@ import * as sql from './secrets.sql.ts';
 /** What deliveries are signed with. The prefix tells a reader, and the scanners of code hosts, what has leaked. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64url')}`;
 
-export const ownerOf = (companyId: string, endpointId: string): string[] => [companyId, endpointId.toLowerCase()];
+export const secretOwner = (companyId: string, endpointId: string): string[] => [companyId, endpointId.toLowerCase()];
 
 /** As docs/client.md describes it: one signature for each secret. */
-export function signatureOf(secrets: readonly string[], seconds: number, body: string): string {
+export function signatureHeader(secrets: readonly string[], seconds: number, body: string): string {
   const one = (secret: string) => createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
   return [`t=${seconds}`, ...secrets.map((secret) => `v1=${one(secret)}`)].join(',');
 }
@@ -23,8 +23,10 @@ export async function countSecrets(
   secrets: SecretBox,
 ): Promise<{ all: number; closed: number; old: number }> {
   const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
-  const open = rows.filter(({ company_id, id, sealed }) => secrets.open(sealed, ownerOf(company_id, id)) !== undefined);
-  const current = open.filter(({ company_id, id, sealed }) => secrets.isCurrent(sealed, ownerOf(company_id, id)));
+  const open = rows.filter(
+    ({ company_id, id, sealed }) => secrets.open(sealed, secretOwner(company_id, id)) !== undefined,
+  );
+  const current = open.filter(({ company_id, id, sealed }) => secrets.isCurrent(sealed, secretOwner(company_id, id)));
   return { all: rows.length, closed: rows.length - open.length, old: open.length - current.length };
 }
 
@@ -37,7 +39,7 @@ export async function resealSecrets(
   let resealed = 0;
   let closed = 0;
   for (const { company_id, id, sealed } of rows) {
-    const owner = ownerOf(company_id, id);
+    const owner = secretOwner(company_id, id);
     if (secrets.isCurrent(sealed, owner)) continue;
     const secret = secrets.open(sealed, owner);
     if (secret === undefined) closed += 1;
@@ -48,6 +50,6 @@ export async function resealSecrets(
 }
 
 /** How many endpoints the service has stopped sending to, for the doctor. */
-export async function countFailing({ db }: { db: Executor }): Promise<number> {
+export async function countFailingEndpoints({ db }: { db: Executor }): Promise<number> {
   return (await db.queryFirst<{ count: number }>(sql.countFailing, []))?.count ?? 0;
 }
