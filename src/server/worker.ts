@@ -17,7 +17,7 @@ import { databaseClock } from '../kernel/database/database-clock.ts';
 import { watchHalfSentTransactions } from '../kernel/database/half-sent-transactions.ts';
 import type { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { JobWorker } from '../kernel/jobs/job-worker.ts';
-import { HOUR_MS, periodically } from '../kernel/jobs/periodic.ts';
+import { HOUR_MS, periodically } from '../kernel/periodic.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
 import { webhookQueues } from '../webhooks/queues.ts';

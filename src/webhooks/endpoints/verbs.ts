@@ -1,4 +1,4 @@
-import { lockCredentials, underCredentialLock } from '../../company/credentials/credential-lock.ts';
+import { lockCredentials, withCredentialLock } from '../../company/credentials/credential-lock.ts';
 import { expandTypes } from '../../events/event-types.ts';
 import { readWatermark } from '../../events/watermark.ts';
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
@@ -64,7 +64,7 @@ export async function createEndpoint(
   const { position: settled } = await readWatermark(db);
   const values = [company.id, id, url, description, types, sealed, toSql(clock()), auditOrigin(context)];
   const all = [...values, settled.toString(), MAX_ENDPOINTS, ...credentialValues(credential)];
-  const record = await underCredentialLock(context, (held) => held.db.queryJson(sql.insertEndpoint, all));
+  const record = await withCredentialLock(context, (held) => held.db.queryJson(sql.insertEndpoint, all));
   if (record === undefined) throw tooManyEndpoints();
   return withSecret(record, secret);
 }
@@ -86,7 +86,7 @@ export async function updateEndpoint(
   const values = [company.id, id, now, auditOrigin(context), url, description, types, state];
   const all = [...values, form.has('description'), MAX_TYPE_CHANGES, ...credentialValues(credential)];
   const record = await retryOnConflict(
-    async () => form.ok && underCredentialLock(context, (held) => held.db.queryJson(sql.updateEndpoint, all)),
+    async () => form.ok && withCredentialLock(context, (held) => held.db.queryJson(sql.updateEndpoint, all)),
     async () => {
       await showEndpoint(context, id);
       form.check();
@@ -105,7 +105,7 @@ export async function resumeEndpoint(context: Context, id: string): Promise<stri
   await assertMayReadEvents(context, id);
   const values = [company.id, id, toSql(clock()), auditOrigin(context)];
   const record = await retryOnConflict(
-    () => underCredentialLock(context, (held) => held.db.queryJson(sql.resumeEndpoint, values)),
+    () => withCredentialLock(context, (held) => held.db.queryJson(sql.resumeEndpoint, values)),
     async () => {
       const { state } = JSON.parse(await showEndpoint(context, id));
       if (state === 'active') throw invalidState('state', 'the endpoint is active');
@@ -130,7 +130,7 @@ export async function rotateSecret(
   const now = clock();
   const values = [company.id, id, toSql(now), auditOrigin(context), sealed, toSql(now.add({ hours: Number(hours) }))];
   const record = await retryOnConflict(
-    async () => form.ok && underCredentialLock(context, (held) => held.db.queryJson(sql.rotateSecret, values)),
+    async () => form.ok && withCredentialLock(context, (held) => held.db.queryJson(sql.rotateSecret, values)),
     async () => {
       await showEndpoint(context, id);
       form.check();
@@ -143,7 +143,7 @@ export async function removeEndpoint(context: Context, id: string): Promise<stri
   const { db, company, clock } = context;
   const values = [company.id, id, toSql(clock()), auditOrigin(context)];
   const record = await retryOnConflict(
-    () => underCredentialLock(context, (held) => held.db.queryJson(sql.removeEndpoint, values)),
+    () => withCredentialLock(context, (held) => held.db.queryJson(sql.removeEndpoint, values)),
     async () => {
       await showEndpoint(context, id);
     },
