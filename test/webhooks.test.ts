@@ -8,8 +8,8 @@ import { Database } from '../src/kernel/database/database.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { buildApp } from '../src/server/app.ts';
-import { forgetOldDeliveries } from '../src/webhooks/deliveries/retention.ts';
-import { countFailing, countSecrets, reencryptSecrets } from '../src/webhooks/endpoints/secrets.ts';
+import { countFailingEndpoints, countSecrets, reencryptSecrets } from '../src/webhooks/endpoints/secrets.ts';
+import { purgeDeliveries } from '../src/webhooks/retention.ts';
 import { type Firm, openWorld } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { openReceiver } from './harness/receiver.ts';
@@ -308,9 +308,9 @@ test('secrets can be sealed anew, and are counted by what opens them', async () 
   });
   assert.deepEqual(await reencryptSecrets(desk, rotating), { secrets: 2, reencrypted: 2, undecryptable: 0 });
   assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { total: 2, undecryptable: 0, outdated: 0 });
-  assert.equal(await countFailing(other), 0);
+  assert.equal(await countFailingEndpoints(other), 0);
   await other.sql(`UPDATE webhook_endpoints SET state = 'failing'`);
-  assert.equal(await countFailing(other), 1);
+  assert.equal(await countFailingEndpoints(other), 1);
 });
 
 test('what has ended is forgotten after 30 days, and what waits never', async () => {
@@ -326,9 +326,9 @@ test('what has ended is forgotten after 30 days, and what waits never', async ()
   await ok(firm.patch(`${LIST}/${id}`, { state: 'disabled' }));
   await ok(firm.post(`${LIST}/${id}/deliveries/${(await ok(firm.get(`${LIST}/${id}/deliveries`)))[0].id}/replay`));
   other.clock.advance({ hours: 30 * 24 });
-  assert.equal(await forgetOldDeliveries({ db: other.db, clock: other.clock.read }), 0);
+  assert.equal(await purgeDeliveries({ db: other.db, clock: other.clock.read }), 0);
   other.clock.advance({ seconds: 1 });
-  assert.equal(await forgetOldDeliveries({ db: other.db, clock: other.clock.read }), 1);
+  assert.equal(await purgeDeliveries({ db: other.db, clock: other.clock.read }), 1);
   const left = await ok(firm.get(`${LIST}/${id}/deliveries`));
   assert.deepEqual(
     left.map(({ state }: { state: string }) => state),
