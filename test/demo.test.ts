@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { keepDemo } from '../src/company/demo.ts';
+import { ensureDemo } from '../src/company/demo.ts';
 import type { Demo } from '../src/company/demo-file.ts';
 import { startApp, type TestApp } from './harness/app.ts';
 import { caller } from './harness/http.ts';
@@ -13,7 +13,7 @@ import { temporaryDirectory } from './harness/service.ts';
 type Installation = {
   app: TestApp;
   file: string;
-  start(baseUrl?: string): ReturnType<typeof keepDemo>;
+  start(baseUrl?: string): ReturnType<typeof ensureDemo>;
   read(): Promise<Demo>;
   /** The status of a request with the token. */
   status(token: string): Promise<number>;
@@ -27,7 +27,7 @@ async function install(): Promise<Installation> {
   return {
     app,
     file,
-    start: (baseUrl = app.baseUrl) => keepDemo(app.db, app.clock.read, { baseUrl, file }),
+    start: (baseUrl = app.baseUrl) => ensureDemo(app.db, app.clock.read, { baseUrl, file }),
     read: async () => JSON.parse(await readFile(file, 'utf8')),
     status: async (token) => (await caller(app.baseUrl, token).get('/manage/company')).status,
   };

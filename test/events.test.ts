@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { eventId } from '../src/events/event-id.ts';
-import { forgetOldEvents } from '../src/events/retention.ts';
+import { purgeOldEvents } from '../src/events/retention.ts';
 import { readMigrations } from '../src/kernel/schema/migrations.ts';
 import { GRANTS, setUpDatabase } from '../src/kernel/schema/setup.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
@@ -336,7 +336,7 @@ test('by default nothing is ever forgotten', async () => {
   const company = await app.company();
   app.clock.set('2001-01-01T00:00:00Z');
   await call(company);
-  assert.equal(await forgetOldEvents(app.db), 0);
+  assert.equal(await purgeOldEvents(app.db), 0);
   assert.equal((await calls(company)).length, 1);
 });
 
@@ -351,7 +351,7 @@ test('what is older than EVENT_RETENTION_DAYS is forgotten, and nothing else', a
   const migrations = await readMigrations();
   await setUpDatabase({ ...setup, retentionDays: 60 }, migrations);
   const before = await calls(company);
-  await forgetOldEvents(app.db);
+  await purgeOldEvents(app.db);
   const kept = await calls(company);
   assert.deepEqual(
     kept.map(({ after }) => (after as { notes: string }).notes),
@@ -360,7 +360,7 @@ test('what is older than EVENT_RETENTION_DAYS is forgotten, and nothing else', a
   assert.deepEqual(kept, before.slice(2), 'what is kept stays as it was');
   await assert.rejects(app.sql('DELETE FROM events'), { code: '42501' });
   await setUpDatabase(setup, migrations);
-  assert.equal(await forgetOldEvents(app.db), 0);
+  assert.equal(await purgeOldEvents(app.db), 0);
 });
 
 test('the service cannot have the log forgotten with a retention of its own', async () => {
@@ -391,7 +391,7 @@ test('an entry stays as long as an earlier one of its record, also where two clo
   const before = await read(company, `${one}/history`);
   const setup = { owner: app.connection, makeRole: SERVICE_ROLE };
   await setUpDatabase({ ...setup, retentionDays: 60 }, await readMigrations());
-  await forgetOldEvents(app.db);
+  await purgeOldEvents(app.db);
   assert.deepEqual(await read(company, `${one}/history`), before);
   await setUpDatabase(setup, await readMigrations());
 });

@@ -6,15 +6,15 @@ import pino from 'pino';
 import { CreateAdviserBody } from '../../src/company/advisers/schema.ts';
 import { createAdviser } from '../../src/company/advisers/verbs.ts';
 import { CreateCaseBody } from '../../src/company/cases/schema.ts';
-import { openCase } from '../../src/company/cases/verbs.ts';
+import { createCase } from '../../src/company/cases/verbs.ts';
 import { CreateCompanyBody } from '../../src/company/companies/schema.ts';
 import { createCompany } from '../../src/company/companies/verbs.ts';
 import { findCompany } from '../../src/company/company.ts';
 import { storeKey } from '../../src/company/credentials/keys/verbs.ts';
 import { CreateCustomerBody } from '../../src/company/customers/schema.ts';
-import { addCustomer } from '../../src/company/customers/verbs.ts';
+import { createCustomer } from '../../src/company/customers/verbs.ts';
 import { CustomTagBody } from '../../src/company/tags/schema.ts';
-import { addCustomTag } from '../../src/company/tags/verbs.ts';
+import { createCustomTag } from '../../src/company/tags/verbs.ts';
 import { Database } from '../../src/kernel/database/database.ts';
 import { COMPANY_SCOPES } from '../../src/kernel/scopes.ts';
 import { readForm } from '../../src/kernel/validation/form.ts';
@@ -127,11 +127,11 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
         await createAdviser(companyContext, readForm(CreateAdviserBody, body));
       }
       const customTags = ['vip-client', 'newsletter'];
-      for (const tag of customTags) await addCustomTag(companyContext, readForm(CustomTagBody, { tag }));
+      for (const tag of customTags) await createCustomTag(companyContext, readForm(CustomTagBody, { tag }));
       const addTo = async (caseId: string, customer: Omit<Customer, 'id'>) =>
-        idOf(await addCustomer(companyContext, caseId, readForm(CreateCustomerBody, customer)));
+        idOf(await createCustomer(companyContext, caseId, readForm(CreateCustomerBody, customer)));
       const open = async (reference: string) =>
-        idOf(await openCase(companyContext, readForm(CreateCaseBody, { reference })));
+        idOf(await createCase(companyContext, readForm(CreateCaseBody, { reference })));
       const caseId = await open('Smith');
       const john = {
         title: 'Mr',
