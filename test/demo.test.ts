@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { keepDemo } from '../src/company/demo.ts';
+import { ensureDemo } from '../src/company/demo.ts';
 import type { Demo } from '../src/company/demo-file.ts';
 import { openWorld, type World } from './harness/app.ts';
 import { caller } from './harness/http.ts';
@@ -13,7 +13,7 @@ import { temporaryDirectory } from './harness/service.ts';
 type Installation = {
   world: World;
   file: string;
-  start(baseUrl?: string): ReturnType<typeof keepDemo>;
+  start(baseUrl?: string): ReturnType<typeof ensureDemo>;
   read(): Promise<Demo>;
   /** The status of a request with the token. */
   status(token: string): Promise<number>;
@@ -27,7 +27,7 @@ async function install(): Promise<Installation> {
   return {
     world,
     file,
-    start: (baseUrl = world.baseUrl) => keepDemo(world.db, world.clock.read, { baseUrl, file }),
+    start: (baseUrl = world.baseUrl) => ensureDemo(world.db, world.clock.read, { baseUrl, file }),
     read: async () => JSON.parse(await readFile(file, 'utf8')),
     status: async (token) => (await caller(world.baseUrl, token).get('/manage/company')).status,
   };

@@ -649,7 +649,7 @@ const UNLOGGED: Record<string, string> = {
   'oauth.issue': 'access tokens are no records',
   'oauth.revoke': 'access tokens are no records',
   'video_accounts.forget': 'a sealed secret is shown nowhere',
-  'video_accounts.reseal': 'a sealed secret is shown nowhere',
+  'video_accounts.reencrypt': 'a sealed secret is shown nowhere',
 };
 
 test('every statement that writes into the tables of these records also writes into the log', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { eventId } from '../src/events/event-id.ts';
-import { forgetOldEvents } from '../src/events/retention.ts';
+import { purgeOldEvents } from '../src/events/retention.ts';
 import { readMigrations } from '../src/kernel/schema/migrations.ts';
 import { GRANTS, setUpDatabase } from '../src/kernel/schema/setup.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
@@ -336,7 +336,7 @@ test('by default nothing is ever forgotten', async () => {
   const firm = await world.firm();
   world.clock.set('2001-01-01T00:00:00Z');
   await call(firm);
-  assert.equal(await forgetOldEvents(world.db), 0);
+  assert.equal(await purgeOldEvents(world.db), 0);
   assert.equal((await calls(firm)).length, 1);
 });
 
@@ -351,7 +351,7 @@ test('what is older than EVENT_RETENTION_DAYS is forgotten, and nothing else', a
   const migrations = await readMigrations();
   await setUpDatabase({ ...setup, retentionDays: 60 }, migrations);
   const before = await calls(firm);
-  await forgetOldEvents(world.db);
+  await purgeOldEvents(world.db);
   const kept = await calls(firm);
   assert.deepEqual(
     kept.map(({ after }) => (after as { notes: string }).notes),
@@ -360,7 +360,7 @@ test('what is older than EVENT_RETENTION_DAYS is forgotten, and nothing else', a
   assert.deepEqual(kept, before.slice(2), 'what is kept stays as it was');
   await assert.rejects(world.sql('DELETE FROM events'), { code: '42501' });
   await setUpDatabase(setup, migrations);
-  assert.equal(await forgetOldEvents(world.db), 0);
+  assert.equal(await purgeOldEvents(world.db), 0);
 });
 
 test('the service cannot have the log forgotten with a retention of its own', async () => {
@@ -391,7 +391,7 @@ test('an entry stays as long as an earlier one of its record, also where two clo
   const before = await read(firm, `${one}/history`);
   const setup = { owner: world.connection, makeRole: SERVICE_ROLE };
   await setUpDatabase({ ...setup, retentionDays: 60 }, await readMigrations());
-  await forgetOldEvents(world.db);
+  await purgeOldEvents(world.db);
   assert.deepEqual(await read(firm, `${one}/history`), before);
   await setUpDatabase(setup, await readMigrations());
 });

@@ -265,7 +265,9 @@ for (const [name, secret] of Object.entries(SECRETS)) {
       }
       return [];
     };
-    assert.deepEqual(faultsOf({ [name]: secret, [`${name}_FILE`]: path }), [`${name} and ${name}_FILE are both set`]);
+    assert.deepEqual(faultsOf({ [name]: secret, [`${name}_FILE`]: path }), [
+      `${name} and ${name}_FILE are both set; unset one of them`,
+    ]);
     await writeFile(path, '\n');
     assert.deepEqual(faultsOf({ [`${name}_FILE`]: path }), [`${name} cannot be read from ${path}: it is empty`]);
     await rm(path);

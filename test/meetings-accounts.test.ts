@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { after, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
-import { countAccounts, resealAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
+import { countAccounts, reencryptAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { failureOf } from '../src/cli/failure.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
@@ -248,10 +248,11 @@ test('what an old key opens is sealed anew under the first, for all companies an
     await underOldKey(firm);
     if (firm === firms[1]) await ok(firm.delete(adviser));
   }
-  const { old, closed } = await countAccounts(world, rotating);
-  assert.deepEqual([old, closed], [2, 0]);
-  assert.equal((await resealAccounts(world, rotating)).resealed, 2);
-  assert.deepEqual([(await countAccounts(world, secrets)).closed, (await countAccounts(world, rotating)).old], [0, 0]);
+  const { outdated, undecryptable } = await countAccounts(world, rotating);
+  assert.deepEqual([outdated, undecryptable], [2, 0]);
+  assert.equal((await reencryptAccounts(world, rotating)).reencrypted, 2);
+  assert.equal((await countAccounts(world, secrets)).undecryptable, 0);
+  assert.equal((await countAccounts(world, rotating)).outdated, 0);
   const [firm = assert.fail()] = firms;
   const path = await book(firm);
   await worker.runOnce();
@@ -264,9 +265,9 @@ test('a secret that is replaced while the old one is sealed anew stays', async (
   await underOldKey(firm);
   const replace = 'UPDATE video_accounts SET sealed_secret = $2 WHERE company_id = $1';
   const [done] = await overlapping(world, [[replace, [firm.companyId, 'another']]], () => [
-    resealAccounts(world, rotating),
+    reencryptAccounts(world, rotating),
   ]);
-  assert.deepEqual([await sealedOf(firm), done?.resealed], [['another'], 0]);
+  assert.deepEqual([await sealedOf(firm), done?.reencrypted], [['another'], 0]);
   await world.sql(replace, [firm.companyId, null]);
 });
 
@@ -430,22 +431,22 @@ describe('the command line', () => {
     assert.equal((await typed({ DATABASE_URL }, ...one, '--provider', 'jitsi')).code, 0);
   });
 
-  test('reseal says how many accounts there are, how many it sealed anew and how many no key opens', async () => {
+  test('secrets reencrypt reports how many accounts there are, and how many were re-encrypted or cannot be decrypted', async () => {
     const firm = await world.firm();
     await ok(firm.send('PUT', (await accountOf(firm)).account, ZOOM));
     await underOldKey(firm);
     const all = Number((await world.sql('SELECT count(sealed_secret) FROM video_accounts'))[0]?.count);
     const rotated = { ...env, SECRETS_KEY: `${SECRETS_KEY},${KEYS[1].toString('base64')}` };
-    for (const [settings, code, resealed, closed] of [
+    for (const [settings, code, reencrypted, undecryptable] of [
       [env, 1, 0, 1],
       [rotated, 0, 1, 0],
       [rotated, 0, 0, 0],
       [{ DATABASE_URL: env.DATABASE_URL }, 1, 0, all],
     ] as const) {
-      const done = await typed(settings, 'adviser', 'reseal', '--json');
+      const done = await typed(settings, 'secrets', 'reencrypt', '--json');
       assert.deepEqual(
         [done.code, JSON.parse(done.out)],
-        [code, { accounts: all, webhook_secrets: 0, resealed, closed }],
+        [code, { accounts: all, webhook_secrets: 0, reencrypted, undecryptable }],
       );
     }
   });
@@ -470,14 +471,14 @@ describe('the command line', () => {
         [here, /ok +video +1 accounts/],
         [
           { DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` },
-          /warning +video +1 of 1 need a key behind the first\. Run "case-records adviser reseal"/,
+          /warning +video +1 of 1 accounts need an older key than the first\. Run "case-records secrets reencrypt"/,
         ],
-        [{ DATABASE_URL, SECRETS_KEY: other }, /fault +video +1 of 1 cannot be opened\..*SECRETS_KEY/],
-        [{ DATABASE_URL }, /fault +video +1 of 1 cannot be opened/],
+        [{ DATABASE_URL, SECRETS_KEY: other }, /fault +video +1 of 1 accounts cannot be decrypted\..*SECRETS_KEY/],
+        [{ DATABASE_URL }, /fault +video +1 of 1 accounts cannot be decrypted/],
       ] as const) {
         assert.match((await typed(settings, 'doctor')).out, found);
       }
-      await typed({ DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` }, 'adviser', 'reseal');
+      await typed({ DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` }, 'secrets', 'reencrypt');
       assert.match((await typed({ DATABASE_URL, SECRETS_KEY: other }, 'doctor')).out, /ok +video +1 accounts/);
     } finally {
       await server.stop();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { HOUR_MS, periodically } from '../src/kernel/jobs/periodic.ts';
+import { HOUR_MS, periodically } from '../src/kernel/periodic.ts';
 
 const settled = () => new Promise(setImmediate);
 

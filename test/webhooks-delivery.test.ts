@@ -334,7 +334,7 @@ test('one endpoint that hangs leaves room for the others of its company', async 
   await endpointOf(firm, { url: `${receiver.url}/slow` });
   await endpointOf(firm, { url: `${receiver.url}/quick` });
   const patient = webhookOffice(world, {
-    reach: { privateAddresses: true, times: { headersMs: 10_000, totalMs: 10_000 } },
+    reach: { allowPrivateAddresses: true, timeouts: { headersMs: 10_000, totalMs: 10_000 } },
     slots: 32,
   });
   for (let i = 0; i < 20; i++) await call(firm);
@@ -550,7 +550,7 @@ test('what is queued at the very moment in which the one before it ends has its 
   const { promise, resolve } = Promise.withResolvers<void>();
   receiver.onEvent = ({ event }) => (event.after.notes === '1' ? { until: promise } : undefined);
   const patient = webhookOffice(world, {
-    reach: { privateAddresses: true, times: { headersMs: 10_000, totalMs: 10_000 } },
+    reach: { allowPrivateAddresses: true, timeouts: { headersMs: 10_000, totalMs: 10_000 } },
   });
   const working = patient.runOnce();
   while (receiver.received.length < 1) await new Promise((done) => setImmediate(done));

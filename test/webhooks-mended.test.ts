@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../src/kernel/database/database.ts';
-import { forgetWhatEnded } from '../src/webhooks/deliveries/retention.ts';
+import { purgeEnded } from '../src/webhooks/retention.ts';
 import type { Firm } from './harness/app.ts';
 import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhook-company.ts';
 import { webhookOffice } from './harness/webhook-office.ts';
@@ -154,7 +154,7 @@ test('settlings that wait for one endpoint keep nobody else waiting, and nothing
   receiver.onEvent = ({ path }) => (path === '/hooks/held' ? { until: answered.promise } : undefined);
   const db = new Database({ connection: world.connection, poolSize: 4 });
   const times = { headersMs: 10_000, totalMs: 10_000 };
-  const worker = webhookOffice({ ...world, db }, { reach: { privateAddresses: true, times } });
+  const worker = webhookOffice({ ...world, db }, { reach: { allowPrivateAddresses: true, timeouts: times } });
   await worker.start();
   t.after(async () => {
     await worker.stop(10);
@@ -184,7 +184,7 @@ test('two endpoints that hang leave room for the others of their company', async
   for (let i = 0; i < 40; i++) ids.push(await call(firm));
   receiver.onEvent = ({ path }) => (path.includes('slow') ? { hang: true } : undefined);
   const worker = webhookOffice(world, {
-    reach: { privateAddresses: true, times: { headersMs: 1_000, totalMs: 1_100 } },
+    reach: { allowPrivateAddresses: true, timeouts: { headersMs: 1_000, totalMs: 1_100 } },
   });
   await worker.start();
   t.after(() => worker.stop(10));
@@ -293,10 +293,10 @@ test('secrets, notices and removed endpoints are forgotten in their time', async
   const previous = async () =>
     (await world.sql('SELECT sealed_previous_secret AS sealed FROM webhook_endpoints WHERE id = $1', [endpoint.id]))[0]
       ?.sealed;
-  await forgetWhatEnded(desk);
+  await purgeEnded(desk);
   assert.ok(await previous());
   world.clock.advance({ hours: 1 });
-  await forgetWhatEnded(desk);
+  await purgeEnded(desk);
   assert.equal(await previous(), null);
   await call(firm);
   receiver.onEvent = () => ({ status: 410 });
@@ -304,7 +304,7 @@ test('secrets, notices and removed endpoints are forgotten in their time', async
   await ok(firm.delete(endpoint.path));
   await office.runOnce();
   world.clock.advance({ hours: 31 * 24 });
-  await forgetWhatEnded(desk);
+  await purgeEnded(desk);
   const count = async (table: string, column: string) =>
     (await world.sql(`SELECT 1 FROM ${table} WHERE ${column} = $1`, [endpoint.id])).length;
   assert.deepEqual(
@@ -314,7 +314,7 @@ test('secrets, notices and removed endpoints are forgotten in their time', async
   const unlogged = `INSERT INTO webhook_endpoints (company_id, id, url, types, state, position, created_at, updated_at, removed_at)
     VALUES ($1, gen_random_uuid(), 'https://gone.example/', '{*}', 'active', 0, now(), now(), now())`;
   await world.sql(unlogged, [firm.companyId]);
-  await forgetWhatEnded(desk);
+  await purgeEnded(desk);
   assert.deepEqual(await world.sql(`SELECT 1 FROM webhook_endpoints WHERE url = 'https://gone.example/'`), []);
   assert.equal(await count('webhook_endpoints', 'id'), 1, 'the log still tells of it');
 });

@@ -8,8 +8,8 @@ import { Database } from '../src/kernel/database/database.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { buildApp } from '../src/server/app.ts';
-import { forgetOldDeliveries } from '../src/webhooks/deliveries/retention.ts';
-import { countFailing, countSecrets, resealSecrets } from '../src/webhooks/endpoints/secrets.ts';
+import { countFailingEndpoints, countSecrets, reencryptSecrets } from '../src/webhooks/endpoints/secrets.ts';
+import { purgeDeliveries } from '../src/webhooks/retention.ts';
 import { type Firm, openWorld } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { openReceiver } from './harness/receiver.ts';
@@ -299,14 +299,18 @@ test('secrets can be sealed anew, and are counted by what opens them', async () 
   const desk = { db: other.db, clock: other.clock.read };
   const key = Buffer.alloc(32, 7);
   const rotating = new SecretBox([key, KEY]);
-  assert.deepEqual(await countSecrets(desk, rotating), { all: 2, closed: 0, old: 2 });
-  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { all: 2, closed: 2, old: 0 });
-  assert.deepEqual(await resealSecrets(desk, new SecretBox([key])), { secrets: 2, resealed: 0, closed: 2 });
-  assert.deepEqual(await resealSecrets(desk, rotating), { secrets: 2, resealed: 2, closed: 0 });
-  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { all: 2, closed: 0, old: 0 });
-  assert.equal(await countFailing(other), 0);
+  assert.deepEqual(await countSecrets(desk, rotating), { total: 2, undecryptable: 0, outdated: 2 });
+  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { total: 2, undecryptable: 2, outdated: 0 });
+  assert.deepEqual(await reencryptSecrets(desk, new SecretBox([key])), {
+    secrets: 2,
+    reencrypted: 0,
+    undecryptable: 2,
+  });
+  assert.deepEqual(await reencryptSecrets(desk, rotating), { secrets: 2, reencrypted: 2, undecryptable: 0 });
+  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { total: 2, undecryptable: 0, outdated: 0 });
+  assert.equal(await countFailingEndpoints(other), 0);
   await other.sql(`UPDATE webhook_endpoints SET state = 'failing'`);
-  assert.equal(await countFailing(other), 1);
+  assert.equal(await countFailingEndpoints(other), 1);
 });
 
 test('what has ended is forgotten after 30 days, and what waits never', async () => {
@@ -322,9 +326,9 @@ test('what has ended is forgotten after 30 days, and what waits never', async ()
   await ok(firm.patch(`${LIST}/${id}`, { state: 'disabled' }));
   await ok(firm.post(`${LIST}/${id}/deliveries/${(await ok(firm.get(`${LIST}/${id}/deliveries`)))[0].id}/replay`));
   other.clock.advance({ hours: 30 * 24 });
-  assert.equal(await forgetOldDeliveries({ db: other.db, clock: other.clock.read }), 0);
+  assert.equal(await purgeDeliveries({ db: other.db, clock: other.clock.read }), 0);
   other.clock.advance({ seconds: 1 });
-  assert.equal(await forgetOldDeliveries({ db: other.db, clock: other.clock.read }), 1);
+  assert.equal(await purgeDeliveries({ db: other.db, clock: other.clock.read }), 1);
   const left = await ok(firm.get(`${LIST}/${id}/deliveries`));
   assert.deepEqual(
     left.map(({ state }: { state: string }) => state),
@@ -410,16 +414,21 @@ describe('from the command line', () => {
     }
     const found = async (key: string) => (await typed({ ...settings, SECRETS_KEY: key }, 'doctor')).out;
     const other = Buffer.alloc(32, 9).toString('base64');
-    assert.match(await found(SECRETS_KEY), /ok +webhooks +1 secrets, all can be opened/);
-    assert.match(await found(other), /fault +webhooks +1 of 1 secrets cannot be opened/);
-    assert.match(await found(`${other},${SECRETS_KEY}`), /warning +webhooks .*reseal/);
-    const resealed = await typed(
+    assert.match(await found(SECRETS_KEY), /ok +webhooks +1 secrets, all can be decrypted/);
+    assert.match(await found(other), /fault +webhooks +1 of 1 secrets cannot be decrypted/);
+    assert.match(await found(`${other},${SECRETS_KEY}`), /warning +webhooks .*secrets reencrypt/);
+    const reencrypted = await typed(
       { ...settings, SECRETS_KEY: `${other},${SECRETS_KEY}` },
-      'adviser',
-      'reseal',
+      'secrets',
+      'reencrypt',
       '--json',
     );
-    assert.deepEqual(JSON.parse(resealed.out), { accounts: 0, webhook_secrets: 1, resealed: 1, closed: 0 });
+    assert.deepEqual(JSON.parse(reencrypted.out), {
+      accounts: 0,
+      webhook_secrets: 1,
+      reencrypted: 1,
+      undecryptable: 0,
+    });
     const db = new Database({ connection: server.connection, poolSize: 1 });
     await db.pool.query(`UPDATE webhook_endpoints SET state = 'failing'`);
     await db.close();

@@ -1,5 +1,5 @@
 import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../cases/appointments/meetings/accounts/schema.ts';
-import { connectAccount, disconnectAccount, resealAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
+import { connectAccount, disconnectAccount } from '../cases/appointments/meetings/accounts/verbs.ts';
 import type { CompanyContext } from '../company/admin-context.ts';
 import {
   AdviserBody,
@@ -9,21 +9,18 @@ import {
   CreateAdviserBody,
 } from '../company/advisers/schema.ts';
 import {
-  changeAdviser,
   createAdviser,
   listAdvisers,
   removeAdviser,
   restoreAdviser,
   showAdviser,
+  updateAdviser,
 } from '../company/advisers/verbs.ts';
 import { notFound } from '../kernel/errors.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
-import { systemClock } from '../kernel/time/time.ts';
 import { readForm } from '../kernel/validation/form.ts';
-import { resealSecrets } from '../webhooks/endpoints/secrets.ts';
 import type { Command } from './command.ts';
-import { withDatabase } from './database.ts';
 import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';
 
 const one = { argument: 'adviser', description: 'The adviser is named by identifier or email.' };
@@ -71,7 +68,7 @@ export const commands: Command[] = [
       body: AdviserBody,
       examples: [`adviser update ${EXAMPLE} --name "Alexandra Adviser"`],
     },
-    async (desk, { argument, form }) => changeAdviser(desk, await find(desk, argument), form),
+    async (desk, { argument, form }) => updateAdviser(desk, await find(desk, argument), form),
   ),
   deskCommand(
     {
@@ -122,28 +119,6 @@ export const commands: Command[] = [
     },
     async (desk, { argument }) => disconnectAccount(desk, await find(desk, argument)),
   ),
-  {
-    name: 'adviser reseal',
-    summary: "Encrypt the advisers' video secrets and those of webhooks anew, after a change of SECRETS_KEY",
-    description:
-      'Under the first key of SECRETS_KEY, in all companies. The old keys stand behind it until this is done. Exit code 1 when there are secrets that no key opens.',
-    examples: ['adviser reseal', 'adviser reseal --json'],
-    run: ({ config }) =>
-      withDatabase(config, async (db) => {
-        const secrets = new SecretBox(config.SECRETS_KEY ?? []);
-        const [video, webhooks] = [
-          await resealAccounts({ db }, secrets),
-          await resealSecrets({ db, clock: systemClock }, secrets),
-        ];
-        const done = {
-          accounts: video.accounts,
-          webhook_secrets: webhooks.secrets,
-          resealed: video.resealed + webhooks.resealed,
-          closed: video.closed + webhooks.closed,
-        };
-        return { json: JSON.stringify(done), failed: done.closed > 0 };
-      }),
-  },
   deskCommand(
     {
       ...one,
@@ -169,7 +144,7 @@ export const commands: Command[] = [
 ];
 
 const activate = async (desk: CompanyContext, adviser: string, active: boolean) =>
-  changeAdviser(desk, await find(desk, adviser), readForm(AdviserBody, { active }));
+  updateAdviser(desk, await find(desk, adviser), readForm(AdviserBody, { active }));
 
 async function find(desk: CompanyContext, adviser: string): Promise<string> {
   if (isUuid(adviser)) return adviser;

@@ -1,5 +1,5 @@
 import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from '../company/cases/schema.ts';
-import { changeCase, listCases, openCase, showCase } from '../company/cases/verbs.ts';
+import { createCase, listCases, showCase, updateCase } from '../company/cases/verbs.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 
@@ -15,7 +15,7 @@ export const commands: Command[] = [
       body: CreateCaseBody,
       examples: ['case create --reference "Smith, wills"', 'case create --reference "Smith, wills" --only id'],
     },
-    (desk, { form }) => openCase(desk, form),
+    (desk, { form }) => createCase(desk, form),
   ),
   deskList(
     {
@@ -47,6 +47,6 @@ export const commands: Command[] = [
       body: CaseBody,
       examples: ['case update 01a1dedc-6c47-7000-b4be-5f8e3eb8d733 --reference "Smith, trusts"'],
     },
-    (desk, task) => changeCase(desk, idOf(task, 'case'), task.form),
+    (desk, task) => updateCase(desk, idOf(task, 'case'), task.form),
   ),
 ];

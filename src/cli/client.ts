@@ -7,15 +7,15 @@ import {
   CreateClientBody,
 } from '../company/credentials/clients/schema.ts';
 import {
-  changeClient,
   createClient,
   disableClient,
   enableClient,
   listClients,
   rotateClient,
   showClient,
+  updateClient,
 } from '../company/credentials/clients/verbs.ts';
-import { AlsoQuery } from '../company/credentials/created-by.schema.ts';
+import { EndCredentialQuery } from '../company/credentials/descendants.schema.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, idOf } from './records.ts';
 
@@ -66,7 +66,7 @@ export const commands: Command[] = [
       body: ClientBody,
       examples: [`client update ${ID} --scope invoices:read`],
     },
-    (desk, task) => changeClient(desk, idOf(task, 'client'), task.form),
+    (desk, task) => updateClient(desk, idOf(task, 'client'), task.form),
   ),
   deskCommand(
     {
@@ -86,7 +86,7 @@ export const commands: Command[] = [
       answer: ClientDisabled,
       summary: 'Shut out an API client and its tokens',
       description: 'Says what the client made that still works. After a leak "credential end" ends all of it.',
-      body: AlsoQuery,
+      body: EndCredentialQuery,
       note: LEAK_NOTE,
       examples: [`client disable ${ID}`, `client disable ${ID} --also endpoints,keys,clients`],
     },

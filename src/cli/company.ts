@@ -1,5 +1,5 @@
 import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from '../company/companies/schema.ts';
-import { changeCompany, createCompany, listCompanies, showCompany } from '../company/companies/verbs.ts';
+import { createCompany, listCompanies, showCompany, updateCompany } from '../company/companies/verbs.ts';
 import type { Command } from './command.ts';
 import { idOf, officeCommand, officeList } from './records.ts';
 
@@ -49,6 +49,6 @@ export const commands: Command[] = [
       body: CompanyBody,
       examples: ['company update 01a1dedc-6c47-7000-b4be-5f8e3eb8d733 --payment-terms "14 days"'],
     },
-    (office, task) => changeCompany(office, idOf(task, 'company'), task.form),
+    (office, task) => updateCompany(office, idOf(task, 'company'), task.form),
   ),
 ];

@@ -1,14 +1,14 @@
 import { text } from 'node:stream/consumers';
 import type { AdminContext } from '../company/admin-context.ts';
-import { TracedList } from '../company/credentials/created-by.schema.ts';
-import { endCredential, findCredential, traceCredential } from '../company/credentials/credential-trace.ts';
+import { CredentialTrace } from '../company/credentials/descendants.schema.ts';
+import { endCredential, findCredential, traceCredential } from '../company/credentials/trace.ts';
 import { notFound } from '../kernel/errors.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { atOffice } from './records.ts';
 
 const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
-const common = { argument: 'id-or-dash', answer: TracedList };
+const common = { argument: 'id-or-dash', answer: CredentialTrace };
 const COLUMNS = ['type', 'id', 'name', 'state', 'created_at', 'last_used_at', 'created_by', 'changed_by', 'company_id'];
 const WHICH =
   'Takes the id of a key or a client. With "-" it reads a key, an access token or a client secret from standard input: ' +

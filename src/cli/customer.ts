@@ -6,13 +6,13 @@ import {
   CustomerRemoved,
 } from '../company/customers/schema.ts';
 import {
-  addCustomer,
-  changeCustomer,
+  createCustomer,
   listCaseCustomers,
   listCustomers,
   removeCustomer,
   restoreCustomer,
   showCustomer,
+  updateCustomer,
 } from '../company/customers/verbs.ts';
 import type { Command, FlagValues } from './command.ts';
 import { deskCommand, deskList, idOf, REMOVED_FLAG } from './records.ts';
@@ -37,7 +37,7 @@ export const commands: Command[] = [
         `customer create --case ${CASE} --title Mr --first-names John --last-name Smith --email john@client.example`,
       ],
     },
-    (desk, { form, flags }) => addCustomer(desk, caseIn(flags), form),
+    (desk, { form, flags }) => createCustomer(desk, caseIn(flags), form),
   ),
   deskList(
     {
@@ -73,7 +73,7 @@ export const commands: Command[] = [
       body: CustomerBody,
       examples: [`customer update ${CUSTOMER} --case ${CASE} --phone "07400 123456"`],
     },
-    (desk, task) => changeCustomer(desk, caseIn(task.flags), idOf(task, 'customer'), task.form),
+    (desk, task) => updateCustomer(desk, caseIn(task.flags), idOf(task, 'customer'), task.form),
   ),
   deskCommand(
     {

@@ -9,7 +9,7 @@ import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { statement } from '../kernel/sql/statement.ts';
 import { systemClock } from '../kernel/time/time.ts';
-import { countFailing, countSecrets } from '../webhooks/endpoints/secrets.ts';
+import { countFailingEndpoints, countSecrets } from '../webhooks/endpoints/secrets.ts';
 import type { Command } from './command.ts';
 import { type Reached, reachDatabase } from './database.ts';
 import { table } from './table.ts';
@@ -19,6 +19,8 @@ type Finding = { check: string; state: 'ok' | 'warning' | 'fault'; finding: stri
 const CLOCK_WARNING_S = 2;
 const CLOCK_FAULT_S = 30;
 const LITTLE_SPACE = 1_000_000_000;
+const NEED_OLD_KEY =
+  'need an older key than the first. Run "case-records secrets reencrypt" before you remove it from SECRETS_KEY.';
 
 const server = statement(
   'doctor.server',
@@ -174,34 +176,29 @@ async function knownZones(db: Database): Promise<Finding> {
 }
 
 async function videoAccounts(db: Database, { SECRETS_KEY = [] }: Config): Promise<Finding> {
-  const { all, closed, old } = await countAccounts({ db }, new SecretBox(SECRETS_KEY));
-  if (closed > 0) {
+  const { total, undecryptable, outdated } = await countAccounts({ db }, new SecretBox(SECRETS_KEY));
+  if (undecryptable > 0) {
     const advice = 'Add the key they were connected with to SECRETS_KEY, or connect them again.';
-    return finding('video', 'fault', `${closed} of ${all} cannot be opened. ${advice}`);
+    return finding('video', 'fault', `${undecryptable} of ${total} accounts cannot be decrypted. ${advice}`);
   }
-  if (old > 0) {
-    const advice = 'Run "case-records adviser reseal" before you leave it out of SECRETS_KEY.';
-    return finding('video', 'warning', `${old} of ${all} need a key behind the first. ${advice}`);
-  }
-  return finding('video', 'ok', `${all} accounts with credentials, all can be opened`);
+  if (outdated > 0) return finding('video', 'warning', `${outdated} of ${total} accounts ${NEED_OLD_KEY}`);
+  return finding('video', 'ok', `${total} accounts with credentials, all can be decrypted`);
 }
 
 async function webhooks(db: Database, { SECRETS_KEY = [] }: Config): Promise<Finding> {
-  const { all, closed, old } = await countSecrets({ db, clock: systemClock }, new SecretBox(SECRETS_KEY));
-  if (closed > 0) {
-    const advice = 'Add the key they were made with to SECRETS_KEY, or rotate them.';
-    return finding('webhooks', 'fault', `${closed} of ${all} secrets cannot be opened. ${advice}`);
+  const secretBox = new SecretBox(SECRETS_KEY);
+  const { total, undecryptable, outdated } = await countSecrets({ db, clock: systemClock }, secretBox);
+  if (undecryptable > 0) {
+    const advice = 'Add the key they were created with to SECRETS_KEY, or rotate them.';
+    return finding('webhooks', 'fault', `${undecryptable} of ${total} secrets cannot be decrypted. ${advice}`);
   }
-  const failing = await countFailing({ db });
+  const failing = await countFailingEndpoints({ db });
   if (failing > 0) {
-    const advice = 'Mend the receivers, then run "case-records webhook resume".';
+    const advice = 'Repair the receivers, then run "case-records webhook resume".';
     return finding('webhooks', 'warning', `${failing} endpoints are failing. ${advice}`);
   }
-  if (old > 0) {
-    const advice = 'Run "case-records adviser reseal" before you leave it out of SECRETS_KEY.';
-    return finding('webhooks', 'warning', `${old} of ${all} secrets need a key behind the first. ${advice}`);
-  }
-  return finding('webhooks', 'ok', `${all} secrets, all can be opened; no endpoint is failing`);
+  if (outdated > 0) return finding('webhooks', 'warning', `${outdated} of ${total} secrets ${NEED_OLD_KEY}`);
+  return finding('webhooks', 'ok', `${total} secrets, all can be decrypted; no endpoint is failing`);
 }
 
 const upToDate = (check: string, program: string, advice: string | undefined): Finding =>

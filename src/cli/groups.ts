@@ -25,6 +25,11 @@ export const GROUPS: readonly Group[] = [
     summary: 'After a leak: what a key or a client made, and its end',
     load: () => import('./credential.ts'),
   },
+  {
+    name: 'secrets',
+    summary: 'Encrypted secrets of video accounts and webhooks',
+    load: () => import('./secrets.ts'),
+  },
   { name: 'events', summary: 'What happened in a company', load: () => import('./events.ts') },
   { name: 'webhook', summary: 'Where events are sent to', load: () => import('./webhook.ts') },
 ];

@@ -1,4 +1,4 @@
-import { AlsoQuery } from '../company/credentials/created-by.schema.ts';
+import { EndCredentialQuery } from '../company/credentials/descendants.schema.ts';
 import { AnyKeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from '../company/credentials/keys/schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from '../company/credentials/keys/verbs.ts';
 import type { Command } from './command.ts';
@@ -46,7 +46,7 @@ export const commands: Command[] = [
       answer: KeyRevoked,
       summary: 'Let an API key work no longer',
       description: 'Says what the key made that still works. After a leak "credential end" ends all of it.',
-      body: AlsoQuery,
+      body: EndCredentialQuery,
       note: LEAK_NOTE,
       examples: [`key revoke ${ID}`, `key revoke ${ID} --also endpoints,keys,clients`],
     },

@@ -1,5 +1,5 @@
 import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagList } from '../company/tags/schema.ts';
-import { addCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from '../company/tags/verbs.ts';
+import { createCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from '../company/tags/verbs.ts';
 import type { Command } from './command.ts';
 import { deskCommand, deskList, officeList } from './records.ts';
 
@@ -12,7 +12,7 @@ export const commands: Command[] = [
       body: CustomTagBody,
       examples: ['tag create --tag vip-client'],
     },
-    (desk, { form }) => addCustomTag(desk, form),
+    (desk, { form }) => createCustomTag(desk, form),
   ),
   deskList(
     {

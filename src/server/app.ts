@@ -14,13 +14,13 @@ import { interactionRoutes } from '../cases/interactions/routes.ts';
 import { invoiceLifeRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
-import { callerFinder } from '../company/credentials/authenticate.ts';
-import { KeyUses } from '../company/credentials/last-used.ts';
+import { createAuthenticator } from '../company/credentials/authenticate.ts';
+import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
 import { manageRoutes } from '../company/manage.routes.ts';
-import { typesOf } from '../events/event-types.ts';
+import { eventTypes } from '../events/event-types.ts';
 import { eventRoutes } from '../events/routes.ts';
-import { StalledLog } from '../events/stalled-log.ts';
+import { StallMonitor } from '../events/stall-monitor.ts';
 import { httpServer } from '../http/http-server.ts';
 import { apiPages } from '../http/openapi/docs-pages.ts';
 import { openapi } from '../http/openapi/openapi.ts';
@@ -132,13 +132,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   draining(app, answers);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
   const attempts = new FixedWindowCounter(clock);
-  const uses = new KeyUses(db, clock);
+  const uses = new LastUsedRecorder(db, clock);
   app.addHook('onClose', () => uses.flush());
-  authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
+  authentication(app, { findCaller: createAuthenticator(db, clock, uses), attempts });
   const limitRate = requestsPerMinute === undefined ? undefined : rateLimit(app, requestsPerMinute, clock);
   limitConcurrency(app, requestsAtOnce);
-  const stalledLog = new StalledLog(db, clock);
-  const logStalledSeconds = () => stalledLog.seconds();
+  const stalledLog = new StallMonitor(db, clock);
+  const logStalledSeconds = () => stalledLog.stalledSeconds();
   metrics(app, {
     db,
     clock,
@@ -169,7 +169,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(manageRoutes, services);
   await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
   await app.register(async (webhooks) => {
-    const settings = { secrets, privateAddresses, types: typesOf(AUDIT_LOGS) };
+    const settings = { secrets, allowPrivateAddresses: privateAddresses, eventTypes: eventTypes(AUDIT_LOGS) };
     endpointRoutes(webhooks, services, settings);
     deliveryRoutes(webhooks, services, settings);
   });

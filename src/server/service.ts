@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { keepDemo } from '../company/demo.ts';
+import { ensureDemo } from '../company/demo.ts';
 import type { Demo } from '../company/demo-file.ts';
 import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
@@ -64,10 +64,10 @@ async function withDemo(
   const file = join(DATA_DIR, 'demo.json');
   const db = new Database({ connection, poolSize: 1 });
   try {
-    const { made, renewed } = await keepDemo(db, systemClock, { baseUrl, file });
+    const { created, renewed } = await ensureDemo(db, systemClock, { baseUrl, file });
     if (renewed)
       logger.warn({ file }, 'the file of the demonstration company was lost: it has a new key, in a new file');
-    return made;
+    return created;
   } finally {
     await db.close();
   }

@@ -6,15 +6,15 @@ import pino from 'pino';
 import { CreateAdviserBody } from '../../src/company/advisers/schema.ts';
 import { createAdviser } from '../../src/company/advisers/verbs.ts';
 import { CreateCaseBody } from '../../src/company/cases/schema.ts';
-import { openCase } from '../../src/company/cases/verbs.ts';
+import { createCase } from '../../src/company/cases/verbs.ts';
 import { CreateCompanyBody } from '../../src/company/companies/schema.ts';
 import { createCompany } from '../../src/company/companies/verbs.ts';
 import { findCompany } from '../../src/company/company.ts';
 import { storeKey } from '../../src/company/credentials/keys/verbs.ts';
 import { CreateCustomerBody } from '../../src/company/customers/schema.ts';
-import { addCustomer } from '../../src/company/customers/verbs.ts';
+import { createCustomer } from '../../src/company/customers/verbs.ts';
 import { CustomTagBody } from '../../src/company/tags/schema.ts';
-import { addCustomTag } from '../../src/company/tags/verbs.ts';
+import { createCustomTag } from '../../src/company/tags/verbs.ts';
 import { Database } from '../../src/kernel/database/database.ts';
 import { COMPANY_SCOPES } from '../../src/kernel/scopes.ts';
 import { readForm } from '../../src/kernel/validation/form.ts';
@@ -127,10 +127,10 @@ export async function openWorld(options: Partial<AppOptions> = {}): Promise<Worl
         await createAdviser(desk, readForm(CreateAdviserBody, body));
       }
       const customTags = ['vip-client', 'newsletter'];
-      for (const tag of customTags) await addCustomTag(desk, readForm(CustomTagBody, { tag }));
+      for (const tag of customTags) await createCustomTag(desk, readForm(CustomTagBody, { tag }));
       const addTo = async (caseId: string, customer: Omit<Customer, 'id'>) =>
-        idOf(await addCustomer(desk, caseId, readForm(CreateCustomerBody, customer)));
-      const open = async (reference: string) => idOf(await openCase(desk, readForm(CreateCaseBody, { reference })));
+        idOf(await createCustomer(desk, caseId, readForm(CreateCustomerBody, customer)));
+      const open = async (reference: string) => idOf(await createCase(desk, readForm(CreateCaseBody, { reference })));
       const caseId = await open('Smith');
       const john = {
         title: 'Mr',

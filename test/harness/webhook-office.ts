@@ -4,9 +4,9 @@ import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
 import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
 import { AUDIT_LOGS } from '../../src/server/audit-logs.ts';
-import type { Mail } from '../../src/webhooks/endpoints/alerts.ts';
-import type { Times } from '../../src/webhooks/outbound/http-post.ts';
-import type { Reach } from '../../src/webhooks/outbound/public-connect.ts';
+import type { PlainMail } from '../../src/webhooks/endpoints/alerts.ts';
+import type { PostTimeouts } from '../../src/webhooks/outbound/http-post.ts';
+import type { OutboundPolicy } from '../../src/webhooks/outbound/public-connect.ts';
 import { webhookQueues } from '../../src/webhooks/queues.ts';
 import type { World } from './app.ts';
 import { ticking } from './ticking.ts';
@@ -14,11 +14,11 @@ import { ticking } from './ticking.ts';
 export const KEY = randomBytes(32);
 export const secrets = new SecretBox([KEY]);
 
-export type Office = JobWorker & { mails: Mail[]; outcomes: string[] };
+export type Office = JobWorker & { mails: PlainMail[]; outcomes: string[] };
 
 type Options = {
-  reach?: Reach & { times?: Times };
-  tell?: (mail: Mail) => Promise<void>;
+  reach?: OutboundPolicy & { timeouts?: PostTimeouts };
+  tell?: (mail: PlainMail) => Promise<void>;
   slots?: number;
   pollMs?: number;
   log?: DestinationStream;
@@ -29,14 +29,14 @@ type OfficeWorld = Pick<World, 'db' | 'connection'> & { clock: Pick<World['clock
 /** A worker of webhooks on the world's database and clock, driven step by step with `runOnce`. */
 export function webhookOffice({ db, connection, clock: { read } }: OfficeWorld, options: Options = {}): Office {
   const {
-    reach = { privateAddresses: true, times: { headersMs: 300, totalMs: 600 } },
+    reach = { allowPrivateAddresses: true, timeouts: { headersMs: 300, totalMs: 600 } },
     tell,
     slots = 32,
     pollMs = 20_000,
   } = options;
   const logger = options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' });
   const clock = ticking(read);
-  const mails: Mail[] = [];
+  const mails: PlainMail[] = [];
   const outcomes = new DeliveryCounters();
   const counted: string[] = [];
   outcomes.onWebhook = (outcome) => counted.push(outcome);
@@ -44,12 +44,12 @@ export function webhookOffice({ db, connection, clock: { read } }: OfficeWorld, 
     db,
     clock,
     logger,
-    outcomes,
+    counters: outcomes,
     secrets,
-    logs: AUDIT_LOGS,
-    reach,
+    auditLogs: AUDIT_LOGS,
+    outbound: reach,
     random: () => 0.5,
-    tell: async (mail) => {
+    sendMail: async (mail) => {
       await tell?.(mail);
       mails.push(mail);
     },

@@ -18,11 +18,11 @@ const queues = webhookQueues({
   db,
   clock,
   logger,
-  outcomes: new DeliveryCounters(),
+  counters: new DeliveryCounters(),
   secrets: new SecretBox([Buffer.from(key, 'base64')]),
-  logs: AUDIT_LOGS,
-  reach: { privateAddresses: true, times: { headersMs: 1_000, totalMs: 2_000 } },
-  tell: async () => {},
+  auditLogs: AUDIT_LOGS,
+  outbound: { allowPrivateAddresses: true, timeouts: { headersMs: 1_000, totalMs: 2_000 } },
+  sendMail: async () => {},
 });
 const worker = new JobWorker({ db, connection, clock, logger, queues, slots: 16, slotsPerCompany: 8 });
 

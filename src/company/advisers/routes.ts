@@ -3,7 +3,7 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { answerRemovable } from '../../http/operation/paging.ts';
 import { RemovableQuery } from '../../kernel/validation/paging.ts';
 import { AdviserBody, AdviserList, AdviserRecord, AdviserRemoved, CreateAdviserBody } from './schema.ts';
-import { changeAdviser, createAdviser, listAdvisers, removeAdviser, restoreAdviser, showAdviser } from './verbs.ts';
+import { createAdviser, listAdvisers, removeAdviser, restoreAdviser, showAdviser, updateAdviser } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
 const list = '/manage/advisers';
@@ -61,7 +61,7 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     params: { adviserId: 'adviser' },
     body: AdviserBody,
     response: AdviserRecord,
-    handle: (context, { adviserId }, form) => changeAdviser(context, adviserId, form),
+    handle: (context, { adviserId }, form) => updateAdviser(context, adviserId, form),
   });
 
   registerOperation(app, services, {

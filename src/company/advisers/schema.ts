@@ -7,7 +7,7 @@ const email = text({
   examples: ['adviser@firm.example'],
 });
 const name = text({ minLength: 1, maxLength: 200, examples: ['Alex Adviser'] });
-const choices = {
+const optionalFields = {
   active: optional(booleanFlag({ description: 'Whether new appointments can be booked; true by default.' })),
   video_provider: optional(
     Type.Unsafe<'jitsi' | 'zoom'>({
@@ -18,8 +18,8 @@ const choices = {
   ),
 };
 
-export const CreateAdviserBody = Type.Object({ email, name, ...choices });
-export const AdviserBody = Type.Object({ email: Type.Optional(email), name: Type.Optional(name), ...choices });
+export const CreateAdviserBody = Type.Object({ email, name, ...optionalFields });
+export const AdviserBody = Type.Object({ email: Type.Optional(email), name: Type.Optional(name), ...optionalFields });
 export type AdviserBody = Static<typeof AdviserBody>;
 
 export const AdviserRecord = Type.Object(

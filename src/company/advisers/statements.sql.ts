@@ -1,6 +1,6 @@
 import { followAdvisers } from '../../cases/appointments/meetings/desired-state.sql.ts';
 import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
-import { contains, lists } from '../list.sql.ts';
+import { listStatements, searchIn } from '../list.sql.ts';
 import { adviserLog, isOld, lockAdviser } from './audit.sql.ts';
 
 /** What a request can set; the names are the columns' and the wire's. */
@@ -20,13 +20,13 @@ const here = 'a.company_id = $1 AND a.removed_at IS NULL';
 const removed = 'a.company_id = $1 AND a.removed_at IS NOT NULL';
 
 const listOf = (name: string, which: string) =>
-  lists(name, {
+  listStatements(name, {
     scope: 1,
     from: `advisers a WHERE ${which}`,
     as: 'a',
     element: record,
     order: 'lower(a.name), a.id',
-    matches: contains('lower(a.name)', 'lower(a.email)'),
+    matches: searchIn('lower(a.name)', 'lower(a.email)'),
   });
 
 export const listAdvisers = listOf('advisers', here);

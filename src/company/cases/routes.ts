@@ -3,7 +3,7 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { answerList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from './schema.ts';
-import { changeCase, listCases, openCase, showCase } from './verbs.ts';
+import { createCase, listCases, showCase, updateCase } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
 const list = '/manage/cases';
@@ -35,7 +35,7 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     body: CreateCaseBody,
     response: CaseRecord,
-    handle: (context, _params, form) => openCase(context, form),
+    handle: (context, _params, form) => createCase(context, form),
   });
 
   registerOperation(app, services, {
@@ -61,6 +61,6 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     params: { caseId: 'case' },
     body: CaseBody,
     response: CaseRecord,
-    handle: (context, { caseId }, form) => changeCase(context, caseId, form),
+    handle: (context, { caseId }, form) => updateCase(context, caseId, form),
   });
 }

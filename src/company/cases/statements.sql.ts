@@ -5,9 +5,9 @@ import {
   customerLog,
   customerMatches,
   customerRecord,
-  insertInto,
+  insertCustomers,
 } from '../customers/statements.sql.ts';
-import { lists } from '../list.sql.ts';
+import { listStatements } from '../list.sql.ts';
 
 const own = { id: 'c.id', reference: 'c.reference' };
 const times = { created_at: isoTime('c.created_at'), updated_at: isoTime('c.updated_at') };
@@ -32,7 +32,7 @@ export const caseLog = imageAuditLog({
 });
 
 /** IN and not EXISTS: the customers are looked through once, and not once per case. */
-export const listCases = lists('cases', {
+export const listCases = listStatements('cases', {
   scope: 1,
   from: 'cases c WHERE c.company_id = $1',
   as: 'c',
@@ -55,7 +55,7 @@ export const insertCase = statement(
   `WITH c AS (
      INSERT INTO cases (company_id, id, reference, created_at, updated_at) VALUES ($1, $2, $3, $5, $5) RETURNING *
    ), u AS (
-     ${insertInto('c', '$4', '$5')} RETURNING *
+     ${insertCustomers('c', '$4', '$5')} RETURNING *
    ), e AS (
      ${caseLog.entry('created', { from: 'c', at: '$5', origin: '$6' })} RETURNING 1
    ), f AS (

@@ -3,16 +3,16 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { answerList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from './schema.ts';
-import { changeCompany, createCompany, listCompanies, showCompany } from './verbs.ts';
+import { createCompany, listCompanies, showCompany, updateCompany } from './verbs.ts';
 
-const own = { addition: true, access: 'manage', tag: 'Management', params: {} } as const;
-const all = { addition: true, access: 'operator', tag: 'Operator' } as const;
+const companyOperation = { addition: true, access: 'manage', tag: 'Management', params: {} } as const;
+const operatorOperation = { addition: true, access: 'operator', tag: 'Operator' } as const;
 const list = '/manage/companies';
 const one = `${list}/{companyId}`;
 
 export function companyRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
-    ...own,
+    ...companyOperation,
     id: 'getCompany',
     method: 'GET',
     path: '/manage/company',
@@ -24,7 +24,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
   });
 
   registerOperation(app, services, {
-    ...own,
+    ...companyOperation,
     id: 'updateCompany',
     method: 'PATCH',
     path: '/manage/company',
@@ -34,11 +34,11 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
       'invoices, appointments and reminders that are already there keep what was written down.',
     body: CompanyBody,
     response: CompanyRecord,
-    handle: (context, _params, form) => changeCompany(context, context.company.id, form),
+    handle: (context, _params, form) => updateCompany(context, context.company.id, form),
   });
 
   registerOperation(app, services, {
-    ...all,
+    ...operatorOperation,
     id: 'listCompanies',
     method: 'GET',
     path: list,
@@ -51,7 +51,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
   });
 
   registerOperation(app, services, {
-    ...all,
+    ...operatorOperation,
     id: 'createCompany',
     method: 'POST',
     path: list,
@@ -64,7 +64,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
   });
 
   registerOperation(app, services, {
-    ...all,
+    ...operatorOperation,
     id: 'getOneCompany',
     method: 'GET',
     path: one,
@@ -77,7 +77,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
   });
 
   registerOperation(app, services, {
-    ...all,
+    ...operatorOperation,
     id: 'updateOneCompany',
     method: 'PATCH',
     path: one,
@@ -86,6 +86,6 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     params: { companyId: 'company' },
     body: CompanyBody,
     response: CompanyRecord,
-    handle: (context, { companyId }, form) => changeCompany(context, companyId, form),
+    handle: (context, { companyId }, form) => updateCompany(context, companyId, form),
   });
 }

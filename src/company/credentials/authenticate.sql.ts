@@ -18,7 +18,7 @@ export const findToken = statement(
  * $1 companies, $2 tokens, $3 times, one element per use. A row that another process is writing is left to it: its
  * time is as good.
  */
-export const noteUses = statement(
+export const recordLastUsed = statement(
   'tokens.note_uses',
   `WITH used AS (
      SELECT t.company_id, t.id, u.at

@@ -7,12 +7,15 @@ import * as sql from './credential-lock.sql.ts';
  * Runs `work` in a transaction under the lock of the company's credentials, if the caller's token still works. Callers are
  * cached for two seconds, so a revoked token could otherwise make, or enable again, what its revocation has just ended.
  */
-export function underCredentialLock<D extends CompanyContext, T>(desk: D, work: (held: D) => Promise<T>): Promise<T> {
-  return desk.db.transaction(async (db) => {
-    const held = { ...desk, db };
-    await lockCredentials(held);
-    await requireWorkingToken(held);
-    return work(held);
+export function withCredentialLock<D extends CompanyContext, T>(
+  context: D,
+  work: (locked: D) => Promise<T>,
+): Promise<T> {
+  return context.db.transaction(async (db) => {
+    const locked = { ...context, db };
+    await lockCredentials(locked);
+    await assertTokenActive(locked);
+    return work(locked);
   });
 }
 
@@ -22,8 +25,8 @@ export async function lockCredentials({ db, company, token }: CompanyContext): P
   await db.queryRows(sql.lockCompanies, [[...new Set([company.id, token?.companyId ?? company.id])]]);
 }
 
-async function requireWorkingToken({ db, token, clock }: CompanyContext): Promise<void> {
+async function assertTokenActive({ db, token, clock }: CompanyContext): Promise<void> {
   if (!token) return;
-  const found = await db.queryFirst(sql.findWorkingToken, [token.companyId, token.id, toSql(clock())]);
+  const found = await db.queryFirst(sql.findActiveToken, [token.companyId, token.id, toSql(clock())]);
   if (!found) throw new CodedError('invalid_token', 'The access token is not valid.');
 }

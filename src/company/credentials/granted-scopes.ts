@@ -3,17 +3,17 @@ import type { RequestOrigin } from '../../kernel/context.ts';
 import { ALL_SCOPES, type Scope } from '../../kernel/scopes.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 
-export const scopesOf = (scopes: readonly Scope[]) =>
+export const scopeListSchema = (scopes: readonly Scope[]) =>
   Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: [...scopes] }), {
     maxItems: 50,
     description: 'What it may do.',
     examples: [['invoices:read', 'invoices:write']],
   });
 
-type Scoped = Form<{ scopes?: Scope[] }>;
+type ScopesForm = Form<{ scopes?: Scope[] }>;
 
 /** Once each, in one order. Undefined where none were sent or they are at fault. */
-export function readScopes(form: Scoped): Scope[] | undefined {
+export function readScopes(form: ScopesForm): Scope[] | undefined {
   const { scopes } = form.body;
   if (scopes === undefined || form.hasFault('scopes')) return undefined;
   if (scopes.length === 0) form.addFault('scopes', 'too_short', 'must name at least one scope');
@@ -21,7 +21,11 @@ export function readScopes(form: Scoped): Scope[] | undefined {
 }
 
 /** Nobody gives what it does not have: else `manage` would be all scopes. `kept`: those that are there already. */
-export function requireGrantable(form: Scoped, { scopes: own }: RequestOrigin, kept: readonly string[] = []): void {
+export function validateGrantable(
+  form: ScopesForm,
+  { scopes: own }: RequestOrigin,
+  kept: readonly string[] = [],
+): void {
   if (own === undefined || !Array.isArray(form.body.scopes)) return;
   for (const [i, scope] of form.body.scopes.entries()) {
     const field = `scopes[${i}]`;

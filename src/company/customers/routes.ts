@@ -4,13 +4,13 @@ import { answerRemovable } from '../../http/operation/paging.ts';
 import { RemovableQuery } from '../../kernel/validation/paging.ts';
 import { CreateCustomerBody, CustomerBody, CustomerList, CustomerRecord, CustomerRemoved } from './schema.ts';
 import {
-  addCustomer,
-  changeCustomer,
+  createCustomer,
   listCaseCustomers,
   listCustomers,
   removeCustomer,
   restoreCustomer,
   showCustomer,
+  updateCustomer,
 } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
@@ -59,7 +59,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     params: { caseId: 'case' },
     body: CreateCustomerBody,
     response: CustomerRecord,
-    handle: (context, { caseId }, form) => addCustomer(context, caseId, form),
+    handle: (context, { caseId }, form) => createCustomer(context, caseId, form),
   });
 
   registerOperation(app, services, {
@@ -90,7 +90,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     params,
     body: CustomerBody,
     response: CustomerRecord,
-    handle: (context, { caseId, customerId }, form) => changeCustomer(context, caseId, customerId, form),
+    handle: (context, { caseId, customerId }, form) => updateCustomer(context, caseId, customerId, form),
   });
 
   registerOperation(app, services, {

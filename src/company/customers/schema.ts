@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 
 const lastName = text({ minLength: 1, maxLength: 200, examples: ['Smith'] });
-const details = {
+const optionalFields = {
   title: optional(text({ maxLength: 100, examples: ['Mr'] })),
   first_names: optional(text({ maxLength: 200, examples: ['John'] })),
   email: optional(
@@ -17,8 +17,8 @@ const details = {
   ),
 };
 
-export const CreateCustomerBody = Type.Object({ last_name: lastName, ...details });
-export const CustomerBody = Type.Object({ last_name: Type.Optional(lastName), ...details });
+export const CreateCustomerBody = Type.Object({ last_name: lastName, ...optionalFields });
+export const CustomerBody = Type.Object({ last_name: Type.Optional(lastName), ...optionalFields });
 export type CustomerBody = Static<typeof CustomerBody>;
 
 export const CustomerRecord = Type.Object(

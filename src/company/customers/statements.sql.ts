@@ -1,6 +1,6 @@
 import { caseKey, imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
-import { lists } from '../list.sql.ts';
+import { listStatements } from '../list.sql.ts';
 
 /** What is stored of a customer; but for `phone_e164` the names are also the wire's. */
 export const CUSTOMER_FIELDS = ['title', 'first_names', 'last_name', 'email', 'phone', 'phone_e164'] as const;
@@ -45,7 +45,7 @@ export const customerMatches = (pattern: string, number: string) =>
   `u.search LIKE lower(${pattern}) OR u.phone_e164 = ${number}`;
 
 const listOf = (name: string, which: string) =>
-  lists(name, {
+  listStatements(name, {
     scope: 1,
     from: `customers u WHERE u.company_id = $1 AND ${which}`,
     as: 'u',
@@ -58,7 +58,7 @@ export const listCustomers = listOf('customers', 'u.removed_at IS NULL');
 export const listRemovedCustomers = listOf('removed_customers', 'u.removed_at IS NOT NULL');
 
 const listOfCase = (name: string, which: string) =>
-  lists(name, {
+  listStatements(name, {
     scope: 2,
     from: `customers u WHERE ${which}`,
     as: 'u',
@@ -85,7 +85,7 @@ export const customerLimit = rowLimit(
 );
 
 /** Customers of the case in `scope`, from a JSON array in which each has its id; `now` is a parameter. */
-export const insertInto = (scope: string, customers: string, now: string): string =>
+export const insertCustomers = (scope: string, customers: string, now: string): string =>
   `INSERT INTO customers AS u (company_id, case_id, id, ${fields}, created_at, updated_at)
    SELECT c.company_id, c.id, d.id, ${CUSTOMER_FIELDS.map((name) => `d.${name}`).join(', ')}, ${now}, ${now}
      FROM ${scope} c, json_populate_recordset(NULL::customers, ${customers}) d`;
@@ -96,7 +96,7 @@ export const insertCustomer = statement(
   `WITH scope AS (
      SELECT company_id, id FROM cases WHERE company_id = $1 AND id = $2
    ), u AS (
-     ${insertInto('scope', '$3', '$4')} RETURNING *
+     ${insertCustomers('scope', '$3', '$4')} RETURNING *
    ), e AS (
      ${customerLog.entry('created', { from: 'u', at: '$4', origin: '$5' })}
    )

@@ -3,7 +3,7 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { answerList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagList } from './schema.ts';
-import { addCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from './verbs.ts';
+import { createCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
 const list = '/manage/custom-tags';
@@ -45,7 +45,7 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     body: CustomTagBody,
     response: CustomTag,
-    handle: (context, _params, form) => addCustomTag(context, form),
+    handle: (context, _params, form) => createCustomTag(context, form),
   });
 
   registerOperation(app, services, {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { periodically } from '../jobs/periodic.ts';
+import { periodically } from '../periodic.ts';
 import { statement } from '../sql/statement.ts';
 import type { Database } from './database.ts';
 

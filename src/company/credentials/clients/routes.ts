@@ -3,18 +3,18 @@ import { registerOperation, type Services } from '../../../http/operation/operat
 import { answerList } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { ListQuery } from '../../../kernel/validation/paging.ts';
-import { AlsoQuery } from '../created-by.schema.ts';
 import { lockCredentials } from '../credential-lock.ts';
-import { NOT_STORED } from '../secrets.ts';
+import { EndCredentialQuery } from '../descendants.schema.ts';
+import { NO_STORE_HEADERS } from '../secrets.ts';
 import { ClientBody, ClientDisabled, ClientList, ClientRecord, ClientWithSecret, CreateClientBody } from './schema.ts';
 import {
-  changeClient,
   createClient,
   disableClient,
   enableClient,
   listClients,
   rotateClient,
   showClient,
+  updateClient,
 } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
@@ -47,7 +47,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     body: CreateClientBody,
     response: ClientWithSecret,
-    handle: async (context, _params, form) => ({ json: await createClient(context, form), headers: NOT_STORED }),
+    handle: async (context, _params, form) => ({ json: await createClient(context, form), headers: NO_STORE_HEADERS }),
   });
 
   registerOperation(app, services, {
@@ -79,7 +79,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     params,
     body: ClientBody,
     response: ClientRecord,
-    handle: (context, { clientId }, form) => changeClient(context, clientId, form),
+    handle: (context, { clientId }, form) => updateClient(context, clientId, form),
   });
 
   registerOperation(app, services, {
@@ -93,7 +93,10 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
       'ends them as well. Refused where the client has scopes that the caller does not have.',
     params,
     response: ClientWithSecret,
-    handle: async (context, { clientId }) => ({ json: await rotateClient(context, clientId), headers: NOT_STORED }),
+    handle: async (context, { clientId }) => ({
+      json: await rotateClient(context, clientId),
+      headers: NO_STORE_HEADERS,
+    }),
   });
 
   registerOperation(app, services, {
@@ -107,10 +110,10 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
       'The answer says what it made that still works; `also` ends that too, in the same transaction. A client that was ' +
       'disabled before answers alike.',
     params,
-    query: AlsoQuery,
+    query: EndCredentialQuery,
     response: ClientDisabled,
     handle: (context, { clientId }, _form, request) =>
-      disableClient(context, clientId, readForm(AlsoQuery, request.query)),
+      disableClient(context, clientId, readForm(EndCredentialQuery, request.query)),
   });
 
   registerOperation(app, services, {

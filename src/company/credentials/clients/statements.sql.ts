@@ -1,7 +1,7 @@
 import { imageAuditLog } from '../../../kernel/audit/audit-log.ts';
 import { createdBy, credentialJson, MAKER_COLUMNS } from '../../../kernel/credential-columns.sql.ts';
 import { isoTime, jsonObject, rowLimit, statement } from '../../../kernel/sql/statement.ts';
-import { contains, lists } from '../../list.sql.ts';
+import { listStatements, searchIn } from '../../list.sql.ts';
 
 const record = jsonObject({
   id: 'k.id',
@@ -28,13 +28,13 @@ export const clientLog = imageAuditLog({
 
 const here = 'k.company_id = $1 AND k.id = $2';
 
-export const listClients = lists('clients', {
+export const listClients = listStatements('clients', {
   scope: 1,
   from: 'clients k WHERE k.company_id = $1',
   as: 'k',
   element: record,
   order: 'k.created_at DESC, k.id DESC',
-  matches: contains('lower(k.name)'),
+  matches: searchIn('lower(k.name)'),
 });
 
 /** $1 company, $2 id */

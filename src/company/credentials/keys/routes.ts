@@ -4,9 +4,9 @@ import { answerList } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { ListQuery } from '../../../kernel/validation/paging.ts';
 import { findCompany } from '../../company.ts';
-import { AlsoQuery } from '../created-by.schema.ts';
 import { lockCredentials } from '../credential-lock.ts';
-import { NOT_STORED } from '../secrets.ts';
+import { EndCredentialQuery } from '../descendants.schema.ts';
+import { NO_STORE_HEADERS } from '../secrets.ts';
 import { KeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from './schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from './verbs.ts';
 
@@ -39,7 +39,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     body: KeyBody,
     response: KeyCreated,
-    handle: async (context, _params, form) => ({ json: await createKey(context, form), headers: NOT_STORED }),
+    handle: async (context, _params, form) => ({ json: await createKey(context, form), headers: NO_STORE_HEADERS }),
   });
 
   registerOperation(app, services, {
@@ -66,9 +66,10 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
       'what it made that still works; `also` ends that too, in the same transaction. A key that was revoked before ' +
       'answers alike.',
     params: { keyId: 'key' },
-    query: AlsoQuery,
+    query: EndCredentialQuery,
     response: KeyRevoked,
-    handle: (context, { keyId }, _form, request) => revokeKey(context, keyId, readForm(AlsoQuery, request.query)),
+    handle: (context, { keyId }, _form, request) =>
+      revokeKey(context, keyId, readForm(EndCredentialQuery, request.query)),
   });
 
   registerOperation(app, services, {
@@ -87,7 +88,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
       const company = await findCompany(context, companyId);
       // An operator has none of a company's scopes, and gives a company all of them.
       const json = await createKey({ ...context, company, scopes: undefined }, form);
-      return { json, headers: NOT_STORED };
+      return { json, headers: NO_STORE_HEADERS };
     },
   });
 }

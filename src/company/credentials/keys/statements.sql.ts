@@ -1,7 +1,7 @@
 import { imageAuditLog } from '../../../kernel/audit/audit-log.ts';
 import { createdBy, MAKER_COLUMNS } from '../../../kernel/credential-columns.sql.ts';
 import { isoTime, jsonObject, rowLimit, statement } from '../../../kernel/sql/statement.ts';
-import { contains, lists } from '../../list.sql.ts';
+import { listStatements, searchIn } from '../../list.sql.ts';
 
 const given = {
   id: 't.id',
@@ -27,13 +27,13 @@ export const keyLog = imageAuditLog({
 
 const here = 't.company_id = $1 AND t.client_id IS NULL';
 
-export const listKeys = lists('keys', {
+export const listKeys = listStatements('keys', {
   scope: 1,
   from: `tokens t WHERE ${here}`,
   as: 't',
   element: record,
   order: 't.created_at DESC, t.id DESC',
-  matches: contains('lower(t.name)'),
+  matches: searchIn('lower(t.name)'),
 });
 
 /** $1 company, $2 id */

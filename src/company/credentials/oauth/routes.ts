@@ -6,9 +6,15 @@ import { requirePlainBody } from '../../../http/plugins/authentication.ts';
 import { FixedWindowCounter } from '../../../http/plugins/fixed-window-counter.ts';
 import type { LimitRate } from '../../../http/plugins/rate-limit.ts';
 import type { UnfinishedBodies } from '../../../http/plugins/unfinished-bodies.ts';
-import { credentialsOf, FORM, type Parameters, parametersOf, readBasic } from './request.ts';
-import { Granted, Refused, RevokeBody, Revoked, TokenBody } from './schema.ts';
-import { authenticateClient, type Client, issueToken, Refusal, revokeToken } from './verbs.ts';
+import {
+  FORM_CONTENT_TYPE,
+  type Parameters,
+  parseBasicAuth,
+  parseParameters,
+  readClientCredentials,
+} from './request.ts';
+import { OAuthErrorResponse, RevokeBody, RevokedResponse, TokenBody, TokenResponse } from './schema.ts';
+import { authenticateClient, type Client, issueToken, OAuthError, revokeToken } from './verbs.ts';
 
 type Endpoint = {
   id: string;
@@ -21,7 +27,7 @@ type Endpoint = {
 };
 
 // A stranger's body is read before the client is known: it may be no larger than a token request can be.
-const PUBLIC_BODY_LIMIT = 16 * 1024;
+const MAX_BODY_BYTES = 16 * 1024;
 
 export type OAuthOptions = Services & {
   attempts: FixedWindowCounter;
@@ -33,12 +39,12 @@ export type OAuthOptions = Services & {
 /** The two routes whose errors are RFC 6749's and not the service's own. */
 export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions): Promise<void> {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(['application/json', FORM], services.bodies.parser(PUBLIC_BODY_LIMIT));
-  const unreadable = new FixedWindowCounter(services.clock);
+  app.addContentTypeParser(['application/json', FORM_CONTENT_TYPE], services.bodies.parser(MAX_BODY_BYTES));
+  const unreadableRequests = new FixedWindowCounter(services.clock);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
-    if (!readBasic(request.headers.authorization)) requireFewFailures(unreadable, request, reply);
+    if (!parseBasicAuth(request.headers.authorization)) requireFewFailures(unreadableRequests, request, reply);
     requirePlainBody(request, reply);
   });
 
@@ -48,33 +54,36 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
    */
   const readParameters = async (request: FastifyRequest, reply: FastifyReply): Promise<Parameters> => {
     try {
-      requireFewFailures(unreadable, request, reply);
+      requireFewFailures(unreadableRequests, request, reply);
     } catch (error) {
-      const basic = readBasic(request.headers.authorization);
+      const basic = parseBasicAuth(request.headers.authorization);
       if (!basic) throw error;
       await authenticateClient(services, basic);
       reply.removeHeader('retry-after');
     }
     try {
-      return parametersOf(request);
+      return parseParameters(request);
     } catch (error) {
-      unreadable.add(request.ip);
+      unreadableRequests.add(request.ip);
       throw error;
     }
   };
 
   app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
-    if (error instanceof Refusal) return refuse(error, services.attempts, request, reply);
+    if (error instanceof OAuthError) return sendOAuthError(error, services.attempts, request, reply);
     if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-      const kind = new Refusal('invalid_request', `The Content-Type must be application/json or ${FORM}.`);
-      return refuse(kind, services.attempts, request, reply);
+      const kind = new OAuthError(
+        'invalid_request',
+        `The Content-Type must be application/json or ${FORM_CONTENT_TYPE}.`,
+      );
+      return sendOAuthError(kind, services.attempts, request, reply);
     }
     if (error.code !== 'invalid_request') throw error;
     // A body that broke off, or a Host that is none: refused in the words of RFC 6749 like every other 400 here.
-    return refuse(new Refusal('invalid_request', error.message), services.attempts, request, reply);
+    return sendOAuthError(new OAuthError('invalid_request', error.message), services.attempts, request, reply);
   });
 
-  const serve = ({ id, url, summary, description, body, response, handle }: Endpoint) =>
+  const registerEndpoint = ({ id, url, summary, description, body, response, handle }: Endpoint) =>
     app.route({
       method: 'POST',
       url,
@@ -85,21 +94,21 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
         summary,
         description,
         security: [{ client: [] }, {}],
-        consumes: ['application/json', FORM],
+        consumes: ['application/json', FORM_CONTENT_TYPE],
         body,
-        response: { 200: response, 400: Refused, 401: Refused },
+        response: { 200: response, 400: OAuthErrorResponse, 401: OAuthErrorResponse },
       },
       handler: async (request, reply: FastifyReply) => {
         const parameters = await readParameters(request, reply);
-        const credentials = credentialsOf(request, parameters);
-        if (!credentials) throw new Refusal('invalid_client', 'The client must send its id and its secret.');
+        const credentials = readClientCredentials(request, parameters);
+        if (!credentials) throw new OAuthError('invalid_client', 'The client must send its id and its secret.');
         const client = await authenticateClient(services, credentials);
         services.limitRate?.(client.id, reply);
         return handle(client, parameters);
       },
     });
 
-  serve({
+  registerEndpoint({
     id: 'createAccessToken',
     url: '/oauth/token',
     summary: 'Get an access token',
@@ -107,18 +116,18 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
       'OAuth 2.0 client credentials (RFC 6749). The client authenticates by HTTP Basic or in the body. The token works ' +
       'for `expires_in` seconds: one hour, unless the service is set up otherwise.',
     body: TokenBody,
-    response: Granted,
+    response: TokenResponse,
     handle: async (client, parameters) => {
       const grant = parameters.get('grant_type');
-      if (grant === undefined) throw new Refusal('invalid_request', 'The parameter grant_type is missing.');
+      if (grant === undefined) throw new OAuthError('invalid_request', 'The parameter grant_type is missing.');
       if (grant !== 'client_credentials') {
-        throw new Refusal('unsupported_grant_type', 'The grant_type must be client_credentials.');
+        throw new OAuthError('unsupported_grant_type', 'The grant_type must be client_credentials.');
       }
       return issueToken(services, client, parameters.get('scope'));
     },
   });
 
-  serve({
+  registerEndpoint({
     id: 'revokeAccessToken',
     url: '/oauth/revoke',
     summary: 'Revoke an access token',
@@ -126,18 +135,18 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
       'OAuth 2.0 token revocation (RFC 7009): it stops working within two seconds. A token that this client does not ' +
       'have is left as it is, and the answer is the same.',
     body: RevokeBody,
-    response: Revoked,
+    response: RevokedResponse,
     handle: async (client, parameters) => {
       const token = parameters.get('token');
-      if (token === undefined) throw new Refusal('invalid_request', 'The parameter token is missing.');
+      if (token === undefined) throw new OAuthError('invalid_request', 'The parameter token is missing.');
       await revokeToken(services, client, token);
       return {};
     },
   });
 }
 
-function refuse(
-  { code, message }: Refusal,
+function sendOAuthError(
+  { code, message }: OAuthError,
   attempts: FixedWindowCounter,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -91,7 +91,7 @@ export const sealedSecrets = statement(
 );
 
 /** $1 company, $2 account, $3 what was sealed, $4 the same sealed anew. Nothing where it has been replaced or forgotten. */
-export const resealSecret = statement(
-  'video_accounts.reseal',
+export const reencryptSecret = statement(
+  'video_accounts.reencrypt',
   `UPDATE video_accounts SET sealed_secret = $4 WHERE company_id = $1 AND id = $2 AND sealed_secret = $3 RETURNING 1`,
 );

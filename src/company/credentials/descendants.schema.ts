@@ -3,10 +3,10 @@ import { CreatedBy, credentialOut } from '../../kernel/credential-columns.ts';
 import { instant, nullable, uuid } from '../../kernel/validation/schema-types.ts';
 
 /** The words of `also`. */
-export const MADE_KINDS = ['endpoints', 'keys', 'clients'] as const;
-export type MadeKind = (typeof MADE_KINDS)[number];
+export const DESCENDANT_KINDS = ['endpoints', 'keys', 'clients'] as const;
+export type DescendantKind = (typeof DESCENDANT_KINDS)[number];
 
-export const AlsoQuery = Type.Object({
+export const EndCredentialQuery = Type.Object({
   also: Type.Optional(
     Type.String({
       maxLength: 100,
@@ -17,16 +17,16 @@ export const AlsoQuery = Type.Object({
     }),
   ),
 });
-export type AlsoQuery = Static<typeof AlsoQuery>;
+export type EndCredentialQuery = Static<typeof EndCredentialQuery>;
 
-const word = <W extends string>(words: readonly W[], description?: string) =>
+const enumOf = <W extends string>(words: readonly W[], description?: string) =>
   Type.Unsafe<W>({ type: 'string', enum: [...words], ...(description && { description }) });
 
 const fields = {
-  type: word(['key', 'client', 'webhook_endpoint']),
+  type: enumOf(['key', 'client', 'webhook_endpoint']),
   id: uuid(),
   name: Type.String({ description: 'Of an endpoint its scheme and host.', examples: ['website'] }),
-  state: word(['active', 'failing', 'disabled', 'revoked', 'expired', 'removed']),
+  state: enumOf(['active', 'failing', 'disabled', 'revoked', 'expired', 'removed']),
   created_at: instant(),
   last_used_at: nullable(
     instant({ description: 'Of a client when it last got a token, of an endpoint when a delivery last ended.' }),
@@ -37,16 +37,16 @@ const fields = {
   ),
 };
 
-const Made = Type.Object(fields, { additionalProperties: false });
+const TraceEntry = Type.Object(fields, { additionalProperties: false });
 
 /** The fields that the end of a credential adds to its record. */
-export const MADE_FIELDS = {
-  also_ended: Type.Array(Made, { description: 'What it made, directly or not, and this request ended.' }),
-  still_working: Type.Array(Made, { description: 'What it made, directly or not, that still works.' }),
+export const END_RESULT_FIELDS = {
+  also_ended: Type.Array(TraceEntry, { description: 'What it made, directly or not, and this request ended.' }),
+  still_working: Type.Array(TraceEntry, { description: 'What it made, directly or not, that still works.' }),
 };
 
 /** For the command line, which looks through all companies. */
-export const TracedList = Type.Array(
+export const CredentialTrace = Type.Array(
   Type.Object(
     {
       ...fields,

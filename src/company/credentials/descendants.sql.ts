@@ -1,6 +1,6 @@
 import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
 import { isoTime, jsonObject, longStatement, statement } from '../../kernel/sql/statement.ts';
-import { endpointLog } from '../../webhooks/endpoints/audit.sql.ts';
+import { endpointAuditLog } from '../../webhooks/endpoints/audit.sql.ts';
 import { clientLog } from './clients/statements.sql.ts';
 import { keyLog } from './keys/statements.sql.ts';
 
@@ -37,7 +37,7 @@ const lastDelivery = `(SELECT max(d.ended_at) FROM webhook_deliveries d
  * $1 company, $2 type and $3 id of the credential, which may belong to another company, $4 now, $5 whether only those that
  * work are listed. The credential itself comes first, the others follow in the order in which they were made.
  */
-export const listMade = longStatement(
+export const traceInCompany = longStatement(
   'credentials.list_made',
   `WITH RECURSIVE ${made}, all_made AS (
      SELECT 'key' AS type, t.id, t.name, t.created_at, t.last_used_at, ${createdBy('t')} AS created_by, NULL::json AS changed_by,
@@ -72,7 +72,7 @@ const chosen = (row: string) => `${row}.company_id = $1 AND ${row}.id = ANY ($2:
 const isOld = (row: string) => `${row}.company_id = old.company_id AND ${row}.id = old.id`;
 
 /** $1 company, $2 ids, $3 now, $4 origin */
-export const endKeys = statement(
+export const revokeKeys = statement(
   'credentials.end_keys',
   `WITH old AS (
      SELECT t.company_id, t.id, ${keyLog.image} AS before FROM tokens t
@@ -84,7 +84,7 @@ export const endKeys = statement(
 );
 
 /** $1 company, $2 ids, $3 now, $4 origin */
-export const endClients = statement(
+export const disableClients = statement(
   'credentials.end_clients',
   `WITH old AS (
      SELECT k.company_id, k.id, ${clientLog.image} AS before FROM clients k
@@ -96,17 +96,17 @@ export const endClients = statement(
 );
 
 /** $1 company, $2 ids, $3 now, $4 origin, $5 why. A worker may be writing to an endpoint, so its row is locked first. */
-export const endEndpoints = statement(
+export const disableEndpoints = statement(
   'credentials.end_endpoints',
   `WITH old AS (
-     SELECT w.company_id, w.id, ${endpointLog.image} AS before FROM webhook_endpoints w
+     SELECT w.company_id, w.id, ${endpointAuditLog.image} AS before FROM webhook_endpoints w
       WHERE ${chosen('w')} AND w.removed_at IS NULL AND w.state <> 'disabled' FOR NO KEY UPDATE
    ), w AS (
      UPDATE webhook_endpoints w SET state = 'disabled', state_reason = $5, updated_at = $3, version = w.version + 1
        FROM old WHERE ${isOld('w')}
      RETURNING w.*, old.before
    )
-   ${endpointLog.entry('disabled', { from: 'w', at: '$3', origin: '$4', before: 'w.before' })}`,
+   ${endpointAuditLog.entry('disabled', { from: 'w', at: '$3', origin: '$4', before: 'w.before' })}`,
 );
 
 /** $1 id of a key or a client, of any company */
@@ -127,7 +127,7 @@ export const findCredentialBySecret = longStatement(
 );
 
 /** $1 type, $2 id: the companies for which an operator's key made keys. */
-export const companiesOfMadeKeys = longStatement(
+export const findCompaniesWithCreatedKeys = longStatement(
   'credentials.companies_of_made_keys',
   'SELECT DISTINCT company_id AS id FROM tokens WHERE created_by_type = $1 AND created_by_id = $2 AND client_id IS NULL',
 );
