@@ -55,37 +55,37 @@ export type AppOptions = {
   clock: Clock;
   logger: Logger;
   migrations?: Migration[];
-  /** Whether the start is complete; `/readyz` waits for it. */
+  /** Whether the service has finished its start; until then `/readyz` is not ready. */
   isStarted?: () => boolean;
-  /** Of the worker in the same process. */
-  outcomes?: DeliveryCounters;
-  /** Where this is one of several processes. */
+  /** Counters of the worker in the same process. */
+  counters?: DeliveryCounters;
+  /** Collects the metrics of all processes, if there are several. */
   gatherMetrics?: GatherMetrics | undefined;
-  /** Most requests of a credential; without it there is no limit. */
-  requestsPerMinute?: number | undefined;
-  /** Most requests that are worked on at once. */
-  requestsAtOnce?: number;
-  /** Most connections of callers; one more is closed. */
-  connectionsAtOnce?: number;
-  /** Whose pages may call from a browser. */
+  /** Maximum requests per minute of one credential; unlimited by default. */
+  maxRequestsPerMinute?: number | undefined;
+  /** Maximum concurrent requests; unlimited by default. */
+  maxConcurrentRequests?: number;
+  /** Maximum client connections; further ones are closed. */
+  maxConnections?: number;
+  /** Origins that may call from a browser. */
   corsOrigins?: readonly string[];
-  /** Where there is a key to keep secrets with. */
+  /** Encrypts secrets; undefined if SECRETS_KEY is not set. */
   secrets?: SecretBox | undefined;
-  /** Whether webhooks may go to private addresses, and over plain http. */
-  privateAddresses?: boolean;
-  /** How long an access token works. */
+  /** Whether webhooks may go to private addresses and over plain http. */
+  allowPrivateAddresses?: boolean;
+  /** Lifetime of an access token. */
   tokenSeconds?: number;
   /** Whether the API reference is served at /docs. */
   docs?: boolean;
-  /** Most bytes of request bodies that have not arrived completely. */
+  /** Maximum bytes of request bodies that have not arrived completely. */
   maxUnfinishedBytes?: number;
-  /** Most bytes of answers that peers have not taken. */
+  /** Maximum bytes of responses that clients have not read yet. */
   maxUnreadBytes?: number;
 };
 
-const HOUR = 3_600;
+const DEFAULT_TOKEN_SECONDS = 3_600;
 
-/** The whole service as one value: the plugins, then the slices. Who serves it, and when it ends, is main's affair. */
+/** Builds the HTTP application: the plugins, then the routes of each feature. The caller listens and closes it. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const {
     db,
@@ -93,14 +93,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     logger,
     migrations,
     isStarted = () => true,
-    outcomes,
+    counters,
     secrets,
-    privateAddresses = false,
-    requestsPerMinute,
-    requestsAtOnce = Infinity,
-    connectionsAtOnce,
+    allowPrivateAddresses: privateAddresses = false,
+    maxRequestsPerMinute: requestsPerMinute,
+    maxConcurrentRequests: requestsAtOnce = Infinity,
+    maxConnections: connectionsAtOnce,
     corsOrigins = [],
-    tokenSeconds = HOUR,
+    tokenSeconds = DEFAULT_TOKEN_SECONDS,
     gatherMetrics,
     docs = true,
     maxUnfinishedBytes,
@@ -119,7 +119,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     serverFactory: httpServer({ answers, maxConnections: connectionsAtOnce }) as never,
     routerOptions: { maxParamLength: 16_384 },
   }) as unknown as FastifyInstance;
-  // Bodies are judged by the forms (all faults at once, after the path), answers are JSON text from the database.
+  // Verbs validate request bodies through forms, which report all faults together; responses are JSON text from SQL.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
 
@@ -131,18 +131,18 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   rawBodies(app, bodies);
   draining(app, answers);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
-  const attempts = new FixedWindowCounter(clock);
-  const uses = new LastUsedRecorder(db, clock);
-  app.addHook('onClose', () => uses.flush());
-  authentication(app, { findCaller: createAuthenticator(db, clock, uses), attempts });
+  const failedAttempts = new FixedWindowCounter(clock);
+  const lastUsed = new LastUsedRecorder(db, clock);
+  app.addHook('onClose', () => lastUsed.flush());
+  authentication(app, { findCaller: createAuthenticator(db, clock, lastUsed), attempts: failedAttempts });
   const limitRate = requestsPerMinute === undefined ? undefined : rateLimit(app, requestsPerMinute, clock);
   limitConcurrency(app, requestsAtOnce);
-  const stalledLog = new StallMonitor(db, clock);
-  const logStalledSeconds = () => stalledLog.stalledSeconds();
+  const stallMonitor = new StallMonitor(db, clock);
+  const logStalledSeconds = () => stallMonitor.stalledSeconds();
   metrics(app, {
     db,
     clock,
-    outcomes: outcomes ?? new DeliveryCounters(),
+    outcomes: counters ?? new DeliveryCounters(),
     gatherMetrics,
     held: { bodies, answers, evictions },
     logStalledSeconds,
@@ -173,7 +173,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     endpointRoutes(webhooks, services, settings);
     deliveryRoutes(webhooks, services, settings);
   });
-  await app.register(oauthRoutes, { ...services, attempts, bodies, limitRate, tokenSeconds });
+  await app.register(oauthRoutes, { ...services, attempts: failedAttempts, bodies, limitRate, tokenSeconds });
   await app.register(apiPages, { docs, answers });
   return app;
 }
