@@ -29,7 +29,7 @@ await world.sql(`
   CREATE INDEX ON errands (company_id, claim_at) WHERE NOT done;
   GRANT ALL ON errands TO ${SERVICE_ROLE}`);
 const key = ['company_id', 'id'];
-const statements = queueStatements({ table: 'errands', key, open: 'NOT done' });
+const statements = queueStatements({ tenantTable: 'companies', table: 'errands', key, open: 'NOT done' });
 
 beforeEach(async () => {
   world.clock.set('2026-06-01T09:00:00Z');
@@ -256,7 +256,7 @@ test('what is taken once more while it is being given back is given back too', a
   const makeDue = () => world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
   let givenBack = 0;
   const rows: typeof world.db.queryRows = async (...asked) => {
-    if (asked[0] !== statements.giveBack || givenBack++ > 0) return world.db.queryRows(...asked) as never;
+    if (asked[0] !== statements.release || givenBack++ > 0) return world.db.queryRows(...asked) as never;
     await takenAgain(() => world.db.queryRows(...asked));
     return [];
   };

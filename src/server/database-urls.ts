@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts';
 import type { Connection } from '../kernel/database/database.ts';
-import type { Setup } from '../kernel/schema/setup.ts';
 import { asService, findBundledPostgres, SERVICE_ROLE, type ServerConnection } from '../postgres/bundled-postgres.ts';
+import type { DatabaseSetup } from './database-setup.ts';
 
 /** How the service reaches its database, and how it is set up. */
-export type Databases = { connection: Connection; setup: Setup };
+export type Databases = { connection: Connection; setup: DatabaseSetup };
 
 /** The operator's own; undefined where the settings name none. */
 export function ownDatabase(config: Config): Databases | undefined {
@@ -17,7 +17,7 @@ export function ownDatabase(config: Config): Databases | undefined {
 
 export const bundledDatabase = ({ EVENT_RETENTION_DAYS }: Config, owner: ServerConnection): Databases => ({
   connection: asService(owner),
-  setup: { owner, makeRole: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
+  setup: { owner, roleToCreate: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
 });
 
 /** The database of a service that may come and go: nothing is started for it. */

@@ -60,7 +60,12 @@ export function alertQueue({ db, clock, logger, sendMail: tell, random = Math.ra
     }
   }
 
-  const statements = queueStatements({ table: 'webhook_notices', key: sql.KEY, open: sql.OPEN });
+  const statements = queueStatements({
+    tenantTable: 'companies',
+    table: 'webhook_notices',
+    key: sql.KEY,
+    open: sql.OPEN,
+  });
   return { name: 'webhook_notices', key: sql.KEY, statements, handle };
 }
 
