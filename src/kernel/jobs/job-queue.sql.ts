@@ -103,7 +103,7 @@ export function leaseStatements({
        UPDATE ${table} w SET lease_until = $1 FROM held h WHERE ${sameKey(key, 'w', 'h')}`,
     ),
     release: statement(
-      `${name}.release`,
+      `${name}.release_lease`,
       `UPDATE ${table} SET lease_by = NULL, lease_until = NULL
         WHERE ${key.map((column, i) => `${column} = $${i + 2}`).join(' AND ')} AND lease_by = $1`,
     ),
