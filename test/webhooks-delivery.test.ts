@@ -242,7 +242,7 @@ test('410 disables the endpoint at once; resumed, it gets everything', async () 
   receiver.onEvent = () => ({ status: 410 });
   await office.runOnce();
   const record = await ok(firm.get(endpoint.path));
-  assert.deepEqual([record.state, record.state_reason], ['disabled', 'It answered 410 Gone.']);
+  assert.deepEqual([record.state, record.state_reason], ['disabled', 'The endpoint answered 410 Gone.']);
   const log = await ok(firm.get(`${endpoint.path}/history`));
   assert.equal(log.at(-1).type, 'webhook_endpoint.disabled');
   await until('2026-06-10T09:00:00Z');
