@@ -27,9 +27,9 @@ function tableUnder(page: string, heading: string): string[][] {
 }
 
 test('the settings in the README are those of the service', async () => {
-  const expected = Object.entries(SETTINGS).map(([name, { byDefault, description }]) => [
+  const expected = Object.entries(SETTINGS).map(([name, { defaultText, description }]) => [
     `\`${name}\``,
-    byDefault ? `\`${byDefault}\`` : '',
+    defaultText ? `\`${defaultText}\`` : '',
     description,
   ]);
   assert.deepEqual(tableUnder(await read('README.md'), '## Settings'), expected);

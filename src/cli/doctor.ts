@@ -9,7 +9,7 @@ import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { statement } from '../kernel/sql/statement.ts';
 import { systemClock } from '../kernel/time/time.ts';
-import { countFailing, countSecrets } from '../webhooks/endpoints/secrets.ts';
+import { countFailingEndpoints, countSecrets } from '../webhooks/endpoints/secrets.ts';
 import type { Command } from './command.ts';
 import { type Reached, reachDatabase } from './database.ts';
 import { table } from './table.ts';
@@ -192,7 +192,7 @@ async function webhooks(db: Database, { SECRETS_KEY = [] }: Config): Promise<Fin
     const advice = 'Add the key they were created with to SECRETS_KEY, or rotate them.';
     return finding('webhooks', 'fault', `${undecryptable} of ${total} secrets cannot be decrypted. ${advice}`);
   }
-  const failing = await countFailing({ db });
+  const failing = await countFailingEndpoints({ db });
   if (failing > 0) {
     const advice = 'Repair the receivers, then run "case-records webhook resume".';
     return finding('webhooks', 'warning', `${failing} endpoints are failing. ${advice}`);

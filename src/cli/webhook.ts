@@ -1,4 +1,4 @@
-import { typesOf } from '../events/event-types.ts';
+import { eventTypes } from '../events/event-types.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { readForm } from '../kernel/validation/form.ts';
 import { AUDIT_LOGS } from '../server/audit-logs.ts';
@@ -14,13 +14,13 @@ import {
   RotateBody,
 } from '../webhooks/endpoints/schema.ts';
 import {
-  changeEndpoint,
   createEndpoint,
   listEndpoints,
   removeEndpoint,
   resumeEndpoint,
   rotateSecret,
   showEndpoint,
+  updateEndpoint,
   type WebhookSettings,
 } from '../webhooks/endpoints/verbs.ts';
 import type { Call, Command } from './command.ts';
@@ -32,8 +32,8 @@ const note = 'The secret is shown this once.';
 
 const settingsOf = ({ config }: Call): WebhookSettings => ({
   secrets: config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY),
-  privateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
-  types: typesOf(AUDIT_LOGS),
+  allowPrivateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
+  eventTypes: eventTypes(AUDIT_LOGS),
 });
 
 const endpointOf = (call: Call) => idOf(call, 'webhook endpoint');
@@ -81,7 +81,7 @@ export const commands: Command[] = [
       body: EndpointBody,
       examples: [`webhook update ${ID} --state disabled`],
     },
-    (desk, task) => changeEndpoint(desk, endpointOf(task), task.form, settingsOf(task)),
+    (desk, task) => updateEndpoint(desk, endpointOf(task), task.form, settingsOf(task)),
   ),
   deskCommand(
     {

@@ -15,7 +15,7 @@ export function eventId(key: Buffer, position: bigint): string {
 }
 
 /** Undefined for what is no id of an event of this company. */
-export function positionOf(key: Buffer, id: string): bigint | undefined {
+export function eventPosition(key: Buffer, id: string): bigint | undefined {
   const block = Buffer.from(id.slice(PREFIX.length), 'base64url');
   if (!id.startsWith(PREFIX) || block.length !== 16) return undefined;
   const cipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);

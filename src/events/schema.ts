@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { instant, NATURAL_PATTERN, nullable } from '../kernel/validation/schema-types.ts';
 
-export const MOST_EVENTS = 500;
-export const USUAL_EVENTS = 100;
+export const MAX_EVENTS = 500;
+export const DEFAULT_EVENTS = 100;
 
 export const EVENT_ID_PATTERN = '^evt_[A-Za-z0-9_-]{22}$';
 
@@ -65,9 +65,9 @@ export const EventQuery = Type.Object({
       type: ['integer', 'string'],
       pattern: NATURAL_PATTERN,
       minimum: 1,
-      maximum: MOST_EVENTS,
-      default: USUAL_EVENTS,
-      description: `How many at most, up to ${MOST_EVENTS}. Fewer where they are large; the link leads on to the others.`,
+      maximum: MAX_EVENTS,
+      default: DEFAULT_EVENTS,
+      description: `How many at most, up to ${MAX_EVENTS}. Fewer where they are large; the link leads on to the others.`,
     }),
   ),
   types: Type.Optional(

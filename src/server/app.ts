@@ -18,9 +18,9 @@ import { createAuthenticator } from '../company/credentials/authenticate.ts';
 import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
 import { manageRoutes } from '../company/manage.routes.ts';
-import { typesOf } from '../events/event-types.ts';
+import { eventTypes } from '../events/event-types.ts';
 import { eventRoutes } from '../events/routes.ts';
-import { StalledLog } from '../events/stalled-log.ts';
+import { StallMonitor } from '../events/stall-monitor.ts';
 import { httpServer } from '../http/http-server.ts';
 import { apiPages } from '../http/openapi/docs-pages.ts';
 import { openapi } from '../http/openapi/openapi.ts';
@@ -137,8 +137,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   authentication(app, { findCaller: createAuthenticator(db, clock, uses), attempts });
   const limitRate = requestsPerMinute === undefined ? undefined : rateLimit(app, requestsPerMinute, clock);
   limitConcurrency(app, requestsAtOnce);
-  const stalledLog = new StalledLog(db, clock);
-  const logStalledSeconds = () => stalledLog.seconds();
+  const stalledLog = new StallMonitor(db, clock);
+  const logStalledSeconds = () => stalledLog.stalledSeconds();
   metrics(app, {
     db,
     clock,
@@ -169,7 +169,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(manageRoutes, services);
   await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
   await app.register(async (webhooks) => {
-    const settings = { secrets, privateAddresses, types: typesOf(AUDIT_LOGS) };
+    const settings = { secrets, allowPrivateAddresses: privateAddresses, eventTypes: eventTypes(AUDIT_LOGS) };
     endpointRoutes(webhooks, services, settings);
     deliveryRoutes(webhooks, services, settings);
   });

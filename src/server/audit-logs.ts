@@ -11,7 +11,7 @@ import { keyLog } from '../company/credentials/keys/statements.sql.ts';
 import { customerLog } from '../company/customers/statements.sql.ts';
 import { tagLog } from '../company/tags/statements.sql.ts';
 import type { AuditLog } from '../kernel/audit/audit-log.ts';
-import { endpointLog } from '../webhooks/endpoints/audit.sql.ts';
+import { endpointAuditLog } from '../webhooks/endpoints/audit.sql.ts';
 
 /** Of everything whose changes are logged. */
 export const AUDIT_LOGS: readonly AuditLog[] = [
@@ -21,7 +21,7 @@ export const AUDIT_LOGS: readonly AuditLog[] = [
   clientLog,
   companyLog,
   customerLog,
-  endpointLog,
+  endpointAuditLog,
   entryLog,
   interactionLog,
   invoiceLog,

@@ -11,7 +11,7 @@ import { smsOutboxSender, smsSender } from '../cases/appointments/messages/sms.t
 import { gateway } from '../cases/appointments/messages/sms-gateway.ts';
 import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
 import type { Config } from '../config.ts';
-import { forgetOldEvents } from '../events/retention.ts';
+import { purgeOldEvents } from '../events/retention.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { databaseClock } from '../kernel/database/database-clock.ts';
 import { watchHalfSentTransactions } from '../kernel/database/half-sent-transactions.ts';
@@ -20,8 +20,8 @@ import { JobWorker } from '../kernel/jobs/job-worker.ts';
 import { HOUR_MS, periodically } from '../kernel/periodic.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
-import { forgetWhatEnded } from '../webhooks/deliveries/retention.ts';
 import { webhookQueues } from '../webhooks/queues.ts';
+import { purgeEnded } from '../webhooks/retention.ts';
 import { AUDIT_LOGS } from './audit-logs.ts';
 
 export type WorkerOptions = {
@@ -60,11 +60,11 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     db: webhooksDb,
     clock,
     logger,
-    outcomes,
+    counters: outcomes,
     secrets,
-    logs: AUDIT_LOGS,
-    reach: { privateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES },
-    tell: senders.email.tell,
+    auditLogs: AUDIT_LOGS,
+    outbound: { allowPrivateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES },
+    sendMail: senders.email.tell,
   });
   const workers = [
     new JobWorker({ ...limits, db, queues }),
@@ -74,13 +74,13 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   const leaveTransactions = watchHalfSentTransactions(db, logger);
   const leaveEvents = periodically({
     everyMs: HOUR_MS,
-    work: (signal) => forgetOldEvents(db, signal),
+    work: (signal) => purgeOldEvents(db, signal),
     logger,
     failure: 'old events could not be forgotten',
   });
   const leaveDeliveries = periodically({
     everyMs: HOUR_MS,
-    work: (signal) => forgetWhatEnded({ db: webhooksDb, clock, signal }),
+    work: (signal) => purgeEnded({ db: webhooksDb, clock, signal }),
     logger,
     failure: 'what webhooks have left behind could not be forgotten',
   });

@@ -1,6 +1,6 @@
 import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
 import { isoTime, jsonObject, longStatement, statement } from '../../kernel/sql/statement.ts';
-import { endpointLog } from '../../webhooks/endpoints/audit.sql.ts';
+import { endpointAuditLog } from '../../webhooks/endpoints/audit.sql.ts';
 import { clientLog } from './clients/statements.sql.ts';
 import { keyLog } from './keys/statements.sql.ts';
 
@@ -102,12 +102,12 @@ export const disableClients = statement(
 export const disableEndpoints = statement(
   'credentials.end_endpoints',
   `WITH old AS (
-     SELECT w.company_id, w.id, ${endpointLog.image} AS before FROM webhook_endpoints w
+     SELECT w.company_id, w.id, ${endpointAuditLog.image} AS before FROM webhook_endpoints w
       WHERE ${chosen('w')} AND w.removed_at IS NULL AND w.state <> 'disabled' FOR NO KEY UPDATE
    ), w AS (
      UPDATE webhook_endpoints w SET state = 'disabled', state_reason = $5, updated_at = $3, version = w.version + 1
        FROM old WHERE ${isOld('w')}
      RETURNING w.*, old.before
    )
-   ${endpointLog.entry('disabled', { from: 'w', at: '$3', origin: '$4', before: 'w.before' })}`,
+   ${endpointAuditLog.entry('disabled', { from: 'w', at: '$3', origin: '$4', before: 'w.before' })}`,
 );

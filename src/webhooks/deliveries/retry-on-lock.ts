@@ -9,7 +9,7 @@ const isLocked = (error: unknown): boolean => (error as { code?: string }).code 
  * Asks again until nobody else holds the rows that `work` fails on at once, outside of any transaction: nobody keeps a
  * connection while it waits for somebody.
  */
-export async function unlocked<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function retryWhileLocked<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await work();

@@ -19,7 +19,7 @@ const lastAttempt = (first: Instant): Instant => first.add(PATIENCE);
  * After attempt number `attempt`, from 1; undefined when that was the last one. Who asks for a pause of its own gets it,
  * as far as it lies between the shortest and the longest here.
  */
-export function nextAttempt(
+export function nextAttemptAt(
   { attempt, first, asked }: { attempt: number; first: Instant; asked: number | undefined },
   now: Instant,
   random: () => number,
@@ -34,7 +34,7 @@ export function nextAttempt(
 }
 
 /** The seconds that a Retry-After asks for: a number of them, or a date. */
-export function secondsAsked(header: string | undefined, now: Instant): number | undefined {
+export function retryAfterSeconds(header: string | undefined, now: Instant): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header);
   const date = Date.parse(header);

@@ -3,23 +3,23 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { pageHeaders } from '../../http/operation/paging.ts';
 import { Form, readForm } from '../../kernel/validation/form.ts';
 import { parsePage } from '../../kernel/validation/paging.ts';
-import { common, one, params } from '../endpoints/routes.ts';
+import { ENDPOINT_PARAMS, ENDPOINT_PATH, WEBHOOK_OPERATION } from '../endpoints/routes.ts';
 import type { WebhookSettings } from '../endpoints/verbs.ts';
 import { Delivery, DeliveryList, DeliveryQuery, DeliveryWithTries, ReplayBody, Replayed } from './schema.ts';
 import { listDeliveries, pingEndpoint, replayDelivery, replayRange, showDelivery } from './verbs.ts';
 
-const list = `${one}/deliveries`;
-const ofOne = { ...params, deliveryId: 'delivery' };
+const list = `${ENDPOINT_PATH}/deliveries`;
+const ofOne = { ...ENDPOINT_PARAMS, deliveryId: 'delivery' };
 
 export function deliveryRoutes(app: FastifyInstance, services: Services, settings: WebhookSettings): void {
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'listWebhookDeliveries',
     method: 'GET',
     path: list,
     summary: 'List deliveries to a webhook endpoint',
     description: 'In pages, the newest first. Those that have ended are forgotten after 30 days.',
-    params,
+    params: ENDPOINT_PARAMS,
     query: DeliveryQuery,
     response: DeliveryList,
     handle: async (context, { endpointId }, _form, request) => {
@@ -31,7 +31,7 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'getWebhookDelivery',
     method: 'GET',
     path: `${list}/{deliveryId}`,
@@ -43,7 +43,7 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'replayWebhookDelivery',
     method: 'POST',
     path: `${list}/{deliveryId}/replay`,
@@ -56,16 +56,16 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'replayWebhookEvents',
     method: 'POST',
-    path: `${one}/replay`,
+    path: `${ENDPOINT_PATH}/replay`,
     summary: 'Deliver a range of events once more',
     description:
       'Everything in the range as new deliveries of the same events, up to 10,000 at once; `next` leads on. Without ' +
       'bounds from the beginning of the log. What waits already is left out; refused while more than 50,000 wait. Only ' +
       'for tokens that also have `events:read`.',
-    params,
+    params: ENDPOINT_PARAMS,
     body: ReplayBody,
     bodyOptional: true,
     response: Replayed,
@@ -74,15 +74,15 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'pingWebhookEndpoint',
     method: 'POST',
-    path: `${one}/ping`,
+    path: `${ENDPOINT_PATH}/ping`,
     summary: 'Send a ping to a webhook endpoint',
     description:
       'Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in. While one waits, ' +
       'it is the answer.',
-    params,
+    params: ENDPOINT_PARAMS,
     response: Delivery,
     handle: (context, { endpointId }) => pingEndpoint(context, endpointId),
   });

@@ -4,7 +4,7 @@ import { isoTime, statement } from '../../kernel/sql/statement.ts';
 
 export const KEY = ['company_id', 'endpoint_id', 'id'] as const;
 export const OPEN = `state = 'waiting'`;
-export type NoticeKind = 'failing' | 'delivery_failed' | 'gone';
+export type AlertKind = 'failing' | 'delivery_failed' | 'gone';
 
 const isKey = 'n.company_id = $1 AND n.endpoint_id = $2 AND n.id = $3';
 
@@ -12,7 +12,7 @@ const isKey = 'n.company_id = $1 AND n.endpoint_id = $2 AND n.id = $3';
  * $1 company, $2 endpoint, $3 id, $4 kind, $5 now. In a transaction that holds the endpoint. An endpoint that works, and
  * fails with one event after the other, is worth a mail a day.
  */
-export const insertNotice = statement(
+export const insertAlert = statement(
   'webhook_notices.insert',
   `INSERT INTO webhook_notices (company_id, endpoint_id, id, kind, state, due_at)
    SELECT $1, $2, $3, $4, 'waiting', $5
@@ -22,7 +22,7 @@ export const insertNotice = statement(
 );
 
 /** $1–$3 key, $4 claim. Nothing where the claim has been lost. */
-export const beginNotice = statement(
+export const startAlert = statement(
   'webhook_notices.begin',
   `WITH n AS (
      UPDATE webhook_notices n SET attempts = n.attempts + 1 WHERE ${isKey} AND n.lease_by = $4 AND n.state = 'waiting'
@@ -35,7 +35,7 @@ export const beginNotice = statement(
 );
 
 /** $1–$3 key, $4 claim, $5 now, $6 state, $7 to whom, $8 what went wrong, $9 when to try again */
-export const settleNotice = statement(
+export const recordAlertResult = statement(
   'webhook_notices.settle',
   `UPDATE webhook_notices n
       SET state = $6, told_to = $7, last_error = $8, lease_by = NULL, lease_until = $9,
@@ -44,4 +44,4 @@ export const settleNotice = statement(
 );
 
 /** $1 before when */
-export const forgetNotices = statement('webhook_notices.forget', 'DELETE FROM webhook_notices WHERE ended_at < $1');
+export const purgeAlerts = statement('webhook_notices.forget', 'DELETE FROM webhook_notices WHERE ended_at < $1');

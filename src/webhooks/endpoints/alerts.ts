@@ -8,14 +8,20 @@ import { type Clock, type Instant, toSql } from '../../kernel/time/time.ts';
 import * as sql from './alerts.sql.ts';
 
 /** A plain mail of the service itself, as its sender takes it. */
-export type Mail = { id: string; due: Instant; recipient: string; subject: string; text: string };
-export type Tell = (mail: Mail, now: Instant, signal: AbortSignal) => Promise<unknown>;
+export type PlainMail = { id: string; due: Instant; recipient: string; subject: string; text: string };
+export type SendMail = (mail: PlainMail, now: Instant, signal: AbortSignal) => Promise<unknown>;
 
-export type NoticeOptions = { db: Database; clock: Clock; logger: Logger; tell: Tell; random?: () => number };
+export type AlertQueueOptions = {
+  db: Database;
+  clock: Clock;
+  logger: Logger;
+  sendMail: SendMail;
+  random?: () => number;
+};
 
-type Row = {
+type StartedAlertRow = {
   id: string;
-  kind: sql.NoticeKind;
+  kind: sql.AlertKind;
   attempt: number;
   due: string;
   url: string;
@@ -23,18 +29,18 @@ type Row = {
   recipient: string | null;
 };
 
-const PATIENCE = { hours: 72 };
+const MAX_AGE = { hours: 72 };
 const LONGEST_REASON = 500;
 
 /** The mails to companies' contacts as due work: at least once, as far as there is anybody to tell. */
-export function noticeQueue({ db, clock, logger, tell, random = Math.random }: NoticeOptions): JobQueue {
+export function alertQueue({ db, clock, logger, sendMail: tell, random = Math.random }: AlertQueueOptions): JobQueue {
   async function handle(key: JobKey, claim: Lease): Promise<void> {
     const values = [...sql.KEY.map((column) => key[column]), claim.id];
-    const row = await db.queryFirst<Row>(sql.beginNotice, values);
+    const row = await db.queryFirst<StartedAlertRow>(sql.startAlert, values);
     if (!row) return;
     const settle = (state: string, reason: string | null, again?: Instant) => {
       const rest = [toSql(clock()), state, row.recipient, reason, again ? toSql(again) : null];
-      return db.queryRows(sql.settleNotice, [...values, ...rest]);
+      return db.queryRows(sql.recordAlertResult, [...values, ...rest]);
     };
     const about = { company: key.company_id, endpoint: key.endpoint_id, kind: row.kind };
     if (row.recipient === null) {
@@ -43,12 +49,12 @@ export function noticeQueue({ db, clock, logger, tell, random = Math.random }: N
     }
     const due = Temporal.Instant.from(row.due);
     try {
-      await tell({ id: row.id, due, recipient: row.recipient, ...wording(row) }, clock(), claim.signal);
+      await tell({ id: row.id, due, recipient: row.recipient, ...renderAlert(row) }, clock(), claim.signal);
       await settle('told', null);
     } catch (error) {
       claim.signal.throwIfAborted();
       const { permanent = false, message } = error as Error & { permanent?: boolean };
-      const again = permanent ? undefined : nextAttempt(row.attempt, clock(), due.add(PATIENCE), random);
+      const again = permanent ? undefined : nextAttempt(row.attempt, clock(), due.add(MAX_AGE), random);
       await settle(again ? 'waiting' : 'untold', stripNul(message.slice(0, LONGEST_REASON)), again);
       logger[again ? 'warn' : 'error']({ ...about, reason: message }, 'notice of a webhook endpoint not sent');
     }
@@ -58,7 +64,7 @@ export function noticeQueue({ db, clock, logger, tell, random = Math.random }: N
   return { name: 'webhook_notices', key: sql.KEY, statements, handle };
 }
 
-const FACTS: Record<sql.NoticeKind, { subject: string; lines: string[] }> = {
+const TEMPLATES: Record<sql.AlertKind, { subject: string; lines: string[] }> = {
   failing: {
     subject: 'A webhook endpoint is failing',
     lines: [
@@ -83,8 +89,8 @@ const FACTS: Record<sql.NoticeKind, { subject: string; lines: string[] }> = {
 };
 
 /** Without the query of the address, which may hold what only the receiver should know. */
-function wording({ kind, url, company }: Row): Pick<Mail, 'subject' | 'text'> {
-  const { subject, lines } = FACTS[kind];
+function renderAlert({ kind, url, company }: StartedAlertRow): Pick<PlainMail, 'subject' | 'text'> {
+  const { subject, lines } = TEMPLATES[kind];
   const [what, then] = lines;
   const { origin, pathname } = new URL(url);
   const text = [`Hello ${company},`, '', what, '', `${origin}${pathname}`, '', then, ''].join('\n');

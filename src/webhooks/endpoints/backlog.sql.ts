@@ -3,7 +3,7 @@ import { statement } from '../../kernel/sql/statement.ts';
 /** All that waits for an endpoint, after its resumption or removal, some at a time. */
 
 /** $1 company, $2 endpoint */
-export const backlogOf = statement(
+export const findBacklog = statement(
   'webhook_endpoints.backlog',
   'SELECT backlog, epoch FROM webhook_endpoints WHERE company_id = $1 AND id = $2 AND backlog IS NOT NULL',
 );
@@ -12,7 +12,7 @@ export const backlogOf = statement(
  * $1 company, $2 endpoint, $3 now, $4 how many, $5–$7 record, position and id of the last one before. Each is come by
  * once: what the batches before have left behind is not gone over again. Gives how many, and the last.
  */
-const batchwise = (name: string, lock: string, condition: string, changes: string) =>
+const backlogBatch = (name: string, lock: string, condition: string, changes: string) =>
   statement(
     name,
     `WITH batch AS MATERIALIZED (
@@ -33,7 +33,7 @@ const batchwise = (name: string, lock: string, condition: string, changes: strin
   );
 
 /** What waits for its next attempt, and has had none in this epoch. What somebody is taking is tried anyway. */
-export const hastenSome = batchwise(
+export const expediteBatch = backlogBatch(
   'webhook_deliveries.hasten',
   'FOR UPDATE SKIP LOCKED',
   `AND d.ready AND d.claim_at > $3 AND d.lease_by IS NULL
@@ -41,7 +41,7 @@ export const hastenSome = batchwise(
   'due_at = least(d.due_at, $3), lease_until = NULL',
 );
 
-export const dropSome = batchwise(
+export const discardBatch = backlogBatch(
   'webhook_deliveries.drop',
   'FOR UPDATE',
   '',
@@ -49,7 +49,7 @@ export const dropSome = batchwise(
 );
 
 /** $1 company, $2 endpoint, $3 now */
-export const dropPing = statement(
+export const discardPing = statement(
   'webhook_deliveries.drop_ping',
   `UPDATE webhook_deliveries SET state = 'dropped', ready = false, ended_at = $3, lease_by = NULL, lease_until = NULL
     WHERE company_id = $1 AND endpoint_id = $2 AND state = 'waiting' AND position IS NULL`,

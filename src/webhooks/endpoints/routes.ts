@@ -13,28 +13,28 @@ import {
   RotateBody,
 } from './schema.ts';
 import {
-  changeEndpoint,
   createEndpoint,
   listEndpoints,
-  lockEndpoints,
+  lockCompanyEndpoints,
   removeEndpoint,
   resumeEndpoint,
   rotateSecret,
   showEndpoint,
+  updateEndpoint,
   type WebhookSettings,
 } from './verbs.ts';
 
-export const common = { addition: true, access: 'webhooks', tag: 'Webhooks' } as const;
-export const one = '/webhooks/endpoints/{endpointId}';
-export const params = { endpointId: 'webhook endpoint' };
+export const WEBHOOK_OPERATION = { addition: true, access: 'webhooks', tag: 'Webhooks' } as const;
+export const ENDPOINT_PATH = '/webhooks/endpoints/{endpointId}';
+export const ENDPOINT_PARAMS = { endpointId: 'webhook endpoint' };
 const list = '/webhooks/endpoints';
 
 /** Of an answer that shows a secret. */
-const NOT_STORED = { 'cache-control': 'no-store' };
+const NO_STORE = { 'cache-control': 'no-store' };
 
 export function endpointRoutes(app: FastifyInstance, services: Services, settings: WebhookSettings): void {
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'listWebhookEndpoints',
     method: 'GET',
     path: list,
@@ -47,7 +47,7 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'createWebhookEndpoint',
     method: 'POST',
     path: list,
@@ -60,83 +60,83 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     response: EndpointWithSecret,
     handle: async (context, _params, form) => ({
       json: await createEndpoint(context, form, settings),
-      headers: NOT_STORED,
+      headers: NO_STORE,
     }),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'getWebhookEndpoint',
     method: 'GET',
-    path: one,
+    path: ENDPOINT_PATH,
     summary: 'Get a webhook endpoint',
     description: 'Everything but its secret.',
-    params,
+    params: ENDPOINT_PARAMS,
     response: Endpoint,
     record: {
       table: 'webhook_endpoints',
       show: (context, { endpointId }) => showEndpoint(context, endpointId),
-      lock: lockEndpoints,
+      lock: lockCompanyEndpoints,
     },
     handle: (context, { endpointId }) => showEndpoint(context, endpointId),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'updateWebhookEndpoint',
     method: 'PATCH',
-    path: one,
+    path: ENDPOINT_PATH,
     summary: 'Update a webhook endpoint',
     description:
       'What is not sent stays as it is. What waits goes to the new address; other types are those of what happens from ' +
       'now on, and what has happened before is sent by the types of then. Only for tokens that also have `events:read`.',
-    params,
+    params: ENDPOINT_PARAMS,
     body: EndpointBody,
     response: Endpoint,
-    handle: (context, { endpointId }, form) => changeEndpoint(context, endpointId, form, settings),
+    handle: (context, { endpointId }, form) => updateEndpoint(context, endpointId, form, settings),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'removeWebhookEndpoint',
     method: 'DELETE',
-    path: one,
+    path: ENDPOINT_PATH,
     summary: 'Remove a webhook endpoint',
     description: 'Nothing more is sent to it; what waits is dropped.',
-    params,
+    params: ENDPOINT_PARAMS,
     response: EndpointRemoved,
     handle: (context, { endpointId }) => removeEndpoint(context, endpointId),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'rotateWebhookSecret',
     method: 'POST',
-    path: `${one}/rotate`,
+    path: `${ENDPOINT_PATH}/rotate`,
     summary: 'Replace the secret of a webhook endpoint',
     description:
       'The new one is shown this once. The old one signs too until the overlap is over. Only for tokens that also have ' +
       '`events:read`.',
-    params,
+    params: ENDPOINT_PARAMS,
     body: RotateBody,
     bodyOptional: true,
     response: EndpointWithSecret,
     handle: async (context, { endpointId }, form) => ({
       json: await rotateSecret(context, endpointId, form.bodyMissing ? new Form({}) : form, settings),
-      headers: NOT_STORED,
+      headers: NO_STORE,
     }),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'resumeWebhookEndpoint',
     method: 'POST',
-    path: `${one}/resume`,
+    path: `${ENDPOINT_PATH}/resume`,
     summary: 'Resume a webhook endpoint',
     description:
       'Of one that is failing or disabled: everything that has happened since is delivered, in its order. Only for ' +
       'tokens that also have `events:read`.',
-    params,
+    params: ENDPOINT_PARAMS,
     response: Endpoint,
     handle: (context, { endpointId }) => resumeEndpoint(context, endpointId),
   });

@@ -20,7 +20,7 @@ export const reencryptSecret = statement(
 );
 
 /** $1 now: those that sign nothing any more. */
-export const forgetPreviousSecrets = statement(
+export const purgePreviousSecrets = statement(
   'webhook_endpoints.forget_secrets',
   `UPDATE webhook_endpoints SET sealed_previous_secret = NULL
     WHERE sealed_previous_secret IS NOT NULL AND previous_secret_until <= $1`,

@@ -7,10 +7,10 @@ import * as sql from './secrets.sql.ts';
 /** What deliveries are signed with. The prefix tells a reader, and the scanners of code hosts, what has leaked. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64url')}`;
 
-export const ownerOf = (companyId: string, endpointId: string): string[] => [companyId, endpointId.toLowerCase()];
+export const secretOwner = (companyId: string, endpointId: string): string[] => [companyId, endpointId.toLowerCase()];
 
 /** As docs/client.md describes it: one signature for each secret. */
-export function signatureOf(secrets: readonly string[], seconds: number, body: string): string {
+export function signatureHeader(secrets: readonly string[], seconds: number, body: string): string {
   const one = (secret: string) => createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
   return [`t=${seconds}`, ...secrets.map((secret) => `v1=${one(secret)}`)].join(',');
 }
@@ -23,8 +23,10 @@ export async function countSecrets(
   secrets: SecretBox,
 ): Promise<{ total: number; undecryptable: number; outdated: number }> {
   const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
-  const open = rows.filter(({ company_id, id, sealed }) => secrets.open(sealed, ownerOf(company_id, id)) !== undefined);
-  const current = open.filter(({ company_id, id, sealed }) => secrets.isCurrent(sealed, ownerOf(company_id, id)));
+  const open = rows.filter(
+    ({ company_id, id, sealed }) => secrets.open(sealed, secretOwner(company_id, id)) !== undefined,
+  );
+  const current = open.filter(({ company_id, id, sealed }) => secrets.isCurrent(sealed, secretOwner(company_id, id)));
   return {
     total: rows.length,
     undecryptable: rows.length - open.length,
@@ -41,7 +43,7 @@ export async function reencryptSecrets(
   let reencrypted = 0;
   let undecryptable = 0;
   for (const { company_id, id, sealed } of rows) {
-    const owner = ownerOf(company_id, id);
+    const owner = secretOwner(company_id, id);
     if (secrets.isCurrent(sealed, owner)) continue;
     const secret = secrets.open(sealed, owner);
     if (secret === undefined) undecryptable += 1;
@@ -52,6 +54,6 @@ export async function reencryptSecrets(
 }
 
 /** How many endpoints the service has stopped sending to, for the doctor. */
-export async function countFailing({ db }: { db: Executor }): Promise<number> {
+export async function countFailingEndpoints({ db }: { db: Executor }): Promise<number> {
   return (await db.queryFirst<{ count: number }>(sql.countFailing, []))?.count ?? 0;
 }

@@ -1,5 +1,5 @@
 import { lockCredentials, withCredentialLock } from '../../company/credentials/credential-lock.ts';
-import { meantTypes } from '../../events/event-types.ts';
+import { expandTypes } from '../../events/event-types.ts';
 import { readWatermark } from '../../events/watermark.ts';
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
@@ -15,27 +15,27 @@ import type { Form } from '../../kernel/validation/form.ts';
 import { type ListRequest, likePattern, type PageOfJson } from '../../kernel/validation/paging.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 import type { CreateEndpointBody, EndpointBody, RotateBody } from './schema.ts';
-import { newSecret, ownerOf } from './secrets.ts';
+import { newSecret, secretOwner } from './secrets.ts';
 import * as sql from './statements.sql.ts';
 
 /** The lock that writes to an endpoint take first. */
-export const lockEndpoints = lockCredentials;
+export const lockCompanyEndpoints = lockCredentials;
 
 /** What the verbs must know of the service. */
 export type WebhookSettings = {
   /** Undefined where the service has no key to keep secrets with. */
   secrets: SecretBox | undefined;
   /** Whether endpoints may be at private addresses and speak plain http. */
-  privateAddresses: boolean;
+  allowPrivateAddresses: boolean;
   /** Every type of event that there is. */
-  types: readonly string[];
+  eventTypes: readonly string[];
 };
 
-const MOST_ENDPOINTS = 50;
+const MAX_ENDPOINTS = 50;
 // While nothing is queued for it, as while it is disabled, each of them is kept.
-const MOST_TYPES = 100;
-const USUAL_OVERLAP_HOURS = 24n;
-const LONGEST_OVERLAP_HOURS = 168n;
+const MAX_TYPE_CHANGES = 100;
+const DEFAULT_OVERLAP_HOURS = 24n;
+const MAX_OVERLAP_HOURS = 168n;
 
 export async function listEndpoints({ db, company }: Context, listing: ListRequest): Promise<PageOfJson> {
   const { limit, offset, search } = listing;
@@ -55,25 +55,25 @@ export async function createEndpoint(
   settings: WebhookSettings,
 ): Promise<string> {
   const { db, company, clock, credential } = context;
-  const url = readEndpoint(context, form, settings);
+  const url = parseEndpoint(context, form, settings);
   const id = newId();
   const secret = newSecret();
-  const sealed = sealFor(context, form, id, secret, settings);
+  const sealed = sealSecret(context, form, id, secret, settings);
   form.check();
   const { description = null, types } = form.body;
-  const { settled } = await readWatermark(db);
+  const { position: settled } = await readWatermark(db);
   const values = [company.id, id, url, description, types, sealed, toSql(clock()), auditOrigin(context)];
-  const all = [...values, settled.toString(), MOST_ENDPOINTS, ...credentialValues(credential)];
+  const all = [...values, settled.toString(), MAX_ENDPOINTS, ...credentialValues(credential)];
   const record = await withCredentialLock(context, (held) => held.db.queryJson(sql.insertEndpoint, all));
-  if (record === undefined) throw tooMany();
+  if (record === undefined) throw tooManyEndpoints();
   return withSecret(record, secret);
 }
 
-const tooMany = () =>
-  invalidRequest([{ field: 'url', code: 'too_many', message: `a company has at most ${MOST_ENDPOINTS} endpoints` }]);
+const tooManyEndpoints = () =>
+  invalidRequest([{ field: 'url', code: 'too_many', message: `a company has at most ${MAX_ENDPOINTS} endpoints` }]);
 
 /** What is not sent stays. */
-export async function changeEndpoint(
+export async function updateEndpoint(
   context: Context,
   id: string,
   form: Form<EndpointBody>,
@@ -81,17 +81,17 @@ export async function changeEndpoint(
 ): Promise<string> {
   const { db, company, clock, credential } = context;
   const { description = null, types = null, state = null } = form.body;
-  const url = readEndpoint(context, form, settings) ?? null;
+  const url = parseEndpoint(context, form, settings) ?? null;
   const now = toSql(clock());
   const values = [company.id, id, now, auditOrigin(context), url, description, types, state];
-  const all = [...values, form.has('description'), MOST_TYPES, ...credentialValues(credential)];
+  const all = [...values, form.has('description'), MAX_TYPE_CHANGES, ...credentialValues(credential)];
   const record = await retryOnConflict(
     async () => form.ok && withCredentialLock(context, (held) => held.db.queryJson(sql.updateEndpoint, all)),
     async () => {
       await showEndpoint(context, id);
       form.check();
-      if (types && (await db.queryFirst(sql.findManyTypes, [company.id, id, types, MOST_TYPES]))) {
-        throw invalidState('types', `have been changed ${MOST_TYPES} times since events were last queued`);
+      if (types && (await db.queryFirst(sql.hasTooManyTypeChanges, [company.id, id, types, MAX_TYPE_CHANGES]))) {
+        throw invalidState('types', `have been changed ${MAX_TYPE_CHANGES} times since events were last queued`);
       }
     },
   );
@@ -102,7 +102,7 @@ export async function changeEndpoint(
 /** Everything that has waited is sent, in its order. */
 export async function resumeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
-  await mayHaveEventsSent(context, id);
+  await assertMayReadEvents(context, id);
   const values = [company.id, id, toSql(clock()), auditOrigin(context)];
   const record = await retryOnConflict(
     () => withCredentialLock(context, (held) => held.db.queryJson(sql.resumeEndpoint, values)),
@@ -123,10 +123,10 @@ export async function rotateSecret(
   settings: WebhookSettings,
 ): Promise<string> {
   const { company, clock } = context;
-  await mayHaveEventsSent(context, id);
-  const hours = form.read('overlap_hours', form.body.overlap_hours, parseOverlap) ?? USUAL_OVERLAP_HOURS;
+  await assertMayReadEvents(context, id);
+  const hours = form.read('overlap_hours', form.body.overlap_hours, parseOverlap) ?? DEFAULT_OVERLAP_HOURS;
   const secret = newSecret();
-  const sealed = sealFor(context, form, id, secret, settings);
+  const sealed = sealSecret(context, form, id, secret, settings);
   const now = clock();
   const values = [company.id, id, toSql(now), auditOrigin(context), sealed, toSql(now.add({ hours: Number(hours) }))];
   const record = await retryOnConflict(
@@ -159,7 +159,7 @@ const NOT_ALLOWED = {
 } as const;
 
 /** Whoever has events sent somewhere could as well read them. That there is no such endpoint comes first. */
-export async function mayHaveEventsSent(context: Context, id: string): Promise<void> {
+export async function assertMayReadEvents(context: Context, id: string): Promise<void> {
   const { scopes } = context;
   if (!scopes || scopes.has('events:read')) return;
   await showEndpoint(context, id);
@@ -167,10 +167,10 @@ export async function mayHaveEventsSent(context: Context, id: string): Promise<v
 }
 
 /** Gives the address as it is kept. */
-function readEndpoint(
+function parseEndpoint(
   { scopes }: Context,
   form: Form<EndpointBody>,
-  { privateAddresses, types: known }: WebhookSettings,
+  { allowPrivateAddresses: privateAddresses, eventTypes: known }: WebhookSettings,
 ): string | undefined {
   const { types } = form.body;
   if (scopes && !scopes.has('events:read')) {
@@ -178,12 +178,12 @@ function readEndpoint(
   }
   if (types?.length === 0) form.addFault('types', 'too_short', 'must name at least one type');
   for (const [i, name] of (form.hasFault('types') ? [] : (types ?? [])).entries()) {
-    form.read(`types[${i}]`, name, () => meantTypes(known, [name]));
+    form.read(`types[${i}]`, name, () => expandTypes(known, [name]));
   }
   return form.read('url', form.body.url, (text) => parseEndpointUrl(text, privateAddresses));
 }
 
-function sealFor<T>(
+function sealSecret<T>(
   { company }: Context,
   form: Form<T>,
   id: string,
@@ -191,7 +191,7 @@ function sealFor<T>(
   { secrets }: WebhookSettings,
 ): string | undefined {
   if (!secrets) form.addFault('secret', 'invalid_state', 'cannot be kept: the setting SECRETS_KEY is not set');
-  return secrets?.seal(secret, ownerOf(company.id, id));
+  return secrets?.seal(secret, secretOwner(company.id, id));
 }
 
 /** Adds the secret here rather than in the statement: the database, and whatever it logs, never sees it. */
@@ -199,8 +199,8 @@ const withSecret = (record: string, secret: string): string => `${record.slice(0
 
 function parseOverlap(hours: DecimalInput): bigint {
   const { units } = parseInteger(hours);
-  if (units < 0n || units > LONGEST_OVERLAP_HOURS) {
-    throw new InvalidValue('out_of_range', `must lie between 0 and ${LONGEST_OVERLAP_HOURS}`);
+  if (units < 0n || units > MAX_OVERLAP_HOURS) {
+    throw new InvalidValue('out_of_range', `must lie between 0 and ${MAX_OVERLAP_HOURS}`);
   }
   return units;
 }

@@ -7,11 +7,11 @@ import { openWriters } from './statements.sql.ts';
  * it stays open (settled_events), so the log stands still since the oldest open one was first seen. When that began
  * the server tells only to its own role, so this process remembers it.
  */
-export class StalledLog {
+export class StallMonitor {
   readonly #db: Database;
   readonly #clock: Clock;
   #firstSeen = new Map<string, Instant>();
-  #looking: Promise<number> | undefined;
+  #measuring: Promise<number> | undefined;
 
   constructor(db: Database, clock: Clock) {
     this.#db = db;
@@ -19,14 +19,14 @@ export class StalledLog {
   }
 
   /** Returns the seconds as of now. Callers that ask at the same time share one look at the database. */
-  seconds(): Promise<number> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+  stalledSeconds(): Promise<number> {
+    this.#measuring ??= this.#measure().finally(() => {
+      this.#measuring = undefined;
     });
-    return this.#looking;
+    return this.#measuring;
   }
 
-  async #look(): Promise<number> {
+  async #measure(): Promise<number> {
     const rows = await this.#db.queryRows<{ transaction: string }>(openWriters, []);
     const now = this.#clock();
     this.#firstSeen = new Map(rows.map(({ transaction }) => [transaction, this.#firstSeen.get(transaction) ?? now]));
