@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import pino from 'pino';
 import { runCommandLine } from '../src/cli/command-line.ts';
-import { failureOf } from '../src/cli/failure.ts';
+import { toFailure } from '../src/cli/failure.ts';
 import { Database } from '../src/kernel/database/database.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
@@ -346,7 +346,7 @@ describe('from the command line', () => {
       assert.ok('output' in result);
       return { code: result.output.failed ? 1 : 0, out: result.output.text };
     } catch (error) {
-      const { lines, exitCode } = failureOf(error);
+      const { lines, exitCode } = toFailure(error);
       return { code: exitCode, out: lines.join('\n') };
     }
   };
