@@ -769,21 +769,21 @@ export type GetCompanyAnswer = {
 
 export type UpdateCompanyBody = {
   name?: string | undefined;
-  /** An IANA zone: an area and a place, or UTC. Text without a zone is wall time in it. */
+  /** An IANA time zone such as Europe/London, or UTC. Times that are sent without an offset are read in it. */
   time_zone?: string | null | undefined;
-  /** ISO 3166: where phone numbers without a country code belong. */
+  /** ISO 3166 code of the country that phone numbers without a country code belong to. */
   phone_region?: string | null | undefined;
   /** Printed on new invoices. */
   terms?: string | null | undefined;
-  /** Of new invoices that name none. */
+  /** Default for new invoices. */
   payment_terms?: string | null | undefined;
-  /** How many days before the start a reminder goes out: 1 to 30. */
+  /** How many days before an appointment its reminder is sent: 1 to 30. */
   reminder_lead_days?: number | string | null | undefined;
-  /** Whom mails come from. */
+  /** The sender name of mails. */
   sender_name?: string | null | undefined;
-  /** Its address. */
+  /** The sender address of mails. */
   sender_address?: string | null | undefined;
-  /** Who is told when something needs a person, such as a webhook endpoint that fails; else the sender. */
+  /** Receives notices that need attention, such as a failing webhook endpoint; the sender address by default. */
   contact_email?: string | null | undefined;
 };
 
@@ -793,21 +793,21 @@ export type ListCompaniesEntry = GetCompanyAnswer;
 
 export type CreateCompanyBody = {
   name: string;
-  /** An IANA zone: an area and a place, or UTC. Text without a zone is wall time in it. */
+  /** An IANA time zone such as Europe/London, or UTC. Times that are sent without an offset are read in it. */
   time_zone?: string | null | undefined;
-  /** ISO 3166: where phone numbers without a country code belong. */
+  /** ISO 3166 code of the country that phone numbers without a country code belong to. */
   phone_region?: string | null | undefined;
   /** Printed on new invoices. */
   terms?: string | null | undefined;
-  /** Of new invoices that name none. */
+  /** Default for new invoices. */
   payment_terms?: string | null | undefined;
-  /** How many days before the start a reminder goes out: 1 to 30. */
+  /** How many days before an appointment its reminder is sent: 1 to 30. */
   reminder_lead_days?: number | string | null | undefined;
-  /** Whom mails come from. */
+  /** The sender name of mails. */
   sender_name?: string | null | undefined;
-  /** Its address. */
+  /** The sender address of mails. */
   sender_address?: string | null | undefined;
-  /** Who is told when something needs a person, such as a webhook endpoint that fails; else the sender. */
+  /** Receives notices that need attention, such as a failing webhook endpoint; the sender address by default. */
   contact_email?: string | null | undefined;
 };
 
@@ -830,12 +830,12 @@ export type ListAdvisersEntry = {
 };
 
 export type CreateAdviserBody = {
-  /** Unique within the company, without regard to case. Appointments are booked by it. */
+  /** Unique within the company, ignoring case. Appointments name the adviser by it. */
   email: string;
   name: string;
   /** Whether new appointments can be booked; true by default. */
   active?: boolean | null | undefined;
-  /** The connected video account; null for none. Zoom comes and goes with its credentials, elsewhere. */
+  /** The video provider; null for none. `zoom` is set and cleared by connecting and disconnecting a video account. */
   video_provider?: 'jitsi' | 'zoom' | null | undefined;
 };
 
@@ -844,12 +844,12 @@ export type CreateAdviserAnswer = ListAdvisersEntry;
 export type GetAdviserAnswer = ListAdvisersEntry;
 
 export type UpdateAdviserBody = {
-  /** Unique within the company, without regard to case. Appointments are booked by it. */
+  /** Unique within the company, ignoring case. Appointments name the adviser by it. */
   email?: string | undefined;
   name?: string | undefined;
   /** Whether new appointments can be booked; true by default. */
   active?: boolean | null | undefined;
-  /** The connected video account; null for none. Zoom comes and goes with its credentials, elsewhere. */
+  /** The video provider; null for none. `zoom` is set and cleared by connecting and disconnecting a video account. */
   video_provider?: 'jitsi' | 'zoom' | null | undefined;
 };
 
@@ -866,7 +866,7 @@ export type ListCasesEntry = {
   /** The {caseId} of the twelve operations. */
   id: string;
   reference: string;
-  /** In the order in which they came. */
+  /** In the order in which they were added. */
   customers: Array<{
     id: string;
     case_id: string;
@@ -885,15 +885,15 @@ export type ListCasesEntry = {
 export type CreateCaseBody = {
   /** The company's own name for the case; it need not be unique. */
   reference: string;
-  /** At most 100 in this request; more can be added. */
+  /** At most 100 in this request; more can be added later. */
   customers?:
     | Array<{
         last_name: string;
         title?: string | null | undefined;
         first_names?: string | null | undefined;
-        /** Appointments can name it as email_recipient. */
+        /** Can be the `email_recipient` of an appointment. */
         email?: string | null | undefined;
-        /** A possible number in the company's region. */
+        /** A phone number. Without a country code it belongs to the company's region. */
         phone?: string | null | undefined;
       }>
     | null
@@ -929,9 +929,9 @@ export type CreateCustomerBody = {
   last_name: string;
   title?: string | null | undefined;
   first_names?: string | null | undefined;
-  /** Appointments can name it as email_recipient. */
+  /** Can be the `email_recipient` of an appointment. */
   email?: string | null | undefined;
-  /** A possible number in the company's region. */
+  /** A phone number. Without a country code it belongs to the company's region. */
   phone?: string | null | undefined;
 };
 
@@ -943,9 +943,9 @@ export type UpdateCustomerBody = {
   last_name?: string | undefined;
   title?: string | null | undefined;
   first_names?: string | null | undefined;
-  /** Appointments can name it as email_recipient. */
+  /** Can be the `email_recipient` of an appointment. */
   email?: string | null | undefined;
-  /** A possible number in the company's region. */
+  /** A phone number. Without a country code it belongs to the company's region. */
   phone?: string | null | undefined;
 };
 
@@ -965,7 +965,7 @@ export type ListCustomTagsEntry = {
 };
 
 export type CreateCustomTagBody = {
-  /** Lower case words joined by dashes. */
+  /** Lower-case words joined by dashes. */
   tag: string;
 };
 
@@ -980,7 +980,7 @@ export type ListClientsEntry = {
   /** The client_id. */
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1005,7 +1005,7 @@ export type ListClientsEntry = {
     id: string;
     name: string;
   } | null;
-  /** The key or the API client that last replaced the secret; null if none did, and for the command line. */
+  /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: {
     type: 'key' | 'client';
     id: string;
@@ -1014,9 +1014,9 @@ export type ListClientsEntry = {
 };
 
 export type CreateClientBody = {
-  /** What the client is. */
+  /** What the client is for. */
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1036,7 +1036,7 @@ export type CreateClientAnswer = {
   /** The client_id. */
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1061,22 +1061,22 @@ export type CreateClientAnswer = {
     id: string;
     name: string;
   } | null;
-  /** The key or the API client that last replaced the secret; null if none did, and for the command line. */
+  /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: {
     type: 'key' | 'client';
     id: string;
     name: string;
   } | null;
-  /** It is shown this once. */
+  /** It is shown only in this answer. */
   client_secret: string;
 };
 
 export type GetClientAnswer = ListClientsEntry;
 
 export type UpdateClientBody = {
-  /** What the client is. */
+  /** What the client is for. */
   name?: string | undefined;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes?:
     | Array<
         | 'address_book:read'
@@ -1102,7 +1102,7 @@ export type DisableClientAnswer = {
   /** The client_id. */
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1127,21 +1127,21 @@ export type DisableClientAnswer = {
     id: string;
     name: string;
   } | null;
-  /** The key or the API client that last replaced the secret; null if none did, and for the command line. */
+  /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: {
     type: 'key' | 'client';
     id: string;
     name: string;
   } | null;
-  /** What it made, directly or not, and this request ended. */
+  /** Everything the credential created, directly or indirectly, that this request ended. */
   also_ended: Array<{
     type: 'key' | 'client' | 'webhook_endpoint';
     id: string;
-    /** Of an endpoint its scheme and host. */
+    /** For an endpoint, its scheme and host. */
     name: string;
     state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
     created_at: string;
-    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
     /** The key or the API client that made it, as it was called then; null for the command line. */
     created_by: {
@@ -1149,22 +1149,22 @@ export type DisableClientAnswer = {
       id: string;
       name: string;
     } | null;
-    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
     changed_by: {
       type: 'key' | 'client';
       id: string;
       name: string;
     } | null;
   }>;
-  /** What it made, directly or not, that still works. */
+  /** Everything the credential created, directly or indirectly, that still works. */
   still_working: Array<{
     type: 'key' | 'client' | 'webhook_endpoint';
     id: string;
-    /** Of an endpoint its scheme and host. */
+    /** For an endpoint, its scheme and host. */
     name: string;
     state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
     created_at: string;
-    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
     /** The key or the API client that made it, as it was called then; null for the command line. */
     created_by: {
@@ -1172,7 +1172,7 @@ export type DisableClientAnswer = {
       id: string;
       name: string;
     } | null;
-    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
     changed_by: {
       type: 'key' | 'client';
       id: string;
@@ -1186,7 +1186,7 @@ export type EnableClientAnswer = ListClientsEntry;
 export type ListKeysEntry = {
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1217,7 +1217,7 @@ export type ListKeysEntry = {
 export type CreateKeyBody = {
   /** What the key is for. */
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1231,14 +1231,14 @@ export type CreateKeyBody = {
     | 'webhooks'
     | 'manage'
   >;
-  /** In the future; without it the key lives until it is revoked. */
+  /** Must be in the future; without it the key works until it is revoked. */
   expires_at?: string | null | undefined;
 };
 
 export type CreateKeyAnswer = {
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1264,7 +1264,7 @@ export type CreateKeyAnswer = {
     id: string;
     name: string;
   } | null;
-  /** The bearer token. It is shown this once. */
+  /** The bearer token. It is shown only in this answer. */
   key: string;
 };
 
@@ -1273,7 +1273,7 @@ export type GetKeyAnswer = ListKeysEntry;
 export type RevokeKeyAnswer = {
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1299,15 +1299,15 @@ export type RevokeKeyAnswer = {
     id: string;
     name: string;
   } | null;
-  /** What it made, directly or not, and this request ended. */
+  /** Everything the credential created, directly or indirectly, that this request ended. */
   also_ended: Array<{
     type: 'key' | 'client' | 'webhook_endpoint';
     id: string;
-    /** Of an endpoint its scheme and host. */
+    /** For an endpoint, its scheme and host. */
     name: string;
     state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
     created_at: string;
-    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
     /** The key or the API client that made it, as it was called then; null for the command line. */
     created_by: {
@@ -1315,22 +1315,22 @@ export type RevokeKeyAnswer = {
       id: string;
       name: string;
     } | null;
-    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
     changed_by: {
       type: 'key' | 'client';
       id: string;
       name: string;
     } | null;
   }>;
-  /** What it made, directly or not, that still works. */
+  /** Everything the credential created, directly or indirectly, that still works. */
   still_working: Array<{
     type: 'key' | 'client' | 'webhook_endpoint';
     id: string;
-    /** Of an endpoint its scheme and host. */
+    /** For an endpoint, its scheme and host. */
     name: string;
     state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
     created_at: string;
-    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
     /** The key or the API client that made it, as it was called then; null for the command line. */
     created_by: {
@@ -1338,7 +1338,7 @@ export type RevokeKeyAnswer = {
       id: string;
       name: string;
     } | null;
-    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
     changed_by: {
       type: 'key' | 'client';
       id: string;
@@ -1556,7 +1556,7 @@ export type CreateAccessTokenBody = {
   client_id?: string | undefined;
   /** Unless HTTP Basic is used. */
   client_secret?: string | undefined;
-  /** Words with blanks between them; all of the client's scopes where it is not sent. */
+  /** Scopes separated by spaces; all of the client's scopes if it is not sent. */
   scope?: string | undefined;
 };
 
@@ -1571,7 +1571,7 @@ export type CreateAccessTokenAnswer = {
 export type RevokeAccessTokenBody = {
   /** An access token of this client. */
   token: string;
-  /** Not looked at. */
+  /** Ignored. */
   token_type_hint?: string | undefined;
   /** Unless HTTP Basic is used. */
   client_id?: string | undefined;
@@ -2360,7 +2360,7 @@ export type Operations = {
     };
     answer: GetCompanyAnswer;
   };
-  /** Update the company. Settings that are not sent stay as they are, null gives one back its default. Every process works with the new ones within two seconds; invoices, appointments and reminders that are already there keep what was written down. */
+  /** Update the company. Settings that are not sent stay unchanged; null resets a setting to its default. Every process uses the new settings within two seconds. Existing invoices, appointments and reminders keep the values they were created with. */
   updateCompany: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2371,7 +2371,7 @@ export type Operations = {
     };
     answer: UpdateCompanyAnswer;
   };
-  /** List companies. Every company of the installation, by name. `search` looks at the name. */
+  /** List companies. Every company of the installation, ordered by name. `search` matches the name. */
   listCompanies: {
     input: {
       /** Which page, from 1. */
@@ -2383,7 +2383,7 @@ export type Operations = {
     };
     answer: ListCompaniesEntry[];
   };
-  /** Create a company. Only the name is required. Give it a first key afterwards. */
+  /** Create a company. Only the name is required. Create a first key for the company afterwards. */
   createCompany: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2415,7 +2415,7 @@ export type Operations = {
     };
     answer: UpdateOneCompanyAnswer;
   };
-  /** List advisers. By name. `search` looks at name and email. */
+  /** List advisers. Ordered by name. `search` matches the name and the email. */
   listAdvisers: {
     input: {
       /** Which page, from 1. */
@@ -2429,7 +2429,7 @@ export type Operations = {
     };
     answer: ListAdvisersEntry[];
   };
-  /** Create an adviser. Appointments can be booked with the adviser at once. */
+  /** Create an adviser. Appointments can be booked with the adviser immediately. */
   createAdviser: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2448,7 +2448,7 @@ export type Operations = {
     };
     answer: GetAdviserAnswer;
   };
-  /** Update an adviser. Fields that are not sent stay as they are. Appointments keep the email they were booked with. An adviser who is not active cannot be booked; what is booked stays. */
+  /** Update an adviser. Fields that are not sent stay unchanged. Appointments keep the email they were booked with. An inactive adviser cannot be booked; existing appointments stay. */
   updateAdviser: {
     input: {
       /** The adviser. */
@@ -2461,7 +2461,7 @@ export type Operations = {
     };
     answer: UpdateAdviserAnswer;
   };
-  /** Remove an adviser. The adviser leaves the lists and can no longer be booked, and the email becomes free. Appointments stay as they are. */
+  /** Remove an adviser. The adviser leaves the lists, can no longer be booked, and the email can be used again. Appointments stay unchanged. */
   removeAdviser: {
     input: {
       /** The adviser. */
@@ -2473,7 +2473,7 @@ export type Operations = {
     };
     answer: RemoveAdviserAnswer;
   };
-  /** Restore a removed adviser. As the adviser was before. Refused with 400 when the adviser is not removed, or when another has the email now. */
+  /** Restore a removed adviser. Restores the adviser unchanged. Answers 400 if the adviser is not removed, or if another adviser has the email. */
   restoreAdviser: {
     input: {
       /** The adviser. */
@@ -2485,7 +2485,7 @@ export type Operations = {
     };
     answer: RestoreAdviserAnswer;
   };
-  /** List cases. Newest first. `search` looks at the reference and at names, emails and phones of the customers; a phone number is found however it is written. */
+  /** List cases. Newest first. `search` matches the reference and the names, emails and phone numbers of the customers; a phone number is found in any notation. */
   listCases: {
     input: {
       /** Which page, from 1. */
@@ -2497,7 +2497,7 @@ export type Operations = {
     };
     answer: ListCasesEntry[];
   };
-  /** Open a case. With its customers, all of them or nothing. */
+  /** Open a case. Creates the case and its customers together: all of them or nothing. */
   createCase: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2529,7 +2529,7 @@ export type Operations = {
     };
     answer: UpdateCaseAnswer;
   };
-  /** List customers. Of all cases, by last name. `search` looks at names, email and phone; a phone number is found however it is written. */
+  /** List customers. The customers of all cases, ordered by last name. `search` matches names, email and phone number; a phone number is found in any notation. */
   listCustomers: {
     input: {
       /** Which page, from 1. */
@@ -2543,7 +2543,7 @@ export type Operations = {
     };
     answer: ListCustomersEntry[];
   };
-  /** List customers of a case. In the order in which they came. `search` looks at names, email and phone. */
+  /** List customers of a case. In the order in which they were added. `search` matches names, email and phone number. */
   listCaseCustomers: {
     input: {
       /** Which page, from 1. */
@@ -2559,7 +2559,7 @@ export type Operations = {
     };
     answer: ListCaseCustomersEntry[];
   };
-  /** Add a customer. The customer can be named in relationships and as a recipient at once. */
+  /** Add a customer. Relationships and appointments can name the customer immediately. */
   createCustomer: {
     input: {
       /** The case. */
@@ -2584,7 +2584,7 @@ export type Operations = {
     };
     answer: GetCustomerAnswer;
   };
-  /** Update a customer. Fields that are not sent stay as they are, null clears an optional field. Appointments keep the email that was written down, invoices the names. */
+  /** Update a customer. Fields that are not sent stay unchanged; null clears an optional field. Appointments keep the email and invoices keep the names they were created with. */
   updateCustomer: {
     input: {
       /** The case. */
@@ -2599,7 +2599,7 @@ export type Operations = {
     };
     answer: UpdateCustomerAnswer;
   };
-  /** Remove a customer. The customer leaves the lists and can no longer be named in a relationship, as a recipient or on an invoice. Records that name the customer stay as they are. */
+  /** Remove a customer. The customer leaves the lists and can no longer be named in a relationship, as a recipient or on an invoice. Records that name the customer stay unchanged. */
   removeCustomer: {
     input: {
       /** The case. */
@@ -2613,7 +2613,7 @@ export type Operations = {
     };
     answer: RemoveCustomerAnswer;
   };
-  /** Restore a removed customer. As the customer was before. Refused with 400 when the customer is not removed. */
+  /** Restore a removed customer. Restores the customer unchanged. Answers 400 if the customer is not removed. */
   restoreCustomer: {
     input: {
       /** The case. */
@@ -2651,7 +2651,7 @@ export type Operations = {
     };
     answer: ListCustomTagsEntry[];
   };
-  /** Create a custom tag. Address book entries can carry it at once. */
+  /** Create a custom tag. Address book entries can use it immediately. */
   createCustomTag: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2660,7 +2660,7 @@ export type Operations = {
     };
     answer: CreateCustomTagAnswer;
   };
-  /** Remove a custom tag. It can no longer be given. Entries that carry it keep it. */
+  /** Remove a custom tag. It can no longer be added to entries. Entries that have it keep it. */
   deleteCustomTag: {
     input: {
       /** The custom tag. */
@@ -2670,7 +2670,7 @@ export type Operations = {
     };
     answer: DeleteCustomTagAnswer;
   };
-  /** List API clients. Newest first. `search` looks at the name. */
+  /** List API clients. Newest first. `search` matches the name. */
   listClients: {
     input: {
       /** Which page, from 1. */
@@ -2682,7 +2682,7 @@ export type Operations = {
     };
     answer: ListClientsEntry[];
   };
-  /** Create an API client. For POST /oauth/token, with scopes that the caller has itself. The secret is shown this once and stored nowhere. */
+  /** Create an API client. A client for POST /oauth/token. The caller can grant only scopes that it has itself. The secret is shown only in this answer; the service stores a hash of it. */
   createClient: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2691,7 +2691,7 @@ export type Operations = {
     };
     answer: CreateClientAnswer;
   };
-  /** Get an API client. Everything but its secret. */
+  /** Get an API client. Everything except the secret. */
   getClient: {
     input: {
       /** The client. */
@@ -2701,7 +2701,7 @@ export type Operations = {
     };
     answer: GetClientAnswer;
   };
-  /** Update an API client. A scope that is taken away is missing from its tokens within two seconds; a new one is in new tokens, and must be one that the caller has itself. */
+  /** Update an API client. Tokens lose a removed scope within two seconds. Only new tokens get an added scope, and the caller must have it itself. */
   updateClient: {
     input: {
       /** The client. */
@@ -2714,7 +2714,7 @@ export type Operations = {
     };
     answer: UpdateClientAnswer;
   };
-  /** Replace a client's secret. The old secret gets no more tokens from now on; tokens that it has got live until they expire. Disabling the client ends them as well. Refused where the client has scopes that the caller does not have. */
+  /** Replace a client's secret. The old secret gets no more tokens; tokens that were issued before work until they expire. Disabling the client ends them as well. Answers 400 if the client has scopes that the caller does not have. */
   rotateClient: {
     input: {
       /** The client. */
@@ -2726,10 +2726,10 @@ export type Operations = {
     };
     answer: RotateClientAnswer;
   };
-  /** Disable an API client. It gets no more tokens, and those it has stop working within two seconds and make nothing more from this moment. The answer says what it made that still works; `also` ends that too, in the same transaction. A client that was disabled before answers alike. */
+  /** Disable an API client. The client gets no more tokens. Its tokens stop working within two seconds and cannot create credentials or endpoints from this moment. The answer lists everything the client created that still works; `also` ends that too, in the same transaction. Disabling a disabled client again gives the same answer. */
   disableClient: {
     input: {
-      /** What is ended with the credential, separated by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, directly or through what it made: endpoints and clients are disabled, keys revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints and clients are disabled, keys are revoked. */
       also?: string | undefined;
       /** The client. */
       clientId: string;
@@ -2740,7 +2740,7 @@ export type Operations = {
     };
     answer: DisableClientAnswer;
   };
-  /** Enable an API client. It gets tokens again, with the same secret. Those of the time before stay ended. */
+  /** Enable an API client. The client gets tokens again, with the same secret. Tokens from before it was disabled stay ended. */
   enableClient: {
     input: {
       /** The client. */
@@ -2752,7 +2752,7 @@ export type Operations = {
     };
     answer: EnableClientAnswer;
   };
-  /** List API keys. Newest first, revoked and expired ones as well. `search` looks at the name. */
+  /** List API keys. Newest first, including revoked and expired keys. `search` matches the name. */
   listKeys: {
     input: {
       /** Which page, from 1. */
@@ -2764,7 +2764,7 @@ export type Operations = {
     };
     answer: ListKeysEntry[];
   };
-  /** Create an API key. A bearer token for a script, with scopes that the caller has itself. It is shown this once and stored nowhere. */
+  /** Create an API key. A bearer token for a script. The caller can grant only scopes that it has itself. The key is shown only in this answer; the service stores a hash of it. */
   createKey: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2773,7 +2773,7 @@ export type Operations = {
     };
     answer: CreateKeyAnswer;
   };
-  /** Get an API key. Everything but the key itself. */
+  /** Get an API key. Everything except the key itself. */
   getKey: {
     input: {
       /** The key. */
@@ -2783,10 +2783,10 @@ export type Operations = {
     };
     answer: GetKeyAnswer;
   };
-  /** Revoke an API key. It stops working within two seconds, makes nothing more from this moment, and stays in the list. The answer says what it made that still works; `also` ends that too, in the same transaction. A key that was revoked before answers alike. */
+  /** Revoke an API key. The key stops working within two seconds, cannot create credentials or endpoints from this moment, and stays in the list. The answer lists everything the key created that still works; `also` ends that too, in the same transaction. Revoking a revoked key again gives the same answer. */
   revokeKey: {
     input: {
-      /** What is ended with the credential, separated by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, directly or through what it made: endpoints and clients are disabled, keys revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints and clients are disabled, keys are revoked. */
       also?: string | undefined;
       /** The key. */
       keyId: string;
@@ -2797,7 +2797,7 @@ export type Operations = {
     };
     answer: RevokeKeyAnswer;
   };
-  /** Create an API key for a company. The first key of a new company, with which it makes the others. */
+  /** Create an API key for a company. The first key of a new company. The company creates its other keys with it. */
   createCompanyKey: {
     input: {
       /** The company. */
@@ -2993,14 +2993,14 @@ export type Operations = {
     };
     answer: PingWebhookEndpointAnswer;
   };
-  /** Get an access token. OAuth 2.0 client credentials (RFC 6749). The client authenticates by HTTP Basic or in the body. The token works for `expires_in` seconds: one hour, unless the service is set up otherwise. */
+  /** Get an access token. OAuth 2.0 client credentials (RFC 6749). The client authenticates by HTTP Basic or in the body. The token works for `expires_in` seconds: one hour, unless the service is configured otherwise. */
   createAccessToken: {
     input: {
       body: CreateAccessTokenBody;
     };
     answer: CreateAccessTokenAnswer;
   };
-  /** Revoke an access token. OAuth 2.0 token revocation (RFC 7009): it stops working within two seconds. A token that this client does not have is left as it is, and the answer is the same. */
+  /** Revoke an access token. OAuth 2.0 token revocation (RFC 7009). The token stops working within two seconds. A token of another client, or an unknown one, is ignored, and the answer is the same. */
   revokeAccessToken: {
     input: {
       body: RevokeAccessTokenBody;
