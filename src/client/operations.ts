@@ -699,20 +699,20 @@ export type WithdrawAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
 export type ListMeetingsEntry = GetAppointmentMeetingAnswer;
 
 export type ListEventsEntry = {
-  /** Stays the same, here and in every delivery by webhook. */
+  /** The same in every list and in every webhook delivery. */
   id: string;
-  /** The record and what happened to it. */
+  /** The type of the record and the change. */
   type: string;
   at: string;
-  /** Who did it. */
+  /** Who made the change. */
   actor: {
-    /** A key or an API client; the operator at the command line; the service by itself. */
+    /** `key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service itself. */
     type: 'key' | 'client' | 'operator' | 'worker';
     id?: string;
-    /** As the credential was called at that time. */
+    /** The name of the credential at that time. */
     name?: string;
   };
-  /** The X-Request-Id of the request that did it. */
+  /** The X-Request-Id of the request that made the change. */
   request_id: string | null;
   /** The case that the record belongs to. */
   case_id: string | null;
@@ -720,11 +720,11 @@ export type ListEventsEntry = {
     type: string;
     id: string;
   };
-  /** The fields that differ between `before` and `after`, where there are both. */
+  /** The fields that differ between `before` and `after`; null if one of them is null. */
   changed: string[] | null;
-  /** The record as it was; null where it was made by this. */
+  /** The record before the change; null if the change created it. */
   before: Record<string, never> | null;
-  /** The record as it became; null where it is gone. */
+  /** The record after the change; null if it no longer exists. */
   after: Record<string, never> | null;
 };
 
@@ -1386,13 +1386,13 @@ export type ListWebhookEndpointsEntry = {
   url: string;
   description: string | null;
   types: string[];
-  /** Only to an active one anything is sent, but for pings. */
+  /** Events are sent only to an active endpoint; pings are sent to any. */
   state: 'active' | 'disabled' | 'failing';
-  /** Why nothing is sent, unless an update set the state. */
+  /** Why no events are sent; null if an update set the state. */
   state_reason: string | null;
   failing_since: string | null;
   secret_rotated_at: string | null;
-  /** Until then the secret before the last signs too. */
+  /** Until then deliveries are also signed with the previous secret. */
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
@@ -1402,7 +1402,7 @@ export type ListWebhookEndpointsEntry = {
     id: string;
     name: string;
   } | null;
-  /** The key or the API client that set the present `url`, as it was called then; null for the command line. */
+  /** The key or API client that set the current `url`, with its name at that time; null for the command line. */
   url_set_by: {
     type: 'key' | 'client';
     id: string;
@@ -1411,11 +1411,11 @@ export type ListWebhookEndpointsEntry = {
 };
 
 export type CreateWebhookEndpointBody = {
-  /** Where events are posted to: https, at a public address, without credentials and fragment. */
+  /** The URL that events are posted to: https, a public address, no credentials and no fragment. */
   url: string;
-  /** For people. */
+  /** A note for people. */
   description?: string | null | undefined;
-  /** Which events: a type such as `invoice.sent`, all of a record as `invoice.*`, or `*` for everything. */
+  /** The events to send: a type such as `invoice.sent`, all types of a record (`invoice.*`), or all events (`*`). */
   types: string[];
 };
 
@@ -1424,13 +1424,13 @@ export type CreateWebhookEndpointAnswer = {
   url: string;
   description: string | null;
   types: string[];
-  /** Only to an active one anything is sent, but for pings. */
+  /** Events are sent only to an active endpoint; pings are sent to any. */
   state: 'active' | 'disabled' | 'failing';
-  /** Why nothing is sent, unless an update set the state. */
+  /** Why no events are sent; null if an update set the state. */
   state_reason: string | null;
   failing_since: string | null;
   secret_rotated_at: string | null;
-  /** Until then the secret before the last signs too. */
+  /** Until then deliveries are also signed with the previous secret. */
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
@@ -1440,26 +1440,26 @@ export type CreateWebhookEndpointAnswer = {
     id: string;
     name: string;
   } | null;
-  /** The key or the API client that set the present `url`, as it was called then; null for the command line. */
+  /** The key or API client that set the current `url`, with its name at that time; null for the command line. */
   url_set_by: {
     type: 'key' | 'client';
     id: string;
     name: string;
   } | null;
-  /** What deliveries are signed with. Shown this once. */
+  /** Deliveries are signed with it. It is shown only in this answer. */
   secret: string;
 };
 
 export type GetWebhookEndpointAnswer = ListWebhookEndpointsEntry;
 
 export type UpdateWebhookEndpointBody = {
-  /** Where events are posted to: https, at a public address, without credentials and fragment. */
+  /** The URL that events are posted to: https, a public address, no credentials and no fragment. */
   url?: string | undefined;
-  /** For people. */
+  /** A note for people. */
   description?: string | null | undefined;
-  /** Which events: a type such as `invoice.sent`, all of a record as `invoice.*`, or `*` for everything. */
+  /** The events to send: a type such as `invoice.sent`, all types of a record (`invoice.*`), or all events (`*`). */
   types?: string[] | undefined;
-  /** While it is disabled nothing is sent; once active again, all that has waited is. */
+  /** A disabled endpoint is sent no events. They wait until it is active again. */
   state?: 'active' | 'disabled' | undefined;
 };
 
@@ -1468,7 +1468,7 @@ export type UpdateWebhookEndpointAnswer = ListWebhookEndpointsEntry;
 export type RemoveWebhookEndpointAnswer = RemoveAdviserAnswer;
 
 export type RotateWebhookSecretBody = {
-  /** How long the old secret signs beside the new one: 0 to 168 hours, 24 by default. */
+  /** How long deliveries are also signed with the old secret: 0 to 168 hours, 24 by default. */
   overlap_hours?: number | string | null | undefined;
 };
 
@@ -1477,55 +1477,55 @@ export type RotateWebhookSecretAnswer = CreateWebhookEndpointAnswer;
 export type ResumeWebhookEndpointAnswer = ListWebhookEndpointsEntry;
 
 export type ListWebhookDeliveriesEntry = {
-  /** The header Webhook-Id, and `id` in the body. The same in every delivery of the event. */
+  /** The header `Webhook-Id`, and `id` in the body. It is the same in every delivery of the event. */
   event_id: string;
   id: string;
   endpoint_id: string;
   event_type: string;
-  /** The record that the event is about; a ping is about none. */
+  /** The record that the event is about; null for a ping. */
   record_id: string | null;
-  /** Failed: given up after three days while others were taken, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone. */
+  /** Failed: abandoned after three days while the endpoint accepted other events; a ping fails after one attempt. Dropped: the endpoint was removed, or the event is no longer stored. */
   state: 'waiting' | 'delivered' | 'failed' | 'dropped';
-  /** Since it was queued, or since the endpoint was resumed. */
+  /** Attempts since it was queued, or since the endpoint was resumed. */
   attempts: number;
-  /** Of what waits and is not behind another event of its record; not before this. */
+  /** The earliest time of the next attempt. Null if it has ended, or waits for an earlier event of its record. */
   next_attempt_at: string | null;
   created_at: string;
   first_attempt_at: string | null;
   delivered_at: string | null;
-  /** The delivery that it repeats. */
+  /** The delivery that this one replays. */
   replay_of: string | null;
 };
 
 export type GetWebhookDeliveryAnswer = {
-  /** The header Webhook-Id, and `id` in the body. The same in every delivery of the event. */
+  /** The header `Webhook-Id`, and `id` in the body. It is the same in every delivery of the event. */
   event_id: string;
   id: string;
   endpoint_id: string;
   event_type: string;
-  /** The record that the event is about; a ping is about none. */
+  /** The record that the event is about; null for a ping. */
   record_id: string | null;
-  /** Failed: given up after three days while others were taken, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone. */
+  /** Failed: abandoned after three days while the endpoint accepted other events; a ping fails after one attempt. Dropped: the endpoint was removed, or the event is no longer stored. */
   state: 'waiting' | 'delivered' | 'failed' | 'dropped';
-  /** Since it was queued, or since the endpoint was resumed. */
+  /** Attempts since it was queued, or since the endpoint was resumed. */
   attempts: number;
-  /** Of what waits and is not behind another event of its record; not before this. */
+  /** The earliest time of the next attempt. Null if it has ended, or waits for an earlier event of its record. */
   next_attempt_at: string | null;
   created_at: string;
   first_attempt_at: string | null;
   delivered_at: string | null;
-  /** The delivery that it repeats. */
+  /** The delivery that this one replays. */
   replay_of: string | null;
-  /** Every attempt, the first first. */
+  /** Every attempt, oldest first. */
   tries: Array<{
     at: string;
-    /** Of the answer. */
+    /** Status of the answer. */
     status: number | null;
     /** Why there was no answer. */
     error: string | null;
-    /** How long it took. */
+    /** Duration in milliseconds. */
     ms: number;
-    /** Its first 1,000 characters. */
+    /** The first 1,000 characters of the answer. */
     answer: string | null;
   }>;
 };
@@ -1533,18 +1533,18 @@ export type GetWebhookDeliveryAnswer = {
 export type ReplayWebhookDeliveryAnswer = ListWebhookDeliveriesEntry;
 
 export type ReplayWebhookEventsBody = {
-  /** The id of an event: those that came after it. Or a time: those that happened then or later. */
+  /** The id of an event: the events after it. Or a time: the events at that time or later. */
   after?: string | null | undefined;
-  /** The id of an event: those up to it, itself included. Or a time: those that happened before it. */
+  /** The id of an event: the events up to and including it. Or a time: the events before it. */
   until?: string | null | undefined;
-  /** Of the types of the endpoint only these. */
+  /** Only these of the endpoint's types. */
   types?: string[] | null | undefined;
 };
 
 export type ReplayWebhookEventsAnswer = {
-  /** How many events go out again. */
+  /** Number of events that will be sent again. */
   queued: number;
-  /** Where there are more: ask again with this as `after`. */
+  /** If there are more events, the `after` of the next request; otherwise null. */
   next: string | null;
 };
 
@@ -2164,54 +2164,54 @@ export type Operations = {
     };
     answer: ListMeetingsEntry[];
   };
-  /** List what happened in the company. Every change of every record of the company. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the events of the company. Returns every change of every record of the company. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listEvents: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
     };
     answer: ListEventsEntry[];
   };
-  /** List what happened in a case. Every change of the case and of what belongs to it. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the events of a case. Returns every change of the case and of its records. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listCaseEvents: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
     };
     answer: ListCaseEventsEntry[];
   };
-  /** History of one adviser. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one adviser. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listAdviserHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The adviser. */
       adviserId: string;
     };
     answer: ListAdviserHistoryEntry[];
   };
-  /** History of one appointment. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one appointment. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listAppointmentHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
@@ -2220,54 +2220,54 @@ export type Operations = {
     };
     answer: ListAppointmentHistoryEntry[];
   };
-  /** History of one case. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one case. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listCaseHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
     };
     answer: ListCaseHistoryEntry[];
   };
-  /** History of one api client. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one api client. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listApiClientHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The client. */
       clientId: string;
     };
     answer: ListApiClientHistoryEntry[];
   };
-  /** History of one company. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one company. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listCompanyHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
     };
     answer: ListCompanyHistoryEntry[];
   };
-  /** History of one customer. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one customer. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listCustomerHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
@@ -2276,28 +2276,28 @@ export type Operations = {
     };
     answer: ListCustomerHistoryEntry[];
   };
-  /** History of one webhook endpoint. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one webhook endpoint. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listWebhookEndpointHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The webhook endpoint. */
       endpointId: string;
     };
     answer: ListWebhookEndpointHistoryEntry[];
   };
-  /** History of one address book entry. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one address book entry. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listAddressBookEntryHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
@@ -2306,14 +2306,14 @@ export type Operations = {
     };
     answer: ListAddressBookEntryHistoryEntry[];
   };
-  /** History of one interaction. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one interaction. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listInteractionHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
@@ -2322,14 +2322,14 @@ export type Operations = {
     };
     answer: ListInteractionHistoryEntry[];
   };
-  /** History of one invoice. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one invoice. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listInvoiceHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
@@ -2338,14 +2338,14 @@ export type Operations = {
     };
     answer: ListInvoiceHistoryEntry[];
   };
-  /** History of one api key. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one api key. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listApiKeyHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The key. */
       keyId: string;
@@ -2843,7 +2843,7 @@ export type Operations = {
     };
     answer: DisconnectVideoAccountAnswer;
   };
-  /** List webhook endpoints. Newest first. `search` looks at the address and the description. */
+  /** List webhook endpoints. Newest first. `search` looks in the URL and the description. */
   listWebhookEndpoints: {
     input: {
       /** Which page, from 1. */
@@ -2855,7 +2855,7 @@ export type Operations = {
     };
     answer: ListWebhookEndpointsEntry[];
   };
-  /** Create a webhook endpoint. From now on the events of these types are posted to it, signed with the secret, which is shown this once. At most 50 for a company. Only for tokens that also have `events:read`. */
+  /** Create a webhook endpoint. Events of these types are posted to it from now on, signed with the secret. The secret is shown only in this answer. A company can have at most 50 endpoints. The token also needs the scope `events:read`. */
   createWebhookEndpoint: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2864,7 +2864,7 @@ export type Operations = {
     };
     answer: CreateWebhookEndpointAnswer;
   };
-  /** Get a webhook endpoint. Everything but its secret. */
+  /** Get a webhook endpoint. Returns everything except the secret. */
   getWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2874,7 +2874,7 @@ export type Operations = {
     };
     answer: GetWebhookEndpointAnswer;
   };
-  /** Update a webhook endpoint. What is not sent stays as it is. What waits goes to the new address; other types are those of what happens from now on, and what has happened before is sent by the types of then. Only for tokens that also have `events:read`. */
+  /** Update a webhook endpoint. Fields that are not sent stay as they are. A new `url` also applies to waiting deliveries; new `types` apply to later events only. The token also needs the scope `events:read`. */
   updateWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2887,7 +2887,7 @@ export type Operations = {
     };
     answer: UpdateWebhookEndpointAnswer;
   };
-  /** Remove a webhook endpoint. Nothing more is sent to it; what waits is dropped. */
+  /** Remove a webhook endpoint. No more events are sent to it, and waiting deliveries are dropped. */
   removeWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2899,7 +2899,7 @@ export type Operations = {
     };
     answer: RemoveWebhookEndpointAnswer;
   };
-  /** Replace the secret of a webhook endpoint. The new one is shown this once. The old one signs too until the overlap is over. Only for tokens that also have `events:read`. */
+  /** Replace the secret of a webhook endpoint. The new secret is shown only in this answer. Until the overlap ends, deliveries are also signed with the old one. The token also needs the scope `events:read`. */
   rotateWebhookSecret: {
     input: {
       /** The webhook endpoint. */
@@ -2912,7 +2912,7 @@ export type Operations = {
     };
     answer: RotateWebhookSecretAnswer;
   };
-  /** Resume a webhook endpoint. Of one that is failing or disabled: everything that has happened since is delivered, in its order. Only for tokens that also have `events:read`. */
+  /** Resume a webhook endpoint. Activates a failing or disabled endpoint. All events since then are delivered, those of each record in order. The token also needs the scope `events:read`. */
   resumeWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2924,27 +2924,27 @@ export type Operations = {
     };
     answer: ResumeWebhookEndpointAnswer;
   };
-  /** List deliveries to a webhook endpoint. In pages, the newest first. Those that have ended are forgotten after 30 days. */
+  /** List deliveries to a webhook endpoint. Newest first, in pages. A delivery is deleted 30 days after it ended. */
   listWebhookDeliveries: {
     input: {
       /** Which page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only those in this state. */
+      /** Only deliveries in this state. */
       state?: 'waiting' | 'delivered' | 'failed' | 'dropped' | undefined;
-      /** Only of events of this type. */
+      /** Only events of this type. */
       type?: string | undefined;
-      /** Only those that were queued then or later. */
+      /** Only deliveries that were queued at this time or later. */
       from?: string | undefined;
-      /** Only those that were queued before. */
+      /** Only deliveries that were queued before this time. */
       to?: string | undefined;
       /** The webhook endpoint. */
       endpointId: string;
     };
     answer: ListWebhookDeliveriesEntry[];
   };
-  /** Get a delivery. With every attempt: when, what was answered or what went wrong, and how long it took. */
+  /** Get a delivery. Includes every attempt: its time, its duration, and the answer or the error. */
   getWebhookDelivery: {
     input: {
       /** The webhook endpoint. */
@@ -2954,7 +2954,7 @@ export type Operations = {
     };
     answer: GetWebhookDeliveryAnswer;
   };
-  /** Deliver an event once more. As a new delivery of the same event, of one that has ended. Only for tokens that also have `events:read`. */
+  /** Replay a delivery. Sends the event of a delivery that has ended again, as a new delivery. The token also needs the scope `events:read`. */
   replayWebhookDelivery: {
     input: {
       /** The webhook endpoint. */
@@ -2968,7 +2968,7 @@ export type Operations = {
     };
     answer: ReplayWebhookDeliveryAnswer;
   };
-  /** Deliver a range of events once more. Everything in the range as new deliveries of the same events, up to 10,000 at once; `next` leads on. Without bounds from the beginning of the log. What waits already is left out; refused while more than 50,000 wait. Only for tokens that also have `events:read`. */
+  /** Replay a range of events. Queues new deliveries of the events in the range, at most 10,000 per request; if there are more, `next` is the `after` of the next request. Without bounds the range is the whole log. Events that are already waiting are left out. Refused while more than 50,000 deliveries wait. The token also needs the scope `events:read`. */
   replayWebhookEvents: {
     input: {
       /** The webhook endpoint. */
@@ -2981,7 +2981,7 @@ export type Operations = {
     };
     answer: ReplayWebhookEventsAnswer;
   };
-  /** Send a ping to a webhook endpoint. Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in. While one waits, it is the answer. */
+  /** Send a ping to a webhook endpoint. Queues an event of the type `ping`. It is sent once, in any state of the endpoint. While a ping waits, no other is queued: the answer is the waiting one. */
   pingWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
