@@ -10,7 +10,7 @@ import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { startBundledPostgres } from '../postgres/bundled-postgres.ts';
 import { type DatabaseSetup, setUpDatabase } from './database-setup.ts';
-import { bundledDatabase, ownDatabase } from './database-urls.ts';
+import { bundledDatabase, externalDatabase } from './database-urls.ts';
 import { startWeb } from './web.ts';
 import { startWebProcesses } from './web-processes.ts';
 
@@ -76,7 +76,7 @@ async function withDemo(
 type Opened = { connection: Connection; setup: DatabaseSetup; failed: Promise<Error> };
 
 async function openDatabase(config: Config, logger: Logger, undo: (() => Promise<void>)[]): Promise<Opened> {
-  const own = ownDatabase(config);
+  const own = externalDatabase(config);
   if (own) return { ...own, failed: new Promise(() => {}) };
   const log = (line: string) => logger.info({ database: line }, 'database');
   const postgres = await startBundledPostgres({ dataDir: config.DATA_DIR, log });
