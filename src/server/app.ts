@@ -8,6 +8,7 @@ import { appointmentLifeRoutes } from '../cases/appointments/lifecycle.routes.ts
 import { videoAccountRoutes } from '../cases/appointments/meetings/accounts/routes.ts';
 import { meetingRoutes } from '../cases/appointments/meetings/routes.ts';
 import { messageRoutes } from '../cases/appointments/messages/routes.ts';
+import { APPOINTMENT_GAUGES } from '../cases/appointments/metrics.ts';
 import { appointmentRoutes } from '../cases/appointments/routes.ts';
 import { interactionLifeRoutes } from '../cases/interactions/lifecycle.routes.ts';
 import { interactionRoutes } from '../cases/interactions/routes.ts';
@@ -19,6 +20,7 @@ import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
 import { manageRoutes } from '../company/manage.routes.ts';
 import { eventTypes } from '../events/event-types.ts';
+import { eventGauges } from '../events/metrics.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { StallMonitor } from '../events/stall-monitor.ts';
 import { httpServer } from '../http/http-server.ts';
@@ -40,7 +42,7 @@ import { requestId, requestLog, withoutChildLoggers } from '../http/plugins/requ
 import { routes } from '../http/plugins/route-config.ts';
 import { securityHeaders } from '../http/plugins/security-headers.ts';
 import { UnfinishedBodies } from '../http/plugins/unfinished-bodies.ts';
-import { UnreadAnswers } from '../http/plugins/unread-responses.ts';
+import { UnreadResponses } from '../http/plugins/unread-responses.ts';
 import type { Database } from '../kernel/database/database.ts';
 import { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { type Migration, readMigrations } from '../kernel/schema/migrations.ts';
@@ -48,6 +50,7 @@ import type { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
 import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
 import { endpointRoutes } from '../webhooks/endpoints/routes.ts';
+import { WEBHOOK_GAUGES } from '../webhooks/metrics.ts';
 import { AUDIT_LOGS } from './audit-logs.ts';
 
 export type AppOptions = {
@@ -95,10 +98,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     isStarted = () => true,
     counters,
     secrets,
-    allowPrivateAddresses: privateAddresses = false,
-    maxRequestsPerMinute: requestsPerMinute,
-    maxConcurrentRequests: requestsAtOnce = Infinity,
-    maxConnections: connectionsAtOnce,
+    allowPrivateAddresses = false,
+    maxRequestsPerMinute,
+    maxConcurrentRequests = Infinity,
+    maxConnections,
     corsOrigins = [],
     tokenSeconds = DEFAULT_TOKEN_SECONDS,
     gatherMetrics,
@@ -108,7 +111,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   } = options;
   const evictions = new Evictions(logger);
   const bodies = new UnfinishedBodies(evictions, maxUnfinishedBytes);
-  const answers = new UnreadAnswers(evictions, maxUnreadBytes);
+  const responses = new UnreadResponses(evictions, maxUnreadBytes);
   const app = Fastify({
     loggerInstance: withoutChildLoggers(logger) as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -116,36 +119,36 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
     clientErrorHandler: onClientError,
     frameworkErrors: onFrameworkError as never,
-    serverFactory: httpServer({ answers, maxConnections: connectionsAtOnce }) as never,
+    serverFactory: httpServer({ answers: responses, maxConnections }) as never,
     routerOptions: { maxParamLength: 16_384 },
   }) as unknown as FastifyInstance;
   // Verbs validate request bodies through forms, which report all faults together; responses are JSON text from SQL.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
 
-  app.addHook('onClose', async () => answers.stop());
+  app.addHook('onClose', async () => responses.stop());
   routes(app);
   requestLog(app, logger);
   securityHeaders(app);
   problems(app);
   rawBodies(app, bodies);
-  draining(app, answers);
+  draining(app, responses);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
   const failedAttempts = new FixedWindowCounter(clock);
   const lastUsed = new LastUsedRecorder(db, clock);
   app.addHook('onClose', () => lastUsed.flush());
   authentication(app, { findCaller: createAuthenticator(db, clock, lastUsed), attempts: failedAttempts });
-  const limitRate = requestsPerMinute === undefined ? undefined : rateLimit(app, requestsPerMinute, clock);
-  limitConcurrency(app, requestsAtOnce);
+  const limitRate = maxRequestsPerMinute === undefined ? undefined : rateLimit(app, maxRequestsPerMinute, clock);
+  limitConcurrency(app, maxConcurrentRequests);
   const stallMonitor = new StallMonitor(db, clock);
   const logStalledSeconds = () => stallMonitor.stalledSeconds();
   metrics(app, {
     db,
     clock,
-    outcomes: counters ?? new DeliveryCounters(),
+    deliveryCounters: counters ?? new DeliveryCounters(),
     gatherMetrics,
-    held: { bodies, answers, evictions },
-    logStalledSeconds,
+    held: { bodies, responses, evictions },
+    gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stallMonitor)],
   });
   health(app, { db, migrations: migrations ?? (await readMigrations()), isStarted, logStalledSeconds });
   const records = new EtagRegistry();
@@ -169,11 +172,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(manageRoutes, services);
   await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
   await app.register(async (webhooks) => {
-    const settings = { secrets, allowPrivateAddresses: privateAddresses, eventTypes: eventTypes(AUDIT_LOGS) };
+    const settings = { secrets, allowPrivateAddresses, eventTypes: eventTypes(AUDIT_LOGS) };
     endpointRoutes(webhooks, services, settings);
     deliveryRoutes(webhooks, services, settings);
   });
   await app.register(oauthRoutes, { ...services, attempts: failedAttempts, bodies, limitRate, tokenSeconds });
-  await app.register(apiPages, { docs, answers });
+  await app.register(apiPages, { docs, answers: responses });
   return app;
 }

@@ -7,9 +7,9 @@ import { type Connection, Database } from '../kernel/database/database.ts';
 import { readMigrations } from '../kernel/schema/migrations.ts';
 import { nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/schema/security-releases.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
-import { type Setup, setUpDatabase } from '../kernel/schema/setup.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { startBundledPostgres } from '../postgres/bundled-postgres.ts';
+import { type DatabaseSetup, setUpDatabase } from './database-setup.ts';
 import { bundledDatabase, externalDatabase } from './database-urls.ts';
 import { startWeb } from './web.ts';
 import { startWebProcesses } from './web-processes.ts';
@@ -72,7 +72,7 @@ async function createDemoOnFirstStart(
   }
 }
 
-type OpenedDatabase = { connection: Connection; setup: Setup; failed: Promise<Error> };
+type OpenedDatabase = { connection: Connection; setup: DatabaseSetup; failed: Promise<Error> };
 
 async function openDatabase(
   config: Config,

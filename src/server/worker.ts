@@ -73,16 +73,16 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   await Promise.all(workers.map((worker) => worker.start()));
   const stopTransactionWatch = watchHalfSentTransactions(db, logger);
   const stopEventRetention = periodically({
-    everyMs: HOUR_MS,
+    intervalMs: HOUR_MS,
     work: (signal) => purgeOldEvents(db, signal),
     logger,
-    failure: 'failed to purge old events; retrying in an hour',
+    failureMessage: 'failed to purge old events; retrying in an hour',
   });
   const stopWebhookRetention = periodically({
-    everyMs: HOUR_MS,
+    intervalMs: HOUR_MS,
     work: (signal) => purgeEnded({ db: webhooksDb, clock, signal }),
     logger,
-    failure: 'failed to purge ended webhook deliveries; retrying in an hour',
+    failureMessage: 'failed to purge ended webhook deliveries; retrying in an hour',
   });
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
