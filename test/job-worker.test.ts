@@ -263,7 +263,7 @@ test('what is taken once more while it is being given back is given back too', a
     claims.push(claim);
     await (claims.length > 1 ? finish(taken) : takenAgain(makeDue));
   };
-  const same = worker(handle, 8, 4, 20_000, Object.assign(Object.create(app.db), { rows }));
+  const same = worker(handle, 8, 4, 20_000, Object.assign(Object.create(app.db), { queryRows: rows }));
   await same.runOnce();
   await Promise.all(running);
   assert.deepEqual(await app.sql('SELECT done FROM errands'), [{ done: true }]);
