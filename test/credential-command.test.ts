@@ -5,7 +5,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../src/cli/command-line.ts';
-import { failureOf } from '../src/cli/failure.ts';
+import { toFailure } from '../src/cli/failure.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { caller } from './harness/http.ts';
@@ -30,7 +30,7 @@ async function typed(...args: string[]): Promise<Done> {
     assert.ok('output' in result);
     return { code: 0, out: result.output.text, err: result.output.note ?? '' };
   } catch (error) {
-    const { lines, exitCode } = failureOf(error);
+    const { lines, exitCode } = toFailure(error);
     return { code: exitCode, out: '', err: lines.join('\n') };
   }
 }
@@ -94,7 +94,7 @@ test('credential end ends all of it, says so, and can be repeated', async () => 
   ];
   assert.deepEqual(brief(await json('credential', 'end', leaked.id)), expected(true));
   assert.deepEqual(brief(await json('credential', 'end', leaked.id)), expected(false));
-  assert.equal((await typed('credential', 'end', leaked.id)).err, '0 of 4 were ended now, 0 still work');
+  assert.equal((await typed('credential', 'end', leaked.id)).err, '0 of 4 were ended, 0 still work');
   const history = await ok(company.get(`/webhooks/endpoints/${endpoint.id}/history`));
   assert.deepEqual(history.at(-1).actor, { type: 'operator' });
 });
@@ -161,7 +161,7 @@ test('key revoke and client disable take --also, and refuse a wrong word without
   const at = ['--company', company.companyId];
   const wrong = await typed('key', 'revoke', leaked.id, '--also', 'everything', ...at);
   assert.equal(wrong.code, 3);
-  assert.match(wrong.err, /^--also must be made of/);
+  assert.match(wrong.err, /^--also must be a comma-separated list of/);
   assert.equal((await ok(company.get(`/manage/keys/${leaked.id}`))).revoked_at, null);
   const disabled = await json<Record<string, Traced[]>>('client', 'disable', client.id, '--also', 'keys', ...at);
   assert.deepEqual(

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { countAccounts, reencryptAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
-import { failureOf } from '../src/cli/failure.ts';
+import { toFailure } from '../src/cli/failure.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
@@ -387,7 +387,7 @@ describe('the command line', () => {
       if (!('output' in result)) throw new Error('A command that stays.');
       return { code: result.output.failed ? 1 : 0, out: result.output.text };
     } catch (error) {
-      const { lines, exitCode } = failureOf(error);
+      const { lines, exitCode } = toFailure(error);
       return { code: exitCode, out: lines.join('\n') };
     }
   }

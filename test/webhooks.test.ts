@@ -3,12 +3,13 @@ import { Writable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import pino from 'pino';
 import { runCommandLine } from '../src/cli/command-line.ts';
-import { failureOf } from '../src/cli/failure.ts';
+import { toFailure } from '../src/cli/failure.ts';
 import { Database } from '../src/kernel/database/database.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { buildApp } from '../src/server/app.ts';
-import { countFailingEndpoints, countSecrets, reencryptSecrets } from '../src/webhooks/endpoints/secrets.ts';
+import { countSecrets, reencryptSecrets } from '../src/webhooks/endpoints/secrets.ts';
+import { countFailingEndpoints } from '../src/webhooks/endpoints/verbs.ts';
 import { purgeDeliveries } from '../src/webhooks/retention.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
@@ -346,7 +347,7 @@ describe('from the command line', () => {
       assert.ok('output' in result);
       return { code: result.output.failed ? 1 : 0, out: result.output.text };
     } catch (error) {
-      const { lines, exitCode } = failureOf(error);
+      const { lines, exitCode } = toFailure(error);
       return { code: exitCode, out: lines.join('\n') };
     }
   };
@@ -384,7 +385,7 @@ describe('from the command line', () => {
       '--company',
       company.companyId,
     );
-    assert.deepEqual([code, /ping is not repeated/.test(out)], [3, true], out);
+    assert.deepEqual([code, /ping cannot be replayed/.test(out)], [3, true], out);
     assert.equal((await run('remove', id)).id, id);
     assert.equal((await typed(env(), 'webhook', 'show', id, '--company', company.companyId)).code, 4);
   });

@@ -1,6 +1,6 @@
 import type { MetricObject } from 'prom-client';
 import { readConfig } from '../config.ts';
-import { runningDatabase } from './database-urls.ts';
+import { findRunningDatabase } from './database-urls.ts';
 import { openLog } from './log.ts';
 import { onUncaughtError } from './uncaught-errors.ts';
 import { startWeb, type Web } from './web.ts';
@@ -35,7 +35,7 @@ async function begin({ sends, started }: { sends: boolean; started: boolean }): 
     collect = own;
     return gather;
   };
-  starting = runningDatabase(config).then((connection) =>
+  starting = findRunningDatabase(config).then((connection) =>
     startWeb({ config, connection, logger, sends, gatherMetrics }),
   );
   try {

@@ -101,7 +101,7 @@ const REASON = `The role "${SERVICE_ROLE}" works with synchronous_commit off`;
 /** What a command says that ends by itself with 1. One that goes on is stopped. */
 async function refusal(settings: Settings, command: string): Promise<string> {
   const launched = launch(settings, command);
-  printed(launched, /listens on|sends what is due/).then(
+  printed(launched, /listens on|worker is running/).then(
     () => launched.child.kill(),
     () => {},
   );
