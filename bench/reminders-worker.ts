@@ -12,7 +12,7 @@ const logger = pino({ level: 'info' }, pino.destination('/dev/null'));
 const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
 let ended = 0;
 
-outcomes.onOutcome = () => {
+outcomes.onMessage = () => {
   if (++ended % Math.ceil(total / 10) !== 0 && ended !== total) return;
   const { heapUsed, rss } = process.memoryUsage();
   const { user, system } = process.cpuUsage();

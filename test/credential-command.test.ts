@@ -161,7 +161,7 @@ test('key revoke and client disable take --also, and refuse a wrong word without
   const at = ['--company', company.companyId];
   const wrong = await typed('key', 'revoke', leaked.id, '--also', 'everything', ...at);
   assert.equal(wrong.code, 3);
-  assert.match(wrong.err, /^--also must be made of/);
+  assert.match(wrong.err, /^--also must be a comma-separated list of/);
   assert.equal((await ok(company.get(`/manage/keys/${leaked.id}`))).revoked_at, null);
   const disabled = await json<Record<string, Traced[]>>('client', 'disable', client.id, '--also', 'keys', ...at);
   assert.deepEqual(

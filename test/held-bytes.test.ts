@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { Evictions } from '../src/http/plugins/evictions.ts';
-import { UnreadAnswers } from '../src/http/plugins/unread-responses.ts';
+import { UnreadResponses } from '../src/http/plugins/unread-responses.ts';
 import { startApp, type TestApp } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
 
@@ -127,8 +127,8 @@ test('unread answers together hold no more than their limit: the slowest readers
     one.socket.pause();
     return one;
   });
-  await until(async () => (await metric(small, `${EVICTED}{reason="unread_answer"}`)) >= 15);
-  await until(async () => (await metric(small, 'http_unread_answer_bytes')) <= MAX_UNREAD);
+  await until(async () => (await metric(small, `${EVICTED}{reason="unread_response"}`)) >= 15);
+  await until(async () => (await metric(small, 'http_unread_response_bytes')) <= MAX_UNREAD);
   assert.equal((await small.anonymous.get('/openapi.json')).status, 200);
   for (const { socket } of slow) socket.destroy();
 });
@@ -162,7 +162,7 @@ test('a connection may have 32 requests in flight; one more is answered 503 and 
 
 test('a peer that takes nothing of its answer for the longest time is cut off, however little it holds', () => {
   const evictions = new Evictions(pino({ level: 'silent' }));
-  const answers = new UnreadAnswers(evictions, 1_000, -1);
+  const answers = new UnreadResponses(evictions, 1_000, -1);
   const peer = (writableLength: number) => {
     const socket = Object.assign(new EventEmitter(), {
       writableLength,
@@ -177,17 +177,17 @@ test('a peer that takes nothing of its answer for the longest time is cut off, h
   answers.sweep();
   answers.stop();
   assert.deepEqual([stalled.destroyed, idle.destroyed], [true, false]);
-  assert.equal(evictions.counts.unread_answer, 1);
+  assert.equal(evictions.counts.unread_response, 1);
 });
 
 test('a further request does not show that a peer has read what the kernel holds for it', () => {
-  const answers = new UnreadAnswers(new Evictions(pino({ level: 'silent' })), 1_000_000);
+  const answers = new UnreadResponses(new Evictions(pino({ level: 'silent' })), 1_000_000);
   const socket = Object.assign(new EventEmitter(), { writableLength: 0, bytesWritten: 0 }) as unknown as Socket;
   answers.opened(socket);
-  answers.sendsToStranger(socket, 5_000);
+  answers.countPublicResponse(socket, 5_000);
   answers.admit({ socket } as IncomingMessage, { writableFinished: true } as ServerResponse);
   assert.equal(answers.bytes, 5_000);
-  answers.sendsToStranger(socket, 5_000);
+  answers.countPublicResponse(socket, 5_000);
   assert.equal(answers.bytes, 10_000);
   socket.emit('close');
   assert.equal(answers.bytes, 0);

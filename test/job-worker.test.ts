@@ -29,7 +29,7 @@ await app.sql(`
   CREATE INDEX ON errands (company_id, claim_at) WHERE NOT done;
   GRANT ALL ON errands TO ${SERVICE_ROLE}`);
 const key = ['company_id', 'id'];
-const statements = queueStatements({ table: 'errands', key, open: 'NOT done' });
+const statements = queueStatements({ tenantTable: 'companies', table: 'errands', key, open: 'NOT done' });
 
 beforeEach(async () => {
   app.clock.set('2026-06-01T09:00:00Z');
@@ -255,7 +255,7 @@ test('what is taken once more while it is being given back is given back too', a
   const makeDue = () => app.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
   let givenBack = 0;
   const rows: typeof app.db.queryRows = async (...asked) => {
-    if (asked[0] !== statements.giveBack || givenBack++ > 0) return app.db.queryRows(...asked) as never;
+    if (asked[0] !== statements.release || givenBack++ > 0) return app.db.queryRows(...asked) as never;
     await takenAgain(() => app.db.queryRows(...asked));
     return [];
   };
@@ -263,7 +263,7 @@ test('what is taken once more while it is being given back is given back too', a
     claims.push(claim);
     await (claims.length > 1 ? finish(taken) : takenAgain(makeDue));
   };
-  const same = worker(handle, 8, 4, 20_000, Object.assign(Object.create(app.db), { rows }));
+  const same = worker(handle, 8, 4, 20_000, Object.assign(Object.create(app.db), { queryRows: rows }));
   await same.runOnce();
   await Promise.all(running);
   assert.deepEqual(await app.sql('SELECT done FROM errands'), [{ done: true }]);

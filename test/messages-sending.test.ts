@@ -309,7 +309,7 @@ for (const [state, change] of [
 /** The app's database, but for the statements that `broken` names. */
 const databaseWithout = (broken: (name: string) => Error | undefined): typeof app.db =>
   Object.assign(Object.create(app.db), {
-    rows: async (...[statement, values]: Parameters<typeof app.db.queryRows>) => {
+    queryRows: async (...[statement, values]: Parameters<typeof app.db.queryRows>) => {
       const error = broken(statement.name);
       if (error) throw error;
       return app.db.queryRows(statement, values);

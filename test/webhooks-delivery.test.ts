@@ -245,7 +245,7 @@ test('410 disables the endpoint at once; resumed, it gets everything', async () 
   receiver.onEvent = () => ({ status: 410 });
   await worker.runOnce();
   const record = await ok(company.get(endpoint.path));
-  assert.deepEqual([record.state, record.state_reason], ['disabled', 'It answered 410 Gone.']);
+  assert.deepEqual([record.state, record.state_reason], ['disabled', 'The endpoint answered 410 Gone.']);
   const log = await ok(company.get(`${endpoint.path}/history`));
   assert.equal(log.at(-1).type, 'webhook_endpoint.disabled');
   await until('2026-06-10T09:00:00Z');

@@ -8,7 +8,8 @@ import { Database } from '../src/kernel/database/database.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { buildApp } from '../src/server/app.ts';
-import { countFailingEndpoints, countSecrets, reencryptSecrets } from '../src/webhooks/endpoints/secrets.ts';
+import { countSecrets, reencryptSecrets } from '../src/webhooks/endpoints/secrets.ts';
+import { countFailingEndpoints } from '../src/webhooks/endpoints/verbs.ts';
 import { purgeDeliveries } from '../src/webhooks/retention.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
@@ -384,7 +385,7 @@ describe('from the command line', () => {
       '--company',
       company.companyId,
     );
-    assert.deepEqual([code, /ping is not repeated/.test(out)], [3, true], out);
+    assert.deepEqual([code, /ping cannot be replayed/.test(out)], [3, true], out);
     assert.equal((await run('remove', id)).id, id);
     assert.equal((await typed(env(), 'webhook', 'show', id, '--company', company.companyId)).code, 4);
   });

@@ -1,6 +1,6 @@
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
-import { setUpDatabase } from '../kernel/schema/setup.ts';
+import { setUpDatabase } from '../server/database-setup.ts';
 import type { Command } from './command.ts';
 import { acquireDatabase } from './database.ts';
 

@@ -8,6 +8,7 @@ import { appointmentLifeRoutes } from '../cases/appointments/lifecycle.routes.ts
 import { videoAccountRoutes } from '../cases/appointments/meetings/accounts/routes.ts';
 import { meetingRoutes } from '../cases/appointments/meetings/routes.ts';
 import { messageRoutes } from '../cases/appointments/messages/routes.ts';
+import { APPOINTMENT_GAUGES } from '../cases/appointments/metrics.ts';
 import { appointmentRoutes } from '../cases/appointments/routes.ts';
 import { interactionLifeRoutes } from '../cases/interactions/lifecycle.routes.ts';
 import { interactionRoutes } from '../cases/interactions/routes.ts';
@@ -19,6 +20,7 @@ import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
 import { manageRoutes } from '../company/manage.routes.ts';
 import { eventTypes } from '../events/event-types.ts';
+import { eventGauges } from '../events/metrics.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { StallMonitor } from '../events/stall-monitor.ts';
 import { httpServer } from '../http/http-server.ts';
@@ -40,7 +42,7 @@ import { requestId, requestLog, withoutChildLoggers } from '../http/plugins/requ
 import { routes } from '../http/plugins/route-config.ts';
 import { securityHeaders } from '../http/plugins/security-headers.ts';
 import { UnfinishedBodies } from '../http/plugins/unfinished-bodies.ts';
-import { UnreadAnswers } from '../http/plugins/unread-responses.ts';
+import { UnreadResponses } from '../http/plugins/unread-responses.ts';
 import type { Database } from '../kernel/database/database.ts';
 import { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { type Migration, readMigrations } from '../kernel/schema/migrations.ts';
@@ -48,6 +50,7 @@ import type { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
 import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
 import { endpointRoutes } from '../webhooks/endpoints/routes.ts';
+import { WEBHOOK_GAUGES } from '../webhooks/metrics.ts';
 import { AUDIT_LOGS } from './audit-logs.ts';
 
 export type AppOptions = {
@@ -108,7 +111,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   } = options;
   const evictions = new Evictions(logger);
   const bodies = new UnfinishedBodies(evictions, maxUnfinishedBytes);
-  const answers = new UnreadAnswers(evictions, maxUnreadBytes);
+  const answers = new UnreadResponses(evictions, maxUnreadBytes);
   const app = Fastify({
     loggerInstance: withoutChildLoggers(logger) as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -142,10 +145,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   metrics(app, {
     db,
     clock,
-    outcomes: outcomes ?? new DeliveryCounters(),
+    deliveryCounters: outcomes ?? new DeliveryCounters(),
     gatherMetrics,
-    held: { bodies, answers, evictions },
-    logStalledSeconds,
+    held: { bodies, responses: answers, evictions },
+    gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stalledLog)],
   });
   health(app, { db, migrations: migrations ?? (await readMigrations()), isStarted, logStalledSeconds });
   const records = new EtagRegistry();

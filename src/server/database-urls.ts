@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts';
 import type { Connection } from '../kernel/database/database.ts';
-import type { Setup } from '../kernel/schema/setup.ts';
 import { asService, findBundledPostgres, SERVICE_ROLE, type ServerConnection } from '../postgres/bundled-postgres.ts';
+import type { DatabaseSetup } from './database-setup.ts';
 
 /** How the service connects to its database, and how the schema is set up. */
-export type DatabaseAccess = { connection: Connection; setup: Setup };
+export type DatabaseAccess = { connection: Connection; setup: DatabaseSetup };
 
 /** Returns the operator's PostgreSQL; undefined if DATABASE_URL is not set. */
 export function externalDatabase(config: Config): DatabaseAccess | undefined {
@@ -17,7 +17,7 @@ export function externalDatabase(config: Config): DatabaseAccess | undefined {
 
 export const bundledDatabase = ({ EVENT_RETENTION_DAYS }: Config, owner: ServerConnection): DatabaseAccess => ({
   connection: asService(owner),
-  setup: { owner, makeRole: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
+  setup: { owner, roleToCreate: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
 });
 
 /** Returns the operator's database, or the bundled one of a running service. Never starts a server. */

@@ -7,9 +7,9 @@ import { type Connection, Database } from '../kernel/database/database.ts';
 import { readMigrations } from '../kernel/schema/migrations.ts';
 import { nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/schema/security-releases.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
-import { type Setup, setUpDatabase } from '../kernel/schema/setup.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { startBundledPostgres } from '../postgres/bundled-postgres.ts';
+import { type DatabaseSetup, setUpDatabase } from './database-setup.ts';
 import { bundledDatabase, externalDatabase } from './database-urls.ts';
 import { startWeb } from './web.ts';
 import { startWebProcesses } from './web-processes.ts';
@@ -73,7 +73,7 @@ async function withDemo(
   }
 }
 
-type Opened = { connection: Connection; setup: Setup; failed: Promise<Error> };
+type Opened = { connection: Connection; setup: DatabaseSetup; failed: Promise<Error> };
 
 async function openDatabase(config: Config, logger: Logger, undo: (() => Promise<void>)[]): Promise<Opened> {
   const own = externalDatabase(config);

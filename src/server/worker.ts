@@ -73,16 +73,16 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   await Promise.all(workers.map((worker) => worker.start()));
   const leaveTransactions = watchHalfSentTransactions(db, logger);
   const leaveEvents = periodically({
-    everyMs: HOUR_MS,
+    intervalMs: HOUR_MS,
     work: (signal) => purgeOldEvents(db, signal),
     logger,
-    failure: 'old events could not be forgotten',
+    failureMessage: 'old events could not be forgotten',
   });
   const leaveDeliveries = periodically({
-    everyMs: HOUR_MS,
+    intervalMs: HOUR_MS,
     work: (signal) => purgeEnded({ db: webhooksDb, clock, signal }),
     logger,
-    failure: 'what webhooks have left behind could not be forgotten',
+    failureMessage: 'what webhooks have left behind could not be forgotten',
   });
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { readMigrations } from '../../src/kernel/schema/migrations.ts';
-import { setUpDatabase } from '../../src/kernel/schema/setup.ts';
 import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { setUpDatabase } from '../../src/server/database-setup.ts';
 
 /** One server for the whole run, with a migrated template that each test file clones. */
 
@@ -22,7 +22,7 @@ export async function globalSetup(): Promise<void> {
   await client.query('CREATE DATABASE template');
   await client.end();
   const owner = { ...connection, database: 'template' };
-  await setUpDatabase({ owner, makeRole: SERVICE_ROLE }, await readMigrations());
+  await setUpDatabase({ owner, roleToCreate: SERVICE_ROLE }, await readMigrations());
   process.env.TEST_POSTGRES = JSON.stringify(connection);
 }
 
