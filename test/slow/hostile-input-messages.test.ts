@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { NASTY, text } from '../chaos/input/texts.ts';
-import { type Sms, smsSender } from '../src/cases/appointments/messages/sms.ts';
-import { startApp } from './harness/app.ts';
-import { type MailServer, mailServer, readMail } from './harness/mail-server.ts';
-import { messageWorker } from './harness/message-worker.ts';
+import { NASTY, text } from '../../chaos/input/texts.ts';
+import { type Sms, smsSender } from '../../src/cases/appointments/messages/sms.ts';
+import { startApp } from '../harness/app.ts';
+import { type MailServer, mailServer, readMail } from '../harness/mail-server.ts';
+import { messageWorker } from '../harness/message-worker.ts';
 
 /** What the generator writes into names, notes and places is only ever text in what goes out. */
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { Database } from '../src/kernel/database/database.ts';
-import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { caller } from './harness/http.ts';
-import { launch, printed, type Settings, startProcess, temporaryDirectory, urlOf } from './harness/service.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { caller } from '../harness/http.ts';
+import { launch, printed, type Settings, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 
 /** An acknowledged write waits for the disk, whatever a role, a database or the server was told about it. */
 

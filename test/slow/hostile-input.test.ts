@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { sendInput } from '../chaos/input/input.ts';
-import { openInputWorld } from '../chaos/input/input-world.ts';
+import { sendInput } from '../../chaos/input/input.ts';
+import { openInputWorld } from '../../chaos/input/input-world.ts';
 
 /** The short form of `npm run chaos:input`. SEED repeats a run. */
 

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { Database } from '../src/kernel/database/database.ts';
-import { Listener } from '../src/kernel/database/listener.ts';
-import { isConnectionError, isTransient } from '../src/kernel/database/postgres-errors.ts';
-import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { type Answer, caller } from './harness/http.ts';
-import { launch, type Running, startProcess, temporaryDirectory, urlOf } from './harness/service.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { Listener } from '../../src/kernel/database/listener.ts';
+import { isConnectionError, isTransient } from '../../src/kernel/database/postgres-errors.ts';
+import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { type Answer, caller } from '../harness/http.ts';
+import { launch, type Running, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 
 /** What a service meets while another server takes over; `npm run chaos -- --only failover` does it with real ones. */
 

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { caller } from './harness/http.ts';
+import { caller } from '../harness/http.ts';
 import {
   isAlive,
   launch,
@@ -11,7 +11,7 @@ import {
   startProcess,
   temporaryDirectory,
   writeWhileStopping,
-} from './harness/service.ts';
+} from '../harness/service.ts';
 
 /** WEB_CONCURRENCY: several processes that answer requests on one port, with the database that comes with the service. */
 

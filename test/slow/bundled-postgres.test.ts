@@ -15,11 +15,11 @@ import {
   findBundledPostgres,
   type ServerConnection,
   startBundledPostgres,
-} from '../src/postgres/bundled-postgres.ts';
-import { readPostmasterFile } from '../src/postgres/postmaster.ts';
-import { installedRelease, type Release, serverProgram, whyNotRunnable } from '../src/postgres/release.ts';
-import { copiesFolder, releaseReachableBy, runnableRelease } from '../src/postgres/release-copy.ts';
-import { serverUser } from '../src/postgres/server-user.ts';
+} from '../../src/postgres/bundled-postgres.ts';
+import { readPostmasterFile } from '../../src/postgres/postmaster.ts';
+import { installedRelease, type Release, serverProgram, whyNotRunnable } from '../../src/postgres/release.ts';
+import { copiesFolder, releaseReachableBy, runnableRelease } from '../../src/postgres/release-copy.ts';
+import { serverUser } from '../../src/postgres/server-user.ts';
 
 const linuxOnly = { skip: process.platform !== 'linux' && 'looks at processes in /proc' };
 const rootOnly = { skip: process.getuid?.() !== 0 && 'needs root' };
@@ -27,7 +27,7 @@ const rootOnly = { skip: process.getuid?.() !== 0 && 'needs root' };
 const NOBODY = { uid: 65534, gid: 65534 };
 
 const SERVICE = `
-  import { startBundledPostgres } from ${JSON.stringify(import.meta.resolve('../src/postgres/bundled-postgres.ts'))};
+  import { startBundledPostgres } from ${JSON.stringify(import.meta.resolve('../../src/postgres/bundled-postgres.ts'))};
   try {
     const server = await startBundledPostgres({ dataDir: process.argv[2], log() {}, settings: { fsync: 'off' } });
     process.on('message', () => server.stop().then(() => process.disconnect()));

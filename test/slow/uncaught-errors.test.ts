@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { childrenOf, commandOf } from '../chaos/site.ts';
-import { caller } from './harness/http.ts';
-import { databaseProcess, isAlive, type Running, startProcess, temporaryDirectory } from './harness/service.ts';
+import { childrenOf, commandOf } from '../../chaos/site.ts';
+import { caller } from '../harness/http.ts';
+import { databaseProcess, isAlive, type Running, startProcess, temporaryDirectory } from '../harness/service.ts';
 
 /** An error that no code catches ends the process in good order, and another one takes its place. */
 
 const data = await temporaryDirectory();
 after(data.remove);
-const THROWING = new URL('./harness/throwing.mjs', import.meta.url).pathname;
+const THROWING = new URL('../harness/throwing.mjs', import.meta.url).pathname;
 const settings = { DATA_DIR: data.path, NODE_OPTIONS: `--import=${THROWING}` };
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
