@@ -18,7 +18,13 @@ outcomes.onMessage = () => {
   const { user, system } = process.cpuUsage();
   process.send?.({ ended, heap: megabytes(heapUsed), rss: megabytes(rss), cpu: (user + system) / 1e6 });
 };
-const stop = await runWorker({ config: readConfig(settings), connection, clock: systemClock, logger, outcomes });
+const stop = await runWorker({
+  config: readConfig(settings),
+  connection,
+  clock: systemClock,
+  logger,
+  counters: outcomes,
+});
 process.once('message', async () => {
   await stop();
   process.disconnect?.();

@@ -514,7 +514,7 @@ describe('the doctor', () => {
       assert.match(out, /fault +migrations +0001_case_records\.sql.*case-records migrate/);
       const refused = await typed(env, 'company', 'list');
       assert.equal(refused.code, 1);
-      assert.match(refused.err, /lacks 0001_case_records\.sql/);
+      assert.match(refused.err, /lacks the migrations 0001_case_records\.sql/);
 
       assert.equal((await typed(env, 'migrate')).code, 0);
       assert.equal((await typed(env, 'company', 'create', '--name', 'First')).code, 0);

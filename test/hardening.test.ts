@@ -13,7 +13,7 @@ import { startApp } from './harness/app.ts';
 import { fill, identifiersOf } from './harness/identifiers.ts';
 import { temporaryDirectory } from './harness/service.ts';
 
-const app = await startApp({ secrets: new SecretBox([randomBytes(32)]), privateAddresses: true });
+const app = await startApp({ secrets: new SecretBox([randomBytes(32)]), allowPrivateAddresses: true });
 
 /* ---- headers ---- */
 

@@ -480,7 +480,7 @@ test('so does the worker of a service: what is due in half an hour stays, though
     connection: app.connection,
     clock: () => Temporal.Now.instant().add({ minutes: 45 }),
     logger: pino({ level: 'silent' }),
-    outcomes: new DeliveryCounters(),
+    counters: new DeliveryCounters(),
   });
   await until(async () => (await states()).confirmation === 'sent');
   await stop();

@@ -8,7 +8,7 @@ import { caller } from './harness/http.ts';
 
 const ORIGIN = 'https://app.example';
 const open = await startApp();
-const limited = await startApp({ requestsPerMinute: 3, corsOrigins: [ORIGIN] });
+const limited = await startApp({ maxRequestsPerMinute: 3, corsOrigins: [ORIGIN] });
 const PATH = '/manage/company';
 
 test('by default there is no limit and nothing is said of one', async () => {

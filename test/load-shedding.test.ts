@@ -9,7 +9,7 @@ import { startApp } from './harness/app.ts';
 
 /** What a process refuses because it has enough to do. */
 
-const app = await startApp({ requestsAtOnce: 2, connectionsAtOnce: 20 });
+const app = await startApp({ maxConcurrentRequests: 2, maxConnections: 20 });
 const company = await app.company();
 const path = `${company.path}/interactions`;
 

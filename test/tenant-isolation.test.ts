@@ -12,7 +12,11 @@ import { document } from './harness/openapi.ts';
 /** Every route of the document × every kind of identifier × every credential that is not the right one. */
 
 const DAY = 86_400;
-const app = await startApp({ secrets: new SecretBox([randomBytes(32)]), privateAddresses: true, tokenSeconds: DAY });
+const app = await startApp({
+  secrets: new SecretBox([randomBytes(32)]),
+  allowPrivateAddresses: true,
+  tokenSeconds: DAY,
+});
 // Failed attempts are counted per minute, and every test here comes from the same address.
 beforeEach(() => app.clock.advance({ minutes: 1 }));
 

@@ -142,7 +142,7 @@ for (const [what, body, faults] of [
 }
 
 test('the settings can allow http and private addresses', async () => {
-  const open = await startApp({ secrets, privateAddresses: true });
+  const open = await startApp({ secrets, allowPrivateAddresses: true });
   const company = await open.company();
   for (const url of ['http://firm.example/', 'http://127.0.0.1:8080/', 'https://localhost/'])
     await create(company, { url });
@@ -262,7 +262,7 @@ test('secrets are in no list, no log, no event and no table', async (t) => {
   const lines: string[] = [];
   const log = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
   const logger = pino({ level: 'trace' }, log);
-  const server = await buildApp({ db: app.db, clock: app.clock.read, logger, secrets, privateAddresses: true });
+  const server = await buildApp({ db: app.db, clock: app.clock.read, logger, secrets, allowPrivateAddresses: true });
   t.after(() => server.close());
   const receiver = await openReceiver();
   after(receiver.close);
@@ -315,7 +315,7 @@ test('secrets can be sealed anew, and are counted by what opens them', async () 
 });
 
 test('what has ended is forgotten after 30 days, and what waits never', async () => {
-  const other = await startApp({ secrets, privateAddresses: true });
+  const other = await startApp({ secrets, allowPrivateAddresses: true });
   const receiver = await openReceiver();
   after(receiver.close);
   const company = await other.company();

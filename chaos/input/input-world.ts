@@ -14,7 +14,7 @@ export async function openInputWorld(): Promise<{ world: TestApp; log: Log }> {
     if (!isRequestLine(text)) log.odd.push(text);
   };
   const secrets = new SecretBox([randomBytes(32)]);
-  const world = await startApp({ logger: pino({ base: null }, { write }), secrets, privateAddresses: true });
+  const world = await startApp({ logger: pino({ base: null }, { write }), secrets, allowPrivateAddresses: true });
   Object.assign(log, { lines: 0, odd: [] }); // where it listens
   return { world, log };
 }

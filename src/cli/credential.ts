@@ -39,7 +39,7 @@ export const commands: Command[] = [
     summary: 'End a key or a client, and everything that it created',
     description:
       `${CREDENTIAL_ARGUMENT} Revokes the keys and disables the clients and webhook endpoints that ` +
-      '"credential show" lists. Running it again ends those that were created since.',
+      '"credential show" lists. It can be repeated, and then ends those that still work.',
     examples: [`credential end ${ID}`],
     run: (invocation) =>
       runOnCredential(invocation, 'credential end', endCredential, (rows) => {

@@ -23,8 +23,8 @@ export const commands: Command[] = [
         await requireSafeServer(connection);
         await assertMigrated(connection);
         const { runWorker } = await import('../server/worker.ts');
-        const outcomes = new DeliveryCounters();
-        const stop = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
+        const counters = new DeliveryCounters();
+        const stop = await runWorker({ config, connection, clock: systemClock, logger, counters });
         console.log('Case Records worker is running');
         return { failed: new Promise(() => {}), stop };
       },

@@ -42,7 +42,7 @@ type Endpoint = {
 export async function proveWebhooks({ seed, events, workers: count, kills }: ProofOptions): Promise<ProofResult> {
   const random = randomFrom(seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-  const app = await startApp({ secrets, privateAddresses: true });
+  const app = await startApp({ secrets, allowPrivateAddresses: true });
   const { clock } = app;
   const from = clock.read();
   const receiver = await openReceiver();

@@ -24,7 +24,7 @@ export const stateOf = async (company: TestCompany, { path }: Endpoint): Promise
 export const notesOf = (all: Received[]) => all.map(({ event }) => event.after?.notes);
 
 export async function openWebhooks() {
-  const app = await startApp({ secrets, privateAddresses: true });
+  const app = await startApp({ secrets, allowPrivateAddresses: true });
   const receiver = await openReceiver();
   after(receiver.close);
   const worker = webhookWorker(app);
