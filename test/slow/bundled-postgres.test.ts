@@ -17,7 +17,7 @@ import {
   startBundledPostgres,
 } from '../../src/postgres/bundled-postgres.ts';
 import { readPostmasterFile } from '../../src/postgres/postmaster.ts';
-import { installedRelease, type Release, serverProgram, findObstacle } from '../../src/postgres/release.ts';
+import { findObstacle, installedRelease, type Release, serverProgram } from '../../src/postgres/release.ts';
 import { releaseCopiesFolder, releaseReachableBy, runnableRelease } from '../../src/postgres/release-copy.ts';
 import { serverUser } from '../../src/postgres/server-user.ts';
 
