@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { CodedError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
 import type { Statement } from '../sql/statement.ts';
 import { type OnBatch, PipelinedPool, type Query } from './pipelined-pool.ts';
 import { isConnectionError, isMissingPreparedStatement, isTransient } from './postgres-errors.ts';
@@ -273,7 +273,7 @@ async function rollBack(client: pg.PoolClient, failure: unknown): Promise<void> 
 }
 
 function rethrowAsUnavailable(error: unknown): never {
-  throw isTransient(error) ? new CodedError('unavailable', 'The database cannot be reached.', [], error) : error;
+  throw isTransient(error) ? new UnavailableError('The database cannot be reached.', error) : error;
 }
 
 const READS = /^\s*SELECT\b/;

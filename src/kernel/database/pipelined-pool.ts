@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { CodedError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
 import type { Statement } from '../sql/statement.ts';
 import { type PlannedStatement, planTransactions } from './batching.ts';
 import { PipelinedTransaction, type Row } from './pipelined-transaction.ts';
@@ -276,7 +276,7 @@ export class PipelinedPool {
       if (silent) client.connection.stream.destroy(new Error('Connection terminated: the server is silent.'));
     }
     while ((this.#waiting[0]?.since ?? this.#sweeps) <= since(MAX_WAIT_MS))
-      this.#waiting.shift()?.refuse(new CodedError('unavailable', 'Too many requests wait for the database.'));
+      this.#waiting.shift()?.refuse(new UnavailableError('Too many requests wait for the database.'));
   }
 
   #serveWaiting(): void {
@@ -302,7 +302,7 @@ export class PipelinedPool {
   }
 }
 
-const closed = () => new CodedError('unavailable', 'The connections to the database are closed.');
+const closed = () => new UnavailableError('The connections to the database are closed.');
 
 /** One of several has a row with which of them it is, and theirs. */
 function answerOne(asked: PendingStatement[], [nth, text]: Row): void {
