@@ -3,9 +3,9 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { addressBookLists } from '../src/cases/address-book/writes.sql.ts';
-import { interactionLists } from '../src/cases/interactions/writes.sql.ts';
-import { invoiceLists } from '../src/cases/invoices/writes.sql.ts';
+import { addressBookLists } from '../src/cases/address-book/reads.sql.ts';
+import { interactionLists } from '../src/cases/interactions/reads.sql.ts';
+import { invoiceLists } from '../src/cases/invoices/reads.sql.ts';
 import { connectClient } from '../src/kernel/database/connect.ts';
 import { listStatement, longStatement, type Statement, statement } from '../src/kernel/sql/statement.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
@@ -283,7 +283,7 @@ test('of every table with records of cases the planner knows that a case belongs
 
 test('a list of a thousand is one text, a longer one is not, and no more of it is put together than one text has', async () => {
   const firm = await world.firm();
-  const { text } = interactionLists.all;
+  const { text } = interactionLists.all.prepared;
   const values = [firm.companyId, firm.caseId, 'zone'];
   const isText = async () => (await world.sql<{ json: string | null }>(text, values))[0]?.json !== null;
   await fill(firm, 1_000);
@@ -297,7 +297,7 @@ test('a list of a thousand is one text, a longer one is not, and no more of it i
 
 test('of invoices, which may have thousands of items, none is put together where there are too many for one text', async () => {
   const firm = await world.firm();
-  const { text } = invoiceLists.all;
+  const { text } = invoiceLists.all.prepared;
   const values = [firm.companyId, firm.caseId, 'zone', null];
   const add = (count: number) =>
     world.sql(
@@ -396,7 +396,7 @@ test('the address book of a case does not read the addresses of others', async (
   );
   for (let i = 0; i < 5; i++) await person(firm, 'Jane', `Doe ${i}`);
   await world.sql('ANALYZE people, addresses, relationships');
-  const plan = await explain(addressBookLists.all.text, [firm.companyId, firm.caseId]);
+  const plan = await explain(addressBookLists.all.prepared.text, [firm.companyId, firm.caseId]);
   assert.match(plan.join('\n'), /Index Scan using addresses_pkey on addresses a .*loops=5/);
 });
 

@@ -4,6 +4,7 @@ import { beforeEach, test } from 'node:test';
 import { connectAccount } from '../src/cases/appointments/meetings/accounts/statements.sql.ts';
 import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/cases/appointments/messages/message.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
 import { toSql } from '../src/kernel/time/time.ts';
 import { type Firm, openWorld } from './harness/app.ts';
@@ -428,7 +429,8 @@ test('a meeting that is asked for while the appointment is being moved is made f
   const json = world.db.queryJson.bind(world.db);
   let between = 0;
   world.db.queryJson = async (statement, values) => {
-    if (statement.name.startsWith('appointments.update') && between++ === 0) await ok(firm.post(`${path}/meeting`));
+    if (toQuery(statement).statement.name.startsWith('appointments.update') && between++ === 0)
+      await ok(firm.post(`${path}/meeting`));
     return json(statement, values);
   };
   await ok(firm.patch(path, MOVE)).finally(() => {

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DeliveryFault, type Outgoing } from '../src/cases/appointments/messages/message.ts';
 import { beginMessage, beginMessages, KEY } from '../src/cases/appointments/messages/message-queue.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { CodedError } from '../src/kernel/errors.ts';
 import { nextAttempt } from '../src/kernel/jobs/backoff.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
@@ -309,8 +310,8 @@ for (const [state, change] of [
 /** The world's database, but for the statements that `broken` names. */
 const databaseWithout = (broken: (name: string) => Error | undefined): typeof world.db =>
   Object.assign(Object.create(world.db), {
-    rows: async (...[statement, values]: Parameters<typeof world.db.queryRows>) => {
-      const error = broken(statement.name);
+    queryRows: async (...[statement, values]: Parameters<typeof world.db.queryRows>) => {
+      const error = broken(toQuery(statement).statement.name);
       if (error) throw error;
       return world.db.queryRows(statement, values);
     },

@@ -26,7 +26,12 @@ const MAX_POSITION = 2n ** 63n - 1n;
 export function eventReader(logs: readonly AuditLog[]): EventReader {
   const statements = sql.eventStatements(logs);
   const types = eventTypes(logs);
-  const exists = new Map(logs.map((log) => [log.record, statement(`history.find_${log.record}`, log.exists)]));
+  const exists = new Map(
+    logs.map((log) => [
+      log.record,
+      statement(`history.find_${log.record}`, log.exists({ company_id: '$1', id: '$2', case_id: '$3' })),
+    ]),
+  );
 
   return {
     async ofCompany(context, query) {
