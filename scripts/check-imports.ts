@@ -20,6 +20,7 @@ const KERNEL_LAYERS: readonly string[] = [
   'kernel/audit/**',
   'kernel/schema/**',
   'kernel/jobs/**',
+  'kernel/*.ts',
 ];
 
 /** Resources do not import one another, except what is published below. */
@@ -46,7 +47,7 @@ const PUBLISHED: readonly { module: string; usedBy: string }[] = [
   // The audit log of an adviser also records changes of the adviser's video account.
   { module: 'company/advisers/audit.sql.ts', usedBy: 'cases/appointments/meetings/accounts/statements.sql.ts' },
   // The end of a credential ends its webhook endpoints and writes that into their audit log.
-  { module: 'webhooks/endpoints/audit.sql.ts', usedBy: 'company/credentials/created-by.sql.ts' },
+  { module: 'webhooks/endpoints/audit.sql.ts', usedBy: 'company/credentials/*.sql.ts' },
   // Webhook endpoints are created and changed under the lock of the company's credentials.
   { module: 'company/credentials/credential-lock.ts', usedBy: 'webhooks/endpoints/verbs.ts' },
   // A case is created together with its customer.
@@ -71,7 +72,7 @@ const RULES: readonly Rule[] = [
     'server/**',
     [
       'config.ts',
-      '{company,http,kernel}/**',
+      '{cases,company,events,http,kernel,webhooks}/**',
       'postgres/bundled-postgres.ts',
       'server/**',
       '!server/process.ts',
@@ -84,7 +85,7 @@ const RULES: readonly Rule[] = [
     [
       'cli/**',
       'config.ts',
-      'server/{audit-logs,database-urls,service,worker}.ts',
+      'server/{audit-logs,database-setup,database-urls,service,worker}.ts',
       '{cases,company,events,kernel,webhooks}/**',
       'postgres/bundled-postgres.ts',
       `!${ROUTES}`,

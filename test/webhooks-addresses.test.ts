@@ -8,9 +8,9 @@ import { resolveWithDns } from '../src/webhooks/outbound/dns.ts';
 import { post } from '../src/webhooks/outbound/http-post.ts';
 import { isPublicAddress } from '../src/webhooks/outbound/public-address.ts';
 import { connectToPublicHost, type OutboundPolicy } from '../src/webhooks/outbound/public-connect.ts';
-import { openWorld } from './harness/app.ts';
+import { startApp } from './harness/app.ts';
 import { makeCertificate, openReceiver, type Receiver, verified } from './harness/receiver.ts';
-import { secrets, webhookOffice } from './harness/webhook-office.ts';
+import { secrets, webhookWorker } from './harness/webhook-worker.ts';
 
 /** Where webhooks may go. Nothing in here leaves the machine: names and connections are the tests' own. */
 
@@ -213,26 +213,26 @@ test('where the settings allow it, http and private addresses are reached', asyn
 });
 
 test('from a change to a receiver over https, and to no private address', async () => {
-  const world = await openWorld({ secrets });
-  const firm = await world.firm();
-  const made = await firm.post('/webhooks/endpoints', {
+  const app = await startApp({ secrets });
+  const company = await app.company();
+  const made = await company.post('/webhooks/endpoints', {
     url: 'https://receiver.example/hooks',
     types: ['interaction.*'],
   });
   assert.equal(made.status, 200, made.text);
   receiver.received.length = 0;
   let address = PUBLIC;
-  const office = webhookOffice(world, { reach: reachTo(async () => [address], []) });
-  await firm.post(`${firm.path}/interactions`, { type: 'phone' });
-  await office.runOnce();
+  const worker = webhookWorker(app, { reach: reachTo(async () => [address], []) });
+  await company.post(`${company.path}/interactions`, { type: 'phone' });
+  await worker.runOnce();
   const [received] = receiver.received;
   assert.ok(received);
-  await verified(received, [made.body.secret], world.clock.read());
+  await verified(received, [made.body.secret], app.clock.read());
   address = '169.254.169.254';
-  await firm.post(`${firm.path}/interactions`, { type: 'phone' });
-  await office.runOnce();
+  await company.post(`${company.path}/interactions`, { type: 'phone' });
+  await worker.runOnce();
   assert.equal(receiver.received.length, 1);
-  const list = await firm.get(`/webhooks/endpoints/${made.body.id}/deliveries?state=waiting`);
-  const { body } = await firm.get(`/webhooks/endpoints/${made.body.id}/deliveries/${list.body[0].id}`);
+  const list = await company.get(`/webhooks/endpoints/${made.body.id}/deliveries?state=waiting`);
+  const { body } = await company.get(`/webhooks/endpoints/${made.body.id}/deliveries/${list.body[0].id}`);
   assert.equal(body.tries[0].error, 'The host has no public address.');
 });

@@ -33,27 +33,27 @@ const CUSTOMERS = [
 const CUSTOM_TAGS = ['vip-client', 'newsletter'];
 
 type DemoOptions = { baseUrl: string; file: string };
-/** What a start did: made the company, gave it a new key because its file was lost, or neither. */
+/** What `ensureDemo` changed: created the company, replaced its key because the file was lost, or neither. */
 export type EnsuredDemo = { created?: Demo; renewed?: Demo };
 
-/** For a start with the bundled database: afterwards the demonstration company and its file are there together. */
+/** Runs when the bundled database starts, so that the demonstration company and its file exist together. */
 export async function ensureDemo(db: Database, clock: Clock, options: DemoOptions): Promise<EnsuredDemo> {
   if (!(await hasCompanies({ db }))) return { created: await createDemo(db, clock, options) };
   const { file, baseUrl } = options;
   const demo = await readDemo(file);
   if (demo === 'unreadable') return {};
-  // A crash between the file and the commit leaves a token that the database never got.
+  // A crash after the file was written and before the commit leaves a token that is not in the database.
   const lost = demo === 'lost' || !(await db.queryFirst(sql.findToken, [secretHash(demo.token)]));
   const renewed = lost ? await renewDemo(db, clock, options) : undefined;
   if (renewed) return { renewed };
-  // The service may listen at another address than the start that wrote the file.
+  // The service may listen at another address now than when the file was written.
   if (demo !== 'lost' && demo.base_url !== baseUrl) await writeDemo(file, { ...demo, base_url: baseUrl });
   return {};
 }
 
 /**
- * A company to try everything with. The file is written before the company is committed: an end between the two
- * leaves a file that the next start replaces, never a company whose token is lost.
+ * Creates a company to try the API with. The file is written before the commit, so a crash between the two leaves a
+ * file that the next start replaces, never a company whose token is lost.
  */
 export function createDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): Promise<Demo> {
   return db.transaction(async (transaction) => {
@@ -67,7 +67,7 @@ type FoundDemo = { company_id: string; key_id: string; case_id: string; customer
 
 /**
  * Replaces the key of the demonstration company, because no copy of its token is left. Changes nothing if the first
- * company is not surely the one that the first start made, or if its key was revoked.
+ * company may not be the one that the first start created, or if its key was revoked.
  */
 function renewDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): Promise<Demo | undefined> {
   return db.transaction(async (transaction) => {
@@ -105,7 +105,7 @@ async function fillDemo(admin: AdminContext): Promise<Omit<Demo, 'base_url'>> {
   );
 }
 
-/** The content of the file, with a new key. */
+/** Creates a key and returns the content of the file. */
 async function describeDemo(
   context: CompanyContext,
   caseId: string,

@@ -3,9 +3,9 @@ import type { Clock, Instant } from '../kernel/time/time.ts';
 import { openWriters } from './statements.sql.ts';
 
 /**
- * Tells for how long the event log has stood still. Followers are shown nothing new while a transaction that writes to
- * it stays open (settled_events), so the log stands still since the oldest open one was first seen. When that began
- * the server tells only to its own role, so this process remembers it.
+ * Measures how long the event log has been stalled. Readers see no new events while a transaction that wrote to the log
+ * stays open, so the log is stalled since the oldest of them began. The server shows that time only to the role of the
+ * transaction, so this process remembers when it first saw each one.
  */
 export class StallMonitor {
   readonly #db: Database;
@@ -18,7 +18,7 @@ export class StallMonitor {
     this.#clock = clock;
   }
 
-  /** Returns the seconds as of now. Callers that ask at the same time share one look at the database. */
+  /** Concurrent calls share one query. */
   stalledSeconds(): Promise<number> {
     this.#measuring ??= this.#measure().finally(() => {
       this.#measuring = undefined;

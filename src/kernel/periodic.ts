@@ -3,30 +3,30 @@ import type { Logger } from 'pino';
 export const HOUR_MS = 3_600_000;
 
 type Periodic = {
-  everyMs: number;
+  intervalMs: number;
   work: (signal: AbortSignal) => Promise<unknown>;
   logger: Logger;
-  /** What the log says if the work fails. */
-  failure: string;
+  /** The line that is logged if the work fails. */
+  failureMessage: string;
 };
 
 /**
- * Does the work now and then periodically, never twice at the same time. Returns the function that ends it: work in
- * progress is told by its signal, and waited for.
+ * Runs the work immediately and then at the interval, never twice concurrently. Returns a stop function that aborts
+ * the signal and waits for the current run.
  */
-export function periodically({ everyMs, work, logger, failure }: Periodic): () => Promise<void> {
+export function periodically({ intervalMs, work, logger, failureMessage }: Periodic): () => Promise<void> {
   const ending = new AbortController();
   const run = async () => {
     try {
       if (!ending.signal.aborted) await work(ending.signal);
     } catch (error) {
-      logger.warn({ err: error }, failure);
+      logger.warn({ err: error }, failureMessage);
     }
   };
   let running = run();
   const timer = setInterval(() => {
     running = running.then(run);
-  }, everyMs).unref();
+  }, intervalMs).unref();
   return () => {
     clearInterval(timer);
     ending.abort();

@@ -13,7 +13,7 @@ import { tagLog } from '../company/tags/statements.sql.ts';
 import type { AuditLog } from '../kernel/audit/audit-log.ts';
 import { endpointAuditLog } from '../webhooks/endpoints/audit.sql.ts';
 
-/** Of everything whose changes are logged. */
+/** The audit logs of all record types whose changes are recorded as events. */
 export const AUDIT_LOGS: readonly AuditLog[] = [
   adviserLog,
   appointmentLog,

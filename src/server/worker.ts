@@ -29,38 +29,38 @@ export type WorkerOptions = {
   connection: Connection;
   clock: Clock;
   logger: Logger;
-  outcomes: DeliveryCounters;
+  counters: DeliveryCounters;
 };
 
-// Beside the requests' own: a worker that is busy never keeps a request waiting for a connection.
-const CONNECTIONS = 4;
+// Separate from the pool of the requests, so that a busy worker never keeps a request waiting for a connection.
+const WORKER_POOL_SIZE = 4;
 
-/** Works what is due until it is told to stop; gives the way to tell it. */
+/** Starts a worker on all queues. Returns a function that stops it. */
 export async function runWorker(options: WorkerOptions): Promise<() => Promise<void>> {
   const { config, connection, logger } = options;
-  const onError = (error: Error) => logger.warn({ reason: error.message }, "a worker's database connection broke");
-  const db = new Database({ connection, poolSize: CONNECTIONS, onError });
-  // Of their own: what receivers and long backlogs do to webhooks, meetings and messages never wait for.
-  const webhooksDb = new Database({ connection, poolSize: CONNECTIONS, onError });
-  const { clock, stop: leaveClock } = await databaseClock(db, options.clock, logger).catch(async (error: unknown) => {
+  const onError = (error: Error) => logger.warn({ reason: error.message }, 'database connection of the worker lost');
+  const db = new Database({ connection, poolSize: WORKER_POOL_SIZE, onError });
+  // Webhooks have their own pool, so that slow receivers and long backlogs never delay meetings and messages.
+  const webhooksDb = new Database({ connection, poolSize: WORKER_POOL_SIZE, onError });
+  const { clock, stop: stopClock } = await databaseClock(db, options.clock, logger).catch(async (error: unknown) => {
     await Promise.all([db.close(), webhooksDb.close()]);
     throw error;
   });
-  const senders = sendersOf(config, logger);
-  const providers = providersOf(config, clock);
+  const senders = createSenders(config, logger);
+  const providers = createProviders(config, clock);
   const secrets = new SecretBox(config.SECRETS_KEY ?? []);
   const slots = config.WORKER_CONCURRENCY;
   const limits = { connection, clock, logger, slots, slotsPerCompany: Math.ceil(slots / 4) };
-  const { outcomes } = options;
+  const { counters } = options;
   const queues = [
     meetingQueue({ db, clock, logger, providers, secrets }),
-    ...messageQueues({ db, clock, logger, senders, outcomes }),
+    ...messageQueues({ db, clock, logger, senders, outcomes: counters }),
   ];
   const webhooks = webhookQueues({
     db: webhooksDb,
     clock,
     logger,
-    counters: outcomes,
+    counters,
     secrets,
     auditLogs: AUDIT_LOGS,
     outbound: { allowPrivateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES },
@@ -71,47 +71,47 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     new JobWorker({ ...limits, db: webhooksDb, queues: webhooks }),
   ];
   await Promise.all(workers.map((worker) => worker.start()));
-  const leaveTransactions = watchHalfSentTransactions(db, logger);
-  const leaveEvents = periodically({
-    everyMs: HOUR_MS,
+  const stopTransactionWatch = watchHalfSentTransactions(db, logger);
+  const stopEventRetention = periodically({
+    intervalMs: HOUR_MS,
     work: (signal) => purgeOldEvents(db, signal),
     logger,
-    failure: 'old events could not be forgotten',
+    failureMessage: 'failed to purge old events; retrying in an hour',
   });
-  const leaveDeliveries = periodically({
-    everyMs: HOUR_MS,
+  const stopWebhookRetention = periodically({
+    intervalMs: HOUR_MS,
     work: (signal) => purgeEnded({ db: webhooksDb, clock, signal }),
     logger,
-    failure: 'what webhooks have left behind could not be forgotten',
+    failureMessage: 'failed to purge ended webhook deliveries; retrying in an hour',
   });
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
-    await leaveTransactions();
-    await leaveEvents();
-    await leaveDeliveries();
-    leaveClock();
+    await stopTransactionWatch();
+    await stopEventRetention();
+    await stopWebhookRetention();
+    stopClock();
     for (const sender of Object.values(senders)) sender.close();
     await Promise.all([db.close(), webhooksDb.close()]);
   };
 }
 
-export function sendersOf(config: Config, logger: Logger): { email: EmailSender; sms: Sender } {
+export function createSenders(config: Config, logger: Logger): { email: EmailSender; sms: Sender } {
   const outbox = join(config.DATA_DIR, 'outbox');
-  if (config.SMTP_URL === undefined) logger.warn({ outbox }, 'SMTP_URL is not set: mails are written to files');
+  if (config.SMTP_URL === undefined) logger.warn({ outbox }, 'SMTP_URL is not set: emails are written to files');
   if (config.SMS_PROVIDER === 'outbox') logger.warn({ outbox }, 'SMS_PROVIDER is outbox: SMS are written to files');
   const domain = config.MAIL_DOMAIN ?? config.MAIL_FROM.split('@').at(-1) ?? 'localhost';
   return {
     email: emailSender({ smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, domain, outbox }),
-    sms: smsSenderOf(config, outbox),
+    sms: createSmsSender(config, outbox),
   };
 }
 
-const providersOf = (config: Config, clock: Clock): Record<ProviderName, MeetingProvider> => ({
+const createProviders = (config: Config, clock: Clock): Record<ProviderName, MeetingProvider> => ({
   jitsi: jitsi({ url: config.JITSI_URL, appId: config.JITSI_APP_ID, appSecret: config.JITSI_APP_SECRET }),
   zoom: zoom({ apiUrl: config.ZOOM_API_URL, oauthUrl: config.ZOOM_OAUTH_URL, clock }),
 });
 
-function smsSenderOf(config: Config, outbox: string): Sender {
+function createSmsSender(config: Config, outbox: string): Sender {
   switch (config.SMS_PROVIDER) {
     case 'twilio':
       return smsSender(

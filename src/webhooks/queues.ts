@@ -3,7 +3,7 @@ import { type DeliveryQueueOptions, deliveryQueue } from './deliveries/delivery-
 import { alertQueue, type SendMail } from './endpoints/alerts.ts';
 import { fanOutQueue } from './fan-out.ts';
 
-/** From the log of events to the receivers: what is to be delivered, its delivery, and who is told when that fails. */
+/** The jobs of webhooks: turn events into deliveries, send them, and mail the company when an endpoint fails. */
 export const webhookQueues = (options: DeliveryQueueOptions & { sendMail: SendMail }): JobQueue[] => [
   fanOutQueue(options),
   deliveryQueue(options),

@@ -3,7 +3,7 @@ import { booleanFlag, instant, optional, text, uuid } from '../../kernel/validat
 
 const email = text({
   maxLength: 254,
-  description: 'Unique within the company, without regard to case. Appointments are booked by it.',
+  description: 'Unique within the company, ignoring case. Appointments name the adviser by it.',
   examples: ['adviser@firm.example'],
 });
 const name = text({ minLength: 1, maxLength: 200, examples: ['Alex Adviser'] });
@@ -13,7 +13,8 @@ const optionalFields = {
     Type.Unsafe<'jitsi' | 'zoom'>({
       type: 'string',
       enum: ['jitsi', 'zoom'],
-      description: 'The connected video account; null for none. Zoom comes and goes with its credentials, elsewhere.',
+      description:
+        'The video provider; null for none. `zoom` is set and cleared by connecting and disconnecting a video account.',
     }),
   ),
 };

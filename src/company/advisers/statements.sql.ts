@@ -111,7 +111,10 @@ export const judgeRemoved = statement(
      FROM advisers r WHERE r.company_id = $1 AND r.id = $2`,
 );
 
-/** $1 company, $2 the adviser that is being changed or null, $3 email or null: what stands in the way, and what is there. */
+/**
+ * $1 company, $2 the adviser that is being changed or null, $3 email or null: what stands in the way, and what is
+ * there.
+ */
 export const judgeAdviser = statement(
   'advisers.judge',
   `SELECT ($2::uuid IS NULL OR EXISTS (SELECT 1 FROM advisers a WHERE ${here} AND a.id = $2)) AS found,

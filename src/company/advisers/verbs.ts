@@ -60,7 +60,7 @@ export function removeAdviser(context: CompanyContext, id: string): Promise<stri
   );
 }
 
-/** As it was; the email must not have gone to another meanwhile. */
+/** Restores the adviser unchanged, unless another adviser has the email by now. */
 export function restoreAdviser(context: CompanyContext, id: string): Promise<string> {
   const { db, company, clock } = context;
   return retryOnConflict(
@@ -83,7 +83,7 @@ function rethrowUnlessEmailTaken(error: unknown): undefined {
   if (violatedConstraint(error) !== 'advisers_email') throw error;
 }
 
-/** What was sent; null is the default. */
+/** Returns the sent fields; null is replaced by the default. */
 function readAdviser(form: Form<AdviserBody>): Record<string, unknown> {
   const { body } = form;
   form.read('email', body.email, requireEmail);
@@ -93,7 +93,9 @@ function readAdviser(form: Form<AdviserBody>): Record<string, unknown> {
   );
 }
 
-/** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
+/**
+ * Throws the reason why nothing was written. Returns if a concurrent change was the reason, so the write is retried.
+ */
 async function explainRejection(
   { db, company }: CompanyContext,
   id: string | null,
@@ -109,7 +111,11 @@ async function explainRejection(
   if (judged.taken) form.addFault('email', EMAIL_TAKEN.code, EMAIL_TAKEN.message);
   const { video_provider } = form.body;
   if (video_provider !== undefined && (video_provider === 'zoom') !== judged.zoom && !form.hasFault('video_provider')) {
-    form.addFault('video_provider', 'invalid_state', 'Zoom is connected and disconnected as a video account');
+    form.addFault(
+      'video_provider',
+      'invalid_state',
+      'cannot change to or from zoom here: connect or disconnect the video account',
+    );
   }
   form.check();
 }

@@ -16,7 +16,7 @@ export const CreateCaseBody = Type.Object({
   customers: optional(
     Type.Array(CreateCustomerBody, {
       maxItems: MAX_CUSTOMERS,
-      description: `At most ${MAX_CUSTOMERS} in this request; more can be added.`,
+      description: `At most ${MAX_CUSTOMERS} in this request; more can be added later.`,
     }),
   ),
 });
@@ -29,7 +29,7 @@ export const CaseRecord = Type.Object(
   {
     id: uuid({ description: 'The {caseId} of the twelve operations.' }),
     reference: Type.String({ examples: ['Smith, wills'] }),
-    customers: Type.Array(CustomerRecord, { description: 'In the order in which they came.' }),
+    customers: Type.Array(CustomerRecord, { description: 'In the order in which they were added.' }),
     created_at: instant(),
     updated_at: instant(),
   },

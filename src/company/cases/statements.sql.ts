@@ -49,7 +49,10 @@ export const showCase = statement(
   `SELECT ${stored}::text FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
 );
 
-/** $1 company, $2 id, $3 reference, $4 customers as JSON, $5 now, $6 origin. The case stands in the log before its customers. */
+/**
+ * $1 company, $2 id, $3 reference, $4 customers as JSON, $5 now, $6 origin. The case stands in the log before its
+ * customers.
+ */
 export const insertCase = statement(
   'cases.insert',
   `WITH c AS (

@@ -34,7 +34,7 @@ export async function createCase(context: CompanyContext, form: Form<CreateCaseB
     toSql(clock()),
     auditOrigin(context),
   ]);
-  if (record === undefined) throw new Error('A case was refused without a reason.');
+  if (record === undefined) throw new Error('The case was not written, and no reason was found.');
   return record;
 }
 

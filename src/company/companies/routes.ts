@@ -7,8 +7,8 @@ import { createCompany, listCompanies, showCompany, updateCompany } from './verb
 
 const companyOperation = { addition: true, access: 'manage', tag: 'Management', params: {} } as const;
 const operatorOperation = { addition: true, access: 'operator', tag: 'Operator' } as const;
-const list = '/manage/companies';
-const one = `${list}/{companyId}`;
+const collection = '/manage/companies';
+const item = `${collection}/{companyId}`;
 
 export function companyRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
@@ -30,8 +30,9 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     path: '/manage/company',
     summary: 'Update the company',
     description:
-      'Settings that are not sent stay as they are, null gives one back its default. Every process works with the new ones within two seconds; ' +
-      'invoices, appointments and reminders that are already there keep what was written down.',
+      'Settings that are not sent stay unchanged; null resets a setting to its default. Every process uses the new ' +
+      'settings within two seconds. Existing invoices, appointments and reminders keep the values they were created ' +
+      'with.',
     body: CompanyBody,
     response: CompanyRecord,
     handle: (context, _params, form) => updateCompany(context, context.company.id, form),
@@ -41,9 +42,9 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     ...operatorOperation,
     id: 'listCompanies',
     method: 'GET',
-    path: list,
+    path: collection,
     summary: 'List companies',
-    description: 'Every company of the installation, by name. `search` looks at the name.',
+    description: 'Every company of the installation, ordered by name. `search` matches the name.',
     params: {},
     query: ListQuery,
     response: CompanyList,
@@ -54,9 +55,9 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     ...operatorOperation,
     id: 'createCompany',
     method: 'POST',
-    path: list,
+    path: collection,
     summary: 'Create a company',
-    description: 'Only the name is required. Give it a first key afterwards.',
+    description: 'Only the name is required. Create a first key for the company afterwards.',
     params: {},
     body: CreateCompanyBody,
     response: CompanyRecord,
@@ -67,7 +68,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     ...operatorOperation,
     id: 'getOneCompany',
     method: 'GET',
-    path: one,
+    path: item,
     summary: 'Get one company',
     description: 'The settings of any company.',
     params: { companyId: 'company' },
@@ -80,7 +81,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     ...operatorOperation,
     id: 'updateOneCompany',
     method: 'PATCH',
-    path: one,
+    path: item,
     summary: 'Update one company',
     description: 'The same as PATCH /manage/company, for any company.',
     params: { companyId: 'company' },

@@ -53,7 +53,7 @@ export async function hasCompanies({ db }: Pick<AdminContext, 'db'>): Promise<bo
   return (await db.queryFirst(sql.anyCompany, [])) !== undefined;
 }
 
-/** What was sent, as the columns hold it; null is the default. */
+/** Returns the sent settings as column values; null is replaced by the default. */
 function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   const { body } = form;
   const settings: Record<string, unknown> = {};
@@ -70,15 +70,16 @@ function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   return settings;
 }
 
-// PostgreSQL takes "CET" for a fixed offset and turns the sign of "+01:00" round; names with an area mean the same to all.
+// PostgreSQL reads "CET" as a fixed offset and inverts the sign of "+01:00". Names with an area mean the same to
+// PostgreSQL and to Temporal.
 const ZONE_PATTERN = /^(UTC|[A-Za-z]+(\/[\w+-]+)+)$/;
 
-/** In the spelling of the zone database, whatever the case that was sent. */
+/** Returns the zone in the spelling of the zone database; letter case does not matter in the request. */
 function parseZone(name: string): string {
   try {
     if (ZONE_PATTERN.test(name)) return Temporal.Now.zonedDateTimeISO(name).timeZoneId;
   } catch {
-    // Not known here.
+    // An unknown zone: reported below.
   }
   throw new InvalidValue(...UNKNOWN_ZONE);
 }
@@ -95,15 +96,17 @@ function assertRegion(region: string): void {
   if (!isSupportedCountry(region)) throw new InvalidValue('unknown', 'must be a region such as GB');
 }
 
+/** PostgreSQL may not know a zone that Temporal knows; `explainRejection` reports it. */
 function rethrowUnlessUnknownZone(error: unknown): undefined {
   if ((error as { code?: string }).code !== '22023') throw error;
 }
 
+/** Throws the reason why no company was written. */
 async function explainRejection({ db }: AdminContext, id: string | null, form: Form<CompanyBody>): Promise<never> {
   const zone = form.hasFault('time_zone') ? null : (form.body.time_zone && parseZone(form.body.time_zone)) || null;
   const judged = await db.queryFirst<{ found: boolean; zone_known: boolean }>(sql.judgeCompany, [id, zone]);
   if (!judged?.found) throw notFound('company');
   if (!judged.zone_known) form.addFault('time_zone', ...UNKNOWN_ZONE);
   form.check();
-  throw new Error('A company was refused without a reason.');
+  throw new Error('The company was not written, and no reason was found.');
 }

@@ -4,8 +4,9 @@ import type { CompanyContext } from '../admin-context.ts';
 import * as sql from './credential-lock.sql.ts';
 
 /**
- * Runs `work` in a transaction under the lock of the company's credentials, if the caller's token still works. Callers are
- * cached for two seconds, so a revoked token could otherwise make, or enable again, what its revocation has just ended.
+ * Runs `work` in a transaction that holds the lock of the company's credentials. Throws if the caller's token has
+ * ended: callers are cached for two seconds, so a revoked token could otherwise create or re-enable what its revocation
+ * ended.
  */
 export function withCredentialLock<D extends CompanyContext, T>(
   context: D,
@@ -19,9 +20,9 @@ export function withCredentialLock<D extends CompanyContext, T>(
   });
 }
 
-/** Until the transaction ends no other request makes, changes or ends keys, clients and endpoints of the company. */
+/** Until the transaction ends, no other request creates, changes or ends the company's keys, clients and endpoints. */
 export async function lockCredentials({ db, company, token }: CompanyContext): Promise<void> {
-  // An operator's key makes keys of other companies; its own company is where it is revoked.
+  // An operator's key creates keys for other companies, but it is revoked under the lock of its own company.
   await db.queryRows(sql.lockCompanies, [[...new Set([company.id, token?.companyId ?? company.id])]]);
 }
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { CreatedBy, credentialOut } from '../../kernel/credential-columns.ts';
 import { instant, nullable, uuid } from '../../kernel/validation/schema-types.ts';
 
-/** The words of `also`. */
+/** The values of the query parameter `also`. */
 export const DESCENDANT_KINDS = ['endpoints', 'keys', 'clients'] as const;
 export type DescendantKind = (typeof DESCENDANT_KINDS)[number];
 
@@ -11,8 +11,9 @@ export const EndCredentialQuery = Type.Object({
     Type.String({
       maxLength: 100,
       description:
-        'What is ended with the credential, separated by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, ' +
-        'directly or through what it made: endpoints and clients are disabled, keys revoked.',
+        'What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to ' +
+        'everything of these kinds that the credential created, directly or indirectly: endpoints and clients are ' +
+        'disabled, keys are revoked.',
       examples: ['endpoints,keys,clients'],
     }),
   ),
@@ -25,27 +26,31 @@ const enumOf = <W extends string>(words: readonly W[], description?: string) =>
 const fields = {
   type: enumOf(['key', 'client', 'webhook_endpoint']),
   id: uuid(),
-  name: Type.String({ description: 'Of an endpoint its scheme and host.', examples: ['website'] }),
+  name: Type.String({ description: 'For an endpoint, its scheme and host.', examples: ['website'] }),
   state: enumOf(['active', 'failing', 'disabled', 'revoked', 'expired', 'removed']),
   created_at: instant(),
   last_used_at: nullable(
-    instant({ description: 'Of a client when it last got a token, of an endpoint when a delivery last ended.' }),
+    instant({ description: 'For a client, when it last got a token; for an endpoint, when its last delivery ended.' }),
   ),
   created_by: CreatedBy,
   changed_by: credentialOut(
-    'The key or the API client that last replaced the secret of the client, or set the address of the endpoint.',
+    'The key or API client that last replaced the secret of the client, or last set the URL of the endpoint.',
   ),
 };
 
 const TraceEntry = Type.Object(fields, { additionalProperties: false });
 
-/** The fields that the end of a credential adds to its record. */
+/** The fields that are added to the record of a credential when it is ended. */
 export const END_RESULT_FIELDS = {
-  also_ended: Type.Array(TraceEntry, { description: 'What it made, directly or not, and this request ended.' }),
-  still_working: Type.Array(TraceEntry, { description: 'What it made, directly or not, that still works.' }),
+  also_ended: Type.Array(TraceEntry, {
+    description: 'Everything the credential created, directly or indirectly, that this request ended.',
+  }),
+  still_working: Type.Array(TraceEntry, {
+    description: 'Everything the credential created, directly or indirectly, that still works.',
+  }),
 };
 
-/** For the command line, which looks through all companies. */
+/** The answer of the command line, which searches all companies. */
 export const CredentialTrace = Type.Array(
   Type.Object(
     {

@@ -11,8 +11,9 @@ const ofCompany = (type: string, table: string, by: string, where = 'true', id =
     WHERE r.${by}_id = c.id AND r.${by}_type = c.type AND r.company_id = $1 AND ${where}`;
 
 /**
- * The credential, what it made, what that made in turn, and so on. A client belongs to it if a credential of the set has
- * ever replaced its secret, an endpoint if one of them set its address. That can lead back in a circle, which UNION ends.
+ * The credential, what it made, what that made in turn, and so on. A client belongs to it if a credential of the set
+ * has ever replaced its secret, an endpoint if one of them set its address. That can lead back in a circle, which UNION
+ * ends.
  */
 const made = `made AS (
   SELECT $2::text AS type, $3::uuid AS id
@@ -34,8 +35,8 @@ const lastDelivery = `(SELECT max(d.ended_at) FROM webhook_deliveries d
   WHERE d.company_id = $1 AND d.endpoint_id = w.id AND d.ended_at IS NOT NULL)`;
 
 /**
- * $1 company, $2 type and $3 id of the credential, which may belong to another company, $4 now, $5 whether only those that
- * work are listed. The credential itself comes first, the others follow in the order in which they were made.
+ * $1 company, $2 type and $3 id of the credential, which may belong to another company, $4 now, $5 whether only those
+ * that work are listed. The credential itself comes first, the others follow in the order in which they were made.
  */
 export const traceInCompany = longStatement(
   'credentials.list_made',
@@ -95,7 +96,9 @@ export const disableClients = statement(
    ${clientLog.insertEvent('disabled', { from: 'k', at: '$3', origin: '$4', before: 'k.before' })}`,
 );
 
-/** $1 company, $2 ids, $3 now, $4 origin, $5 why. A worker may be writing to an endpoint, so its row is locked first. */
+/**
+ * $1 company, $2 ids, $3 now, $4 origin, $5 why. A worker may be writing to an endpoint, so its row is locked first.
+ */
 export const disableEndpoints = statement(
   'credentials.end_endpoints',
   `WITH old AS (
@@ -107,27 +110,4 @@ export const disableEndpoints = statement(
      RETURNING w.*, old.before
    )
    ${endpointAuditLog.insertEvent('disabled', { from: 'w', at: '$3', origin: '$4', before: 'w.before' })}`,
-);
-
-/** $1 id of a key or a client, of any company */
-export const findCredential = longStatement(
-  'credentials.find',
-  `SELECT company_id, 'key' AS type, id FROM tokens WHERE id = $1 AND client_id IS NULL
-   UNION ALL
-   SELECT company_id, 'client', id FROM clients WHERE id = $1`,
-);
-
-/** $1 hash of a key, an access token or a client secret. Of an access token it is the client. */
-export const findCredentialBySecret = longStatement(
-  'credentials.find_by_secret',
-  `SELECT company_id, CASE WHEN client_id IS NULL THEN 'key' ELSE 'client' END AS type, coalesce(client_id, id) AS id
-     FROM tokens WHERE secret_sha256 = $1
-   UNION ALL
-   SELECT company_id, 'client', id FROM clients WHERE secret_sha256 = $1`,
-);
-
-/** $1 type, $2 id: the companies for which an operator's key made keys. */
-export const findCompaniesWithCreatedKeys = longStatement(
-  'credentials.companies_of_made_keys',
-  'SELECT DISTINCT company_id AS id FROM tokens WHERE created_by_type = $1 AND created_by_id = $2 AND client_id IS NULL',
 );

@@ -10,7 +10,7 @@ import * as sql from './descendants.sql.ts';
 /** A key or a client of any company. */
 export type CredentialKey = { type: 'key' | 'client'; id: string };
 
-/** `root` is the credential itself. */
+/** The credential itself (`root`) or one of its descendants: what it created, directly or indirectly. */
 export type TraceEntry = {
   type: 'key' | 'client' | 'webhook_endpoint';
   id: string;
@@ -21,20 +21,20 @@ export type TraceEntry = {
 
 const KIND_OF = { key: 'keys', client: 'clients', webhook_endpoint: 'endpoints' } as const;
 const STATE_AFTER_END = { key: 'revoked', client: 'disabled', webhook_endpoint: 'disabled' } as const;
-const DISABLED_REASON = 'A credential that made it, or set its address, was ended.';
+const DISABLED_REASON = 'A credential that created the endpoint, or set its URL, was ended.';
 
-/** Returns no word if `also` was not sent or is at fault. */
+/** Returns the kinds that `also` names; none if it was not sent or has a fault. */
 export const readKindsToEnd = (query: Form<EndCredentialQuery>): readonly DescendantKind[] =>
   query.read('also', query.body.also, (text) => {
     const words = text.split(',').map((word) => word.trim());
-    const unknown = words.find((word) => !isKind(word));
-    if (unknown !== undefined) throw new InvalidValue('not_allowed', `must be made of: ${DESCENDANT_KINDS.join(', ')}`);
+    if (!words.every(isKind))
+      throw new InvalidValue('not_allowed', `must be a comma-separated list of: ${DESCENDANT_KINDS.join(', ')}`);
     return DESCENDANT_KINDS.filter((kind) => words.includes(kind));
   }) ?? [];
 
 const isKind = (word: string): word is DescendantKind => (DESCENDANT_KINDS as readonly string[]).includes(word);
 
-/** The credential and everything that it made in the company of `context`. */
+/** Returns the credential and its descendants in one company. */
 export const traceInCompany = (
   { db, company, clock }: CompanyContext,
   { type, id }: CredentialKey,
@@ -42,13 +42,12 @@ export const traceInCompany = (
 ): Promise<TraceEntry[]> =>
   db.queryRows<TraceEntry>(sql.traceInCompany, [company.id, type, id, toSql(clock()), onlyWorking]);
 
-/** Without the credential itself. */
 const listWorkingDescendants = async (context: CompanyContext, credential: CredentialKey): Promise<TraceEntry[]> =>
   (await traceInCompany(context, credential, { onlyWorking: true })).filter(({ root }) => !root);
 
 /**
- * Ends what the credential made, under the lock of the company's credentials and after the credential itself has been ended:
- * nothing new can appear in the meantime. Returns what it ended, as it was.
+ * Ends the working descendants of these kinds and returns them as they were. Call it under the lock of the company's
+ * credentials and after the credential itself was ended, so that no descendant can be created meanwhile.
  */
 export async function endDescendants(
   context: CompanyContext,
@@ -57,10 +56,10 @@ export async function endDescendants(
 ): Promise<TraceEntry[]> {
   if (kinds.length === 0) return [];
   const ended = (await listWorkingDescendants(context, credential)).filter(({ type }) => kinds.includes(KIND_OF[type]));
-  const given = [toSql(context.clock()), auditOrigin(context)];
+  const commonParams = [toSql(context.clock()), auditOrigin(context)];
   const end = async (type: TraceEntry['type'], statement: Statement, ...further: string[]) => {
-    const ids = ended.filter((made) => made.type === type).map(({ id }) => id);
-    if (ids.length > 0) await context.db.queryRows(statement, [context.company.id, ids, ...given, ...further]);
+    const ids = ended.filter((entry) => entry.type === type).map(({ id }) => id);
+    if (ids.length > 0) await context.db.queryRows(statement, [context.company.id, ids, ...commonParams, ...further]);
   };
   await end('webhook_endpoint', sql.disableEndpoints, DISABLED_REASON);
   await end('key', sql.revokeKeys);
@@ -68,7 +67,7 @@ export async function endDescendants(
   return ended;
 }
 
-/** Adds to the record of an ended credential what was ended with it, and what it made that still works. */
+/** Ends descendants, and adds to the record of the ended credential which were ended and which still work. */
 export async function withDescendants(
   context: CompanyContext,
   credential: CredentialKey,

@@ -1,10 +1,10 @@
 import type { Executor } from '../../kernel/database/database.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
-import { recordLastUsed } from './authenticate.sql.ts';
+import { recordLastUsed } from './last-used.sql.ts';
 
 const WRITE_INTERVAL_MS = 60_000;
 
-/** When each key was last used: collected here, written at most once a minute for all of them. */
+/** Records when each key was last used. Collects the times in memory and writes them at most once a minute. */
 export class LastUsedRecorder {
   readonly #db: Executor;
   readonly #clock: Clock;
@@ -21,12 +21,12 @@ export class LastUsedRecorder {
   record(companyId: string, keyId: string): void {
     const now = this.#clock();
     this.#pending.set(keyId, { companyId, at: toSql(now) });
-    const since = now.epochMilliseconds - this.#lastFlushMs;
-    if (since < 0 || since >= WRITE_INTERVAL_MS) void this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), WRITE_INTERVAL_MS - since).unref();
+    const sinceFlushMs = now.epochMilliseconds - this.#lastFlushMs;
+    if (sinceFlushMs < 0 || sinceFlushMs >= WRITE_INTERVAL_MS) void this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), WRITE_INTERVAL_MS - sinceFlushMs).unref();
   }
 
-  /** Writes what has been collected, after what is being written. */
+  /** Writes the collected times, after a write that is still running. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -37,15 +37,15 @@ export class LastUsedRecorder {
 
   async #write(): Promise<void> {
     if (this.#pending.size === 0) return;
-    const uses = this.#pending;
+    const written = this.#pending;
     this.#pending = new Map();
-    const noted = [...uses.values()];
-    const columns = [noted.map(({ companyId }) => companyId), [...uses.keys()], noted.map(({ at }) => at)];
+    const entries = [...written.values()];
+    const columns = [entries.map(({ companyId }) => companyId), [...written.keys()], entries.map(({ at }) => at)];
     try {
       await this.#db.queryRows(recordLastUsed, columns);
     } catch {
-      // Kept for the next time, unless the key has been used again: no request may fail for this.
-      for (const [key, use] of uses) if (!this.#pending.has(key)) this.#pending.set(key, use);
+      // No request may fail because of this. The times go into the next write, unless the key has been used since.
+      for (const [key, use] of written) if (!this.#pending.has(key)) this.#pending.set(key, use);
     }
   }
 }

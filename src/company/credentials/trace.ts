@@ -6,16 +6,16 @@ import { findCompany } from '../company.ts';
 import { disableClient } from './clients/verbs.ts';
 import { withCredentialLock } from './credential-lock.ts';
 import { DESCENDANT_KINDS } from './descendants.schema.ts';
-import * as sql from './descendants.sql.ts';
 import { type CredentialKey, endDescendants, type TraceEntry, traceInCompany } from './descendants.ts';
 import { revokeKey } from './keys/verbs.ts';
 import { secretHash } from './secrets.ts';
+import * as sql from './trace.sql.ts';
 
-/** A credential and everything that it made, in all companies. For the command line, which reaches all of them. */
+/** A credential and its descendants in all companies, for the command line. */
 
 type FoundCredential = CredentialKey & { company_id: string };
 
-/** By the id of a key or a client, or by a key, an access token or a client secret itself. */
+/** Finds a credential by the id of a key or a client, or by a key, an access token or a client secret. */
 export async function findCredential({ db }: AdminContext, idOrSecret: string): Promise<FoundCredential> {
   const found = isUuid(idOrSecret)
     ? await db.queryFirst<FoundCredential>(sql.findCredential, [idOrSecret])
@@ -24,53 +24,54 @@ export async function findCredential({ db }: AdminContext, idOrSecret: string): 
   return found;
 }
 
-/** Returns a JSON list: the credential, then what it made in its own company, then what it made in others. */
+/** Returns a JSON list: the credential, its descendants in its own company, then those in other companies. */
 export const traceCredential = (admin: AdminContext, credential: FoundCredential): Promise<string> =>
   forEachCompany(admin, credential, async (context) => ({
-    made: await traceInCompany(context, credential, { onlyWorking: false }),
+    trace: await traceInCompany(context, credential, { onlyWorking: false }),
     ended: [],
   }));
 
 /**
- * Ends all of it, with one transaction for each company, and returns the same list as it is afterwards. The credential's own
- * company comes first: from then on the credential makes nothing in any other.
+ * Ends the credential and its descendants, with one transaction per company, and returns the list of `traceCredential`.
+ * The credential's own company comes first, so the credential cannot create anything in the others afterwards.
  */
 export async function endCredential(admin: AdminContext, credential: FoundCredential): Promise<string> {
   return forEachCompany(admin, credential, (context) =>
     withCredentialLock(context, async (locked) => {
       const root = context.company.id === credential.company_id ? await endRoot(locked, credential) : [];
       const ended = [...root, ...(await endDescendants(locked, credential, DESCENDANT_KINDS))];
-      return { made: await traceInCompany(locked, credential, { onlyWorking: false }), ended };
+      return { trace: await traceInCompany(locked, credential, { onlyWorking: false }), ended };
     }),
   );
 }
 
-/** Returns the credential if it worked until now. */
+/** Ends the credential itself. Returns its entry if it worked until now, else an empty list. */
 async function endRoot(context: CompanyContext, credential: CredentialKey): Promise<TraceEntry[]> {
   const working = await traceInCompany(context, credential, { onlyWorking: true });
   await (credential.type === 'key' ? revokeKey : disableClient)(context, credential.id, new Form({}));
   return working.filter(({ root }) => root);
 }
 
+/** Runs `work` for each company that the credential has descendants in, its own company first. */
 async function forEachCompany(
   admin: AdminContext,
   { company_id, type, id }: FoundCredential,
-  work: (context: CompanyContext) => Promise<{ made: TraceEntry[]; ended: TraceEntry[] }>,
+  work: (context: CompanyContext) => Promise<{ trace: TraceEntry[]; ended: TraceEntry[] }>,
 ): Promise<string> {
   const rows: string[] = [];
-  const done = new Set<string>();
-  // A key may have been made for a further company while the first ones were worked on.
-  for (let next: string | undefined = company_id; next !== undefined; ) {
-    const companyId: string = next;
+  const visited = new Set<string>();
+  // The credential may create a key in another company during the loop, so the companies are looked up in each round.
+  for (let nextCompanyId: string | undefined = company_id; nextCompanyId !== undefined; ) {
+    const companyId: string = nextCompanyId;
     const context = { ...admin, company: await findCompany(admin, companyId) };
-    const { made, ended } = await work(context);
-    const endedIds = new Set(ended.map((one) => one.id));
-    for (const one of made) {
-      rows.push(`${one.json.slice(0, -1)}, "company_id" : "${companyId}", "ended" : ${endedIds.has(one.id)}}`);
+    const { trace, ended } = await work(context);
+    const endedIds = new Set(ended.map(({ id }) => id));
+    for (const entry of trace) {
+      rows.push(`${entry.json.slice(0, -1)}, "company_id" : "${companyId}", "ended" : ${endedIds.has(entry.id)}}`);
     }
-    done.add(companyId);
+    visited.add(companyId);
     const companies = await admin.db.queryRows<{ id: string }>(sql.findCompaniesWithCreatedKeys, [type, id]);
-    next = companies.find((company) => !done.has(company.id))?.id;
+    nextCompanyId = companies.find((company) => !visited.has(company.id))?.id;
   }
   return `[${rows.join(', ')}]`;
 }

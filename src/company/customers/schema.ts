@@ -8,12 +8,16 @@ const optionalFields = {
   email: optional(
     text({
       maxLength: 254,
-      description: 'Appointments can name it as email_recipient.',
+      description: 'Can be the `email_recipient` of an appointment.',
       examples: ['john.smith@client.example'],
     }),
   ),
   phone: optional(
-    text({ maxLength: 100, description: "A possible number in the company's region.", examples: ['07400 123456'] }),
+    text({
+      maxLength: 100,
+      description: "A phone number. Without a country code it belongs to the company's region.",
+      examples: ['07400 123456'],
+    }),
   ),
 };
 

@@ -27,7 +27,7 @@ export async function listCaseCustomers(
   return readListPage(context.db, lists, [context.company.id, caseId], listing, searchedPhone(context, listing));
 }
 
-/** What is searched for, where it can be a phone number. */
+/** Returns the search text as an E.164 number, or null if it is not a phone number. */
 export const searchedPhone = ({ company }: CompanyContext, { search }: ListRequest) =>
   (search && phoneNumber(search, company.phoneRegion)) || null;
 
@@ -95,7 +95,7 @@ export const readNewCustomer = (context: CompanyContext, form: Form<unknown>, bo
   ...readCustomer(context, form, body, prefix),
 });
 
-/** What was sent, as the columns hold it; `prefix` is where in the form it stands. */
+/** Returns the sent fields as column values. `prefix` is the path of the customer within the form. */
 function readCustomer(
   { company }: CompanyContext,
   form: Form<unknown>,
@@ -118,7 +118,9 @@ function readCustomer(
   return columns;
 }
 
-/** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
+/**
+ * Throws the reason why nothing was written. Returns if a concurrent change was the reason, so the write is retried.
+ */
 async function explainRejection(
   { db, company }: CompanyContext,
   caseId: string,

@@ -6,7 +6,7 @@ import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagLi
 import { createCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
-const list = '/manage/custom-tags';
+const collection = '/manage/custom-tags';
 
 export function tagRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
@@ -26,7 +26,7 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'listCustomTags',
     method: 'GET',
-    path: list,
+    path: collection,
     summary: 'List custom tags',
     description: "The company's own tags, in alphabetical order.",
     params: {},
@@ -39,9 +39,9 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'createCustomTag',
     method: 'POST',
-    path: list,
+    path: collection,
     summary: 'Create a custom tag',
-    description: 'Address book entries can carry it at once.',
+    description: 'Address book entries can use it immediately.',
     params: {},
     body: CustomTagBody,
     response: CustomTag,
@@ -52,9 +52,9 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'deleteCustomTag',
     method: 'DELETE',
-    path: `${list}/{tag}`,
+    path: `${collection}/{tag}`,
     summary: 'Remove a custom tag',
-    description: 'It can no longer be given. Entries that carry it keep it.',
+    description: 'It can no longer be added to entries. Entries that have it keep it.',
     params: { tag: 'custom tag' },
     words: ['tag'],
     response: CustomTagRemoved,

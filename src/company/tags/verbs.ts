@@ -29,12 +29,12 @@ export async function createCustomTag(context: CompanyContext, form: Form<Custom
   if (record) return record;
   form.addFault('tag', 'taken', 'is already a custom tag of the company');
   form.check();
-  throw new Error('A tag was refused without a reason.');
+  throw new Error('The tag was not written, and no reason was found.');
 }
 
 export async function removeCustomTag(context: CompanyContext, tag: string): Promise<string> {
   const { db, company, clock } = context;
-  // What is no tag is not shown to the database: it could hold characters that have no place in text.
+  // Text that is not a tag never reaches the database: it could contain characters that PostgreSQL cannot store.
   const values = [company.id, tag, toSql(clock()), auditOrigin(context)];
   const record = TAG_PATTERN.test(tag) && (await db.queryJson(sql.removeCustomTag, values));
   if (!record) throw notFound('custom tag');
@@ -42,5 +42,5 @@ export async function removeCustomTag(context: CompanyContext, tag: string): Pro
 }
 
 function assertTag(text: string): void {
-  if (!TAG_PATTERN.test(text)) throw new InvalidValue('format', 'must be lower case words joined by dashes');
+  if (!TAG_PATTERN.test(text)) throw new InvalidValue('format', 'must be lower-case words joined by dashes');
 }

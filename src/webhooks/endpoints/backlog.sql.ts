@@ -1,6 +1,11 @@
 import { statement } from '../../kernel/sql/statement.ts';
 
-/** All that waits for an endpoint, after its resumption or removal, some at a time. */
+/**
+ * What a worker does with the waiting deliveries of an endpoint: after a resumption they are due immediately, after a
+ * removal they are dropped. The database stores the values.
+ */
+export const BACKLOG_ACTIONS = { expedite: 'hasten', discard: 'drop' } as const;
+export type BacklogAction = (typeof BACKLOG_ACTIONS)[keyof typeof BACKLOG_ACTIONS];
 
 /** $1 company, $2 endpoint */
 export const findBacklog = statement(
@@ -9,8 +14,9 @@ export const findBacklog = statement(
 );
 
 /**
- * $1 company, $2 endpoint, $3 now, $4 how many, $5–$7 record, position and id of the last one before. Each is come by
- * once: what the batches before have left behind is not gone over again. Gives how many, and the last.
+ * $1 company, $2 endpoint, $3 now, $4 how many, $5–$7 record, position and id of the last delivery of the batch before.
+ * A batch starts after the one before, so deliveries that were skipped are not read again. Returns the last delivery of
+ * the batch and the size of the batch, or no row if none is left.
  */
 const backlogBatch = (name: string, lock: string, condition: string, changes: string) =>
   statement(
@@ -32,7 +38,7 @@ const backlogBatch = (name: string, lock: string, condition: string, changes: st
        FROM batch b ORDER BY b.record_id DESC, b.position DESC, b.id DESC LIMIT 1`,
   );
 
-/** What waits for its next attempt, and has had none in this epoch. What somebody is taking is tried anyway. */
+/** Skips deliveries that a worker has leased: their attempt is under way. Skips those tried since the resumption, too. */
 export const expediteBatch = backlogBatch(
   'webhook_deliveries.hasten',
   'FOR UPDATE SKIP LOCKED',

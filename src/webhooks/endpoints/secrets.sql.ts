@@ -25,8 +25,3 @@ export const purgePreviousSecrets = statement(
   `UPDATE webhook_endpoints SET sealed_previous_secret = NULL
     WHERE sealed_previous_secret IS NOT NULL AND previous_secret_until <= $1`,
 );
-
-export const countFailing = statement(
-  'webhook_endpoints.failing',
-  `SELECT count(*)::int AS count FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL`,
-);

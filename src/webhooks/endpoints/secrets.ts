@@ -4,15 +4,16 @@ import type { SecretBox } from '../../kernel/secret-box.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
 import * as sql from './secrets.sql.ts';
 
-/** What deliveries are signed with. The prefix tells a reader, and the scanners of code hosts, what has leaked. */
+/** The prefix lets people and the secret scanners of code hosts recognise a leaked secret. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64url')}`;
 
+/** Binds an encrypted secret to its endpoint: it cannot be decrypted for another one. */
 export const secretOwner = (companyId: string, endpointId: string): string[] => [companyId, endpointId.toLowerCase()];
 
-/** As docs/client.md describes it: one signature for each secret. */
+/** Has one signature per secret; docs/client.md describes the format. */
 export function signatureHeader(secrets: readonly string[], seconds: number, body: string): string {
-  const one = (secret: string) => createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
-  return [`t=${seconds}`, ...secrets.map((secret) => `v1=${one(secret)}`)].join(',');
+  const sign = (secret: string) => createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+  return [`t=${seconds}`, ...secrets.map((secret) => `v1=${sign(secret)}`)].join(',');
 }
 
 type SealedRow = { company_id: string; id: string; sealed: string };
@@ -51,9 +52,4 @@ export async function reencryptSecrets(
       reencrypted += 1;
   }
   return { secrets: rows.length, reencrypted, undecryptable };
-}
-
-/** How many endpoints the service has stopped sending to, for the doctor. */
-export async function countFailingEndpoints({ db }: { db: Executor }): Promise<number> {
-  return (await db.queryFirst<{ count: number }>(sql.countFailing, []))?.count ?? 0;
 }

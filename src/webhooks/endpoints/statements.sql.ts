@@ -163,3 +163,9 @@ export const purgeEndpoints = longStatement(
       AND NOT EXISTS (SELECT 1 FROM events e
                        WHERE e.company_id = w.company_id AND e.case_id = '${NIL_CASE_ID}' AND e.record_id = w.id)`,
 );
+
+/** Counts the failing endpoints of all companies. */
+export const countFailingEndpoints = statement(
+  'webhook_endpoints.failing',
+  `SELECT count(*)::int AS count FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL`,
+);

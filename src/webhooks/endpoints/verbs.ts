@@ -4,6 +4,7 @@ import { readWatermark } from '../../events/watermark.ts';
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
 import { credentialValues } from '../../kernel/credential-columns.ts';
+import type { Executor } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { InvalidValue, invalidRequest, invalidState, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -18,27 +19,27 @@ import type { CreateEndpointBody, EndpointBody, RotateBody } from './schema.ts';
 import { newSecret, secretOwner } from './secrets.ts';
 import * as sql from './statements.sql.ts';
 
-/** The lock that writes to an endpoint take first. */
+/** Every write to an endpoint takes this lock first, so that the limit of endpoints and the credential's state hold. */
 export const lockCompanyEndpoints = lockCredentials;
 
-/** What the verbs must know of the service. */
+/** Settings of the service that the verbs depend on. */
 export type WebhookSettings = {
-  /** Undefined where the service has no key to keep secrets with. */
+  /** Undefined if SECRETS_KEY is not set. */
   secrets: SecretBox | undefined;
-  /** Whether endpoints may be at private addresses and speak plain http. */
+  /** Whether an endpoint may have a private address and plain http. */
   allowPrivateAddresses: boolean;
-  /** Every type of event that there is. */
+  /** Every type of event that exists. */
   eventTypes: readonly string[];
 };
 
 const MAX_ENDPOINTS = 50;
-// While nothing is queued for it, as while it is disabled, each of them is kept.
+// While an endpoint is disabled, each change of its types is stored until the events before it have been queued.
 const MAX_TYPE_CHANGES = 100;
 const DEFAULT_OVERLAP_HOURS = 24n;
 const MAX_OVERLAP_HOURS = 168n;
 
-export async function listEndpoints({ db, company }: Context, listing: ListRequest): Promise<PageOfJson> {
-  const { limit, offset, search } = listing;
+export async function listEndpoints({ db, company }: Context, list: ListRequest): Promise<PageOfJson> {
+  const { limit, offset, search } = list;
   const values = [company.id, limit, offset, search === null ? null : likePattern(search)];
   return (await db.queryFirst<PageOfJson>(sql.listEndpoints, values)) ?? { json: '[]', total: 0 };
 }
@@ -61,18 +62,24 @@ export async function createEndpoint(
   const sealed = sealSecret(context, form, id, secret, settings);
   form.check();
   const { description = null, types } = form.body;
-  const { position: settled } = await readWatermark(db);
+  const { position: watermark } = await readWatermark(db);
   const values = [company.id, id, url, description, types, sealed, toSql(clock()), auditOrigin(context)];
-  const all = [...values, settled.toString(), MAX_ENDPOINTS, ...credentialValues(credential)];
-  const record = await withCredentialLock(context, (held) => held.db.queryJson(sql.insertEndpoint, all));
+  const all = [...values, watermark.toString(), MAX_ENDPOINTS, ...credentialValues(credential)];
+  const record = await withCredentialLock(context, (locked) => locked.db.queryJson(sql.insertEndpoint, all));
   if (record === undefined) throw tooManyEndpoints();
   return withSecret(record, secret);
 }
 
 const tooManyEndpoints = () =>
-  invalidRequest([{ field: 'url', code: 'too_many', message: `a company has at most ${MAX_ENDPOINTS} endpoints` }]);
+  invalidRequest([
+    {
+      field: 'url',
+      code: 'too_many',
+      message: `a company can have at most ${MAX_ENDPOINTS} endpoints; remove one first`,
+    },
+  ]);
 
-/** What is not sent stays. */
+/** Fields that are not sent stay as they are. */
 export async function updateEndpoint(
   context: Context,
   id: string,
@@ -86,12 +93,15 @@ export async function updateEndpoint(
   const values = [company.id, id, now, auditOrigin(context), url, description, types, state];
   const all = [...values, form.has('description'), MAX_TYPE_CHANGES, ...credentialValues(credential)];
   const record = await retryOnConflict(
-    async () => form.ok && withCredentialLock(context, (held) => held.db.queryJson(sql.updateEndpoint, all)),
+    async () => form.ok && withCredentialLock(context, (locked) => locked.db.queryJson(sql.updateEndpoint, all)),
     async () => {
       await showEndpoint(context, id);
       form.check();
       if (types && (await db.queryFirst(sql.hasTooManyTypeChanges, [company.id, id, types, MAX_TYPE_CHANGES]))) {
-        throw invalidState('types', `have been changed ${MAX_TYPE_CHANGES} times since events were last queued`);
+        throw invalidState(
+          'types',
+          `have been changed ${MAX_TYPE_CHANGES} times since events were last queued; resume the endpoint first`,
+        );
       }
     },
   );
@@ -99,23 +109,23 @@ export async function updateEndpoint(
   return record;
 }
 
-/** Everything that has waited is sent, in its order. */
+/** All waiting events are then sent, each record's in order. */
 export async function resumeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
   await assertMayReadEvents(context, id);
   const values = [company.id, id, toSql(clock()), auditOrigin(context)];
   const record = await retryOnConflict(
-    () => withCredentialLock(context, (held) => held.db.queryJson(sql.resumeEndpoint, values)),
+    () => withCredentialLock(context, (locked) => locked.db.queryJson(sql.resumeEndpoint, values)),
     async () => {
       const { state } = JSON.parse(await showEndpoint(context, id));
-      if (state === 'active') throw invalidState('state', 'the endpoint is active');
+      if (state === 'active') throw invalidState('state', 'the endpoint is already active');
     },
   );
   notifyWorkers(db);
   return record;
 }
 
-/** The new secret signs from now on, the old one beside it for a while. */
+/** Deliveries are signed with the new secret, and until the overlap ends also with the old one. */
 export async function rotateSecret(
   context: Context,
   id: string,
@@ -130,7 +140,7 @@ export async function rotateSecret(
   const now = clock();
   const values = [company.id, id, toSql(now), auditOrigin(context), sealed, toSql(now.add({ hours: Number(hours) }))];
   const record = await retryOnConflict(
-    async () => form.ok && withCredentialLock(context, (held) => held.db.queryJson(sql.rotateSecret, values)),
+    async () => form.ok && withCredentialLock(context, (locked) => locked.db.queryJson(sql.rotateSecret, values)),
     async () => {
       await showEndpoint(context, id);
       form.check();
@@ -143,7 +153,7 @@ export async function removeEndpoint(context: Context, id: string): Promise<stri
   const { db, company, clock } = context;
   const values = [company.id, id, toSql(clock()), auditOrigin(context)];
   const record = await retryOnConflict(
-    () => withCredentialLock(context, (held) => held.db.queryJson(sql.removeEndpoint, values)),
+    () => withCredentialLock(context, (locked) => locked.db.queryJson(sql.removeEndpoint, values)),
     async () => {
       await showEndpoint(context, id);
     },
@@ -152,13 +162,18 @@ export async function removeEndpoint(context: Context, id: string): Promise<stri
   return record;
 }
 
+/** Counts the failing endpoints of all companies, for the doctor. */
+export async function countFailingEndpoints({ db }: { db: Executor }): Promise<number> {
+  return (await db.queryFirst<{ count: number }>(sql.countFailingEndpoints, []))?.count ?? 0;
+}
+
 const NOT_ALLOWED = {
   field: 'scopes',
   code: 'not_allowed',
-  message: 'only a token with events:read can have events sent',
+  message: 'must include events:read, because the endpoint receives events',
 } as const;
 
-/** Whoever has events sent somewhere could as well read them. That there is no such endpoint comes first. */
+/** An endpoint receives events, so the caller must be allowed to read them. An unknown endpoint is reported first. */
 export async function assertMayReadEvents(context: Context, id: string): Promise<void> {
   const { scopes } = context;
   if (!scopes || scopes.has('events:read')) return;
@@ -166,11 +181,11 @@ export async function assertMayReadEvents(context: Context, id: string): Promise
   throw invalidRequest([NOT_ALLOWED]);
 }
 
-/** Gives the address as it is kept. */
+/** Returns the URL as it is stored. */
 function parseEndpoint(
   { scopes }: Context,
   form: Form<EndpointBody>,
-  { allowPrivateAddresses: privateAddresses, eventTypes: known }: WebhookSettings,
+  { allowPrivateAddresses, eventTypes }: WebhookSettings,
 ): string | undefined {
   const { types } = form.body;
   if (scopes && !scopes.has('events:read')) {
@@ -178,9 +193,9 @@ function parseEndpoint(
   }
   if (types?.length === 0) form.addFault('types', 'too_short', 'must name at least one type');
   for (const [i, name] of (form.hasFault('types') ? [] : (types ?? [])).entries()) {
-    form.read(`types[${i}]`, name, () => expandTypes(known, [name]));
+    form.read(`types[${i}]`, name, () => expandTypes(eventTypes, [name]));
   }
-  return form.read('url', form.body.url, (text) => parseEndpointUrl(text, privateAddresses));
+  return form.read('url', form.body.url, (text) => parseEndpointUrl(text, allowPrivateAddresses));
 }
 
 function sealSecret<T>(
@@ -190,17 +205,17 @@ function sealSecret<T>(
   secret: string,
   { secrets }: WebhookSettings,
 ): string | undefined {
-  if (!secrets) form.addFault('secret', 'invalid_state', 'cannot be kept: the setting SECRETS_KEY is not set');
+  if (!secrets) form.addFault('secret', 'invalid_state', 'cannot be stored: the setting SECRETS_KEY is not set');
   return secrets?.seal(secret, secretOwner(company.id, id));
 }
 
-/** Adds the secret here rather than in the statement: the database, and whatever it logs, never sees it. */
+/** The secret is added here and not in the statement, so that it reaches neither the database nor its logs. */
 const withSecret = (record: string, secret: string): string => `${record.slice(0, -1)}, "secret" : "${secret}"}`;
 
 function parseOverlap(hours: DecimalInput): bigint {
   const { units } = parseInteger(hours);
   if (units < 0n || units > MAX_OVERLAP_HOURS) {
-    throw new InvalidValue('out_of_range', `must lie between 0 and ${MAX_OVERLAP_HOURS}`);
+    throw new InvalidValue('out_of_range', `must be between 0 and ${MAX_OVERLAP_HOURS}`);
   }
   return units;
 }

@@ -134,7 +134,12 @@ export function meetingQueue(options: MeetingQueueOptions): JobQueue {
     else logger[state === 'failed' ? 'error' : 'warn']({ ...about, reason: error }, 'meeting step not done');
   }
 
-  return { name: 'meetings', key: sql.KEY, statements: queueStatements({ table: 'meetings', ...DUE }), handle };
+  return {
+    name: 'meetings',
+    key: sql.KEY,
+    statements: queueStatements({ tenantTable: 'companies', table: 'meetings', ...DUE }),
+    handle,
+  };
 }
 
 const DUE = { key: sql.KEY, open: sql.OPEN };

@@ -35,7 +35,7 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
   async function handle(key: JobKey, claim: Lease): Promise<void> {
     const taken = { key, claim };
     const row = await book.begin(taken);
-    if (row?.verdict === 'failed') outcomes.count('failed', row);
+    if (row?.verdict === 'failed') outcomes.countMessage('failed', row);
     if (row?.verdict !== 'sending') return;
     const outcome = await attempt(senders[row.channel], outgoing(key, row), claim.signal);
     if (outcome instanceof DeliveryFault) await notSent(taken, row, outcome);
@@ -58,7 +58,7 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
 
   async function sent(taken: Taken, row: BegunRow, receipt: Receipt): Promise<void> {
     await book.sent(taken, row, receipt);
-    outcomes.count('sent', row);
+    outcomes.countMessage('sent', row);
     logger.info(about(taken.key, row), 'message sent');
   }
 
@@ -69,7 +69,7 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
     const again = enough ? undefined : nextAttempt(row.attempt, clock(), deadline, random);
     const reason = fault.message.slice(0, LONGEST_REASON) + (unsure ? ' It may have gone out.' : '');
     const state = await book.notSent(taken, { reason, again, unsure });
-    if (state === 'failed') outcomes.count('failed', row);
+    if (state === 'failed') outcomes.countMessage('failed', row);
     const level = state === 'failed' ? 'error' : 'warn';
     logger[level]({ ...about(taken.key, row), attempt: row.attempt, state, reason }, 'message not sent');
   }
@@ -77,6 +77,11 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
   return CHANNELS.map((channel) => {
     const name = `messages.${channel}`;
     const open = `${OPEN} AND channel = '${channel}'`;
-    return { name, key: KEY, statements: queueStatements({ name, table: 'messages', key: KEY, open }), handle };
+    return {
+      name,
+      key: KEY,
+      statements: queueStatements({ name, tenantTable: 'companies', table: 'messages', key: KEY, open }),
+      handle,
+    };
   });
 }

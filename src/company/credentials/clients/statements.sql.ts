@@ -80,8 +80,8 @@ export const updateClient = statement(
 export const findScopes = statement('clients.find_scopes', `SELECT k.scopes FROM clients k WHERE ${here}`);
 
 /**
- * $1 company, $2 id, $3 hash, $4 now, $5 the scopes that can be granted or null for all, $6 origin, $7… the credential that
- * rotates. Returns no row if the client has other scopes.
+ * $1 company, $2 id, $3 hash, $4 now, $5 the scopes that can be granted or null for all, $6 origin, $7… the credential
+ * that rotates. Returns no row if the client has other scopes.
  */
 export const rotateClient = statement(
   'clients.rotate',

@@ -36,7 +36,7 @@ export async function createClient(context: CompanyContext, form: Form<ClientBod
   const values = [company.id, newId(), form.body.name, scopes, secretHash(secret), toSql(clock())];
   const all = [...values, ...credentialValues(credential), auditOrigin(context)];
   const record = await withCredentialLock(context, (locked) => locked.db.queryJson(sql.insertClient, all));
-  if (record === undefined) throw new Error('A client was refused without a reason.');
+  if (record === undefined) throw new Error('The client was not written, and no reason was found.');
   return withSecret(record, 'client_secret', secret);
 }
 
@@ -50,11 +50,11 @@ export async function updateClient(context: CompanyContext, id: string, form: Fo
     if (record !== undefined) return record;
     validateGrantable(form, context, await findClientScopes(locked, id));
     form.check();
-    throw new Error('A change of a client was refused without a reason.');
+    throw new Error('The client was not updated, and no reason was found.');
   });
 }
 
-/** Who learns the secret can do what the client may: nobody is given more than it has. */
+/** The caller learns the secret and so gets every scope of the client; it must have these scopes itself. */
 export async function rotateClient(context: CompanyContext, id: string): Promise<string> {
   const { company, clock, credential } = context;
   const secret = newClientSecret();
@@ -79,18 +79,18 @@ async function findClientScopes({ db, company }: CompanyContext, id: string): Pr
   return client.scopes;
 }
 
-/** Also of a client that was disabled before: what it made and still works can be ended later. */
+/** Accepts a client that was disabled before, so that its descendants can be ended later. */
 export async function disableClient(
   context: CompanyContext,
   id: string,
   query: Form<EndCredentialQuery>,
 ): Promise<string> {
-  const also = readKindsToEnd(query);
+  const kinds = readKindsToEnd(query);
   if (!query.ok) await showClient(context, id);
   query.check();
   return withCredentialLock(context, async (locked) => {
     const record = await queryClient(locked, sql.disableClient, id, toSql(context.clock()), auditOrigin(context));
-    return withDescendants(locked, { type: 'client', id }, also, record);
+    return withDescendants(locked, { type: 'client', id }, kinds, record);
   });
 }
 

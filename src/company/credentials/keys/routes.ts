@@ -11,17 +11,17 @@ import { KeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from './schema.ts
 import { createKey, listKeys, revokeKey, showKey } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
-const list = '/manage/keys';
-const one = `${list}/{keyId}`;
+const collection = '/manage/keys';
+const item = `${collection}/{keyId}`;
 
 export function keyRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     id: 'listKeys',
     method: 'GET',
-    path: list,
+    path: collection,
     summary: 'List API keys',
-    description: 'Newest first, revoked and expired ones as well. `search` looks at the name.',
+    description: 'Newest first, including revoked and expired keys. `search` matches the name.',
     params: {},
     query: ListQuery,
     response: KeyList,
@@ -32,10 +32,11 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'createKey',
     method: 'POST',
-    path: list,
+    path: collection,
     summary: 'Create an API key',
     description:
-      'A bearer token for a script, with scopes that the caller has itself. It is shown this once and stored nowhere.',
+      'A bearer token for a script. The caller can grant only scopes that it has itself. The key is shown only in ' +
+      'this answer; the service stores a hash of it.',
     params: {},
     body: KeyBody,
     response: KeyCreated,
@@ -46,9 +47,9 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'getKey',
     method: 'GET',
-    path: one,
+    path: item,
     summary: 'Get an API key',
-    description: 'Everything but the key itself.',
+    description: 'Everything except the key itself.',
     params: { keyId: 'key' },
     response: KeyRecord,
     record: { table: 'tokens', show: (context, { keyId }) => showKey(context, keyId), lock: lockCredentials },
@@ -59,12 +60,12 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'revokeKey',
     method: 'DELETE',
-    path: one,
+    path: item,
     summary: 'Revoke an API key',
     description:
-      'It stops working within two seconds, makes nothing more from this moment, and stays in the list. The answer says ' +
-      'what it made that still works; `also` ends that too, in the same transaction. A key that was revoked before ' +
-      'answers alike.',
+      'The key stops working within two seconds, cannot create credentials or endpoints from this moment, and stays ' +
+      'in the list. The answer lists everything the key created that still works; `also` ends that too, in the same ' +
+      'transaction. Revoking a revoked key again gives the same answer.',
     params: { keyId: 'key' },
     query: EndCredentialQuery,
     response: KeyRevoked,
@@ -80,13 +81,13 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     method: 'POST',
     path: '/manage/companies/{companyId}/keys',
     summary: 'Create an API key for a company',
-    description: 'The first key of a new company, with which it makes the others.',
+    description: 'The first key of a new company. The company creates its other keys with it.',
     params: { companyId: 'company' },
     body: KeyBody,
     response: KeyCreated,
     handle: async (context, { companyId }, form) => {
       const company = await findCompany(context, companyId);
-      // An operator has none of a company's scopes, and gives a company all of them.
+      // An operator has no scopes of the company, but may grant all of them.
       const json = await createKey({ ...context, company, scopes: undefined }, form);
       return { json, headers: NO_STORE_HEADERS };
     },

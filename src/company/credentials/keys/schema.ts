@@ -11,14 +11,14 @@ const keyBody = (scopes: readonly Scope[]) =>
     scopes: scopeListSchema(scopes),
     expires_at: optional(
       time({
-        description: 'In the future; without it the key lives until it is revoked.',
+        description: 'Must be in the future; without it the key works until it is revoked.',
         examples: ['2027-01-01 00:00'],
       }),
     ),
   });
 
 export const KeyBody = keyBody(COMPANY_SCOPES);
-/** For the command line, the only one that grants `operator`. */
+/** The body for the command line; only there can `operator` be granted. */
 export const AnyKeyBody = keyBody(ALL_SCOPES);
 export type KeyBody = Static<typeof AnyKeyBody>;
 
@@ -37,6 +37,9 @@ export const KeyRecord = Type.Object(fields, { additionalProperties: false });
 export const KeyRevoked = Type.Object({ ...fields, ...END_RESULT_FIELDS }, { additionalProperties: false });
 export const KeyList = Type.Array(KeyRecord);
 export const KeyCreated = Type.Object(
-  { ...fields, key: Type.String({ description: 'The bearer token. It is shown this once.', examples: ['cr_…'] }) },
+  {
+    ...fields,
+    key: Type.String({ description: 'The bearer token. It is shown only in this answer.', examples: ['cr_…'] }),
+  },
   { additionalProperties: false },
 );

@@ -27,7 +27,7 @@ export async function showKey({ db, company }: CompanyContext, id: string): Prom
   return record;
 }
 
-/** Which scopes can be granted at all is in the schema with which the form was read. */
+/** The schema of the form decides which scopes exist; this verb checks that the caller may grant them. */
 export async function createKey(context: CompanyContext, form: Form<KeyBody>): Promise<string> {
   const { body } = form;
   form.read('name', body.name, assertVisible);
@@ -49,20 +49,20 @@ export async function storeKey(
   const values = [company.id, newId(), secretHash(key), name, scopes, expires, toSql(clock())];
   const all = [...values, ...credentialValues(credential), auditOrigin(context)];
   const record = await withCredentialLock(context, ({ db }) => db.queryJson(sql.insertKey, all));
-  if (record === undefined) throw new Error('A key was refused without a reason.');
+  if (record === undefined) throw new Error('The key was not written, and no reason was found.');
   return withSecret(record, 'key', key);
 }
 
-/** Also of a key that was revoked before: what it made and still works can be ended later. */
+/** Accepts a key that was revoked before, so that its descendants can be ended later. */
 export async function revokeKey(context: CompanyContext, id: string, query: Form<EndCredentialQuery>): Promise<string> {
   const { company, clock } = context;
-  const also = readKindsToEnd(query);
+  const kinds = readKindsToEnd(query);
   if (!query.ok) await showKey(context, id);
   query.check();
   return withCredentialLock(context, async (locked) => {
     const record = await locked.db.queryJson(sql.revokeKey, [company.id, id, toSql(clock()), auditOrigin(context)]);
     if (record === undefined) throw notFound('key');
-    return withDescendants(locked, { type: 'key', id }, also, record);
+    return withDescendants(locked, { type: 'key', id }, kinds, record);
   });
 }
 

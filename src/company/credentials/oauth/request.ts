@@ -9,11 +9,11 @@ export type Parameters = ReadonlyMap<string, string>;
 const KNOWN_PARAMETERS = ['grant_type', 'scope', 'token', 'client_id', 'client_secret'];
 
 /**
- * The body as JSON or as a form. A parameter without a value counts as not sent, and one that nobody knows is ignored,
- * whatever it holds (RFC 6749, section 3.2).
+ * Reads the body as JSON or as a form. A parameter without a value counts as not sent, and an unknown parameter is
+ * ignored, whatever its value (RFC 6749, section 3.2).
  */
 export function parseParameters({ body, headers }: FastifyRequest): Parameters {
-  if (!(body instanceof Buffer) || body.length === 0) throw invalidRequest('The body must hold the parameters.');
+  if (!(body instanceof Buffer) || body.length === 0) throw invalidRequest('The body must contain the parameters.');
   if (!isUtf8(body)) throw invalidRequest('The body must be UTF-8.');
   const text = body.toString('utf8');
   const isForm = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === FORM_CONTENT_TYPE;
@@ -32,7 +32,7 @@ function jsonEntries(text: string): [string, unknown][] {
   try {
     body = JSON.parse(text);
   } catch {
-    // Falls through: null is no object either.
+    // The error is thrown below: undefined is not an object.
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalidRequest('The body must be one JSON object.');
@@ -41,7 +41,7 @@ function jsonEntries(text: string): [string, unknown][] {
 
 const BASIC_HEADER = /^Basic +([A-Za-z0-9+/]+=*) *$/i;
 
-/** By HTTP Basic or in the body, never both. Undefined where there are none that could be read. */
+/** Reads the credentials from HTTP Basic or from the body, never both. Returns undefined if there are none. */
 export function readClientCredentials(
   { headers }: FastifyRequest,
   parameters: Parameters,
@@ -50,9 +50,9 @@ export function readClientCredentials(
   if (headers.authorization === undefined) return id && secret ? { id, secret } : undefined;
   if (secret !== undefined) throw invalidRequest('The client must authenticate in one way only.');
   const basic = parseBasicAuth(headers.authorization);
-  // A client_id is a UUID, in which letter case means nothing.
+  // A client_id is a UUID, so letter case does not matter.
   if (id !== undefined && basic && id.toLowerCase() !== basic.id.toLowerCase()) {
-    throw invalidRequest('The body names another client than the header.');
+    throw invalidRequest('The client_id in the body differs from the one in the Authorization header.');
   }
   return basic;
 }
@@ -69,7 +69,7 @@ export function parseBasicAuth(header: string | undefined): ClientCredentials | 
   }
 }
 
-/** Both halves are written as in a form (RFC 6749, section 2.3.1). */
+/** Id and secret are form-encoded before they are joined (RFC 6749, section 2.3.1). */
 const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
 
 const invalidRequest = (message: string) => new OAuthError('invalid_request', message);

@@ -26,7 +26,7 @@ type Endpoint = {
   handle: (client: Client, parameters: Parameters) => Promise<object>;
 };
 
-// A stranger's body is read before the client is known: it may be no larger than a token request can be.
+// The body is read before the client is authenticated, so it may not be larger than any valid token request.
 const MAX_BODY_BYTES = 16 * 1024;
 
 export type OAuthOptions = Services & {
@@ -36,7 +36,7 @@ export type OAuthOptions = Services & {
   tokenSeconds: number;
 };
 
-/** The two routes whose errors are RFC 6749's and not the service's own. */
+/** The two routes whose errors have the form of RFC 6749 instead of the service's own. */
 export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(['application/json', FORM_CONTENT_TYPE], services.bodies.parser(MAX_BODY_BYTES));
@@ -49,8 +49,8 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
   });
 
   /**
-   * Parsing what cannot be read costs the most, so it is refused beforehand when it comes often from an address. Clients
-   * behind the same address still get through by HTTP Basic, which is judged without the body.
+   * Unreadable bodies cost the most to parse, so an address that sends many of them is rejected before parsing. Clients
+   * behind the same address can still use HTTP Basic, which is checked without the body.
    */
   const readParameters = async (request: FastifyRequest, reply: FastifyReply): Promise<Parameters> => {
     try {
@@ -79,7 +79,7 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
       return sendOAuthError(kind, services.attempts, request, reply);
     }
     if (error.code !== 'invalid_request') throw error;
-    // A body that broke off, or a Host that is none: refused in the words of RFC 6749 like every other 400 here.
+    // A truncated body or an invalid Host header: answered in the form of RFC 6749, like every other 400 here.
     return sendOAuthError(new OAuthError('invalid_request', error.message), services.attempts, request, reply);
   });
 
@@ -113,8 +113,8 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
     url: '/oauth/token',
     summary: 'Get an access token',
     description:
-      'OAuth 2.0 client credentials (RFC 6749). The client authenticates by HTTP Basic or in the body. The token works ' +
-      'for `expires_in` seconds: one hour, unless the service is set up otherwise.',
+      'OAuth 2.0 client credentials (RFC 6749). The client authenticates by HTTP Basic or in the body. The token ' +
+      'works for `expires_in` seconds: one hour, unless the service is configured otherwise.',
     body: TokenBody,
     response: TokenResponse,
     handle: async (client, parameters) => {
@@ -132,8 +132,8 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
     url: '/oauth/revoke',
     summary: 'Revoke an access token',
     description:
-      'OAuth 2.0 token revocation (RFC 7009): it stops working within two seconds. A token that this client does not ' +
-      'have is left as it is, and the answer is the same.',
+      'OAuth 2.0 token revocation (RFC 7009). The token stops working within two seconds. A token of another client, ' +
+      'or an unknown one, is ignored, and the answer is the same.',
     body: RevokeBody,
     response: RevokedResponse,
     handle: async (client, parameters) => {

@@ -10,7 +10,7 @@ export const TokenBody = Type.Object({
   ...clientFields,
   scope: Type.Optional(
     Type.String({
-      description: "Words with blanks between them; all of the client's scopes where it is not sent.",
+      description: "Scopes separated by spaces; all of the client's scopes if it is not sent.",
       examples: ['invoices:read invoices:write'],
     }),
   ),
@@ -18,7 +18,7 @@ export const TokenBody = Type.Object({
 
 export const RevokeBody = Type.Object({
   token: Type.String({ description: 'An access token of this client.' }),
-  token_type_hint: Type.Optional(Type.String({ description: 'Not looked at.' })),
+  token_type_hint: Type.Optional(Type.String({ description: 'Ignored.' })),
   ...clientFields,
 });
 
@@ -36,7 +36,7 @@ export const TokenResponse = Type.Object(
 
 export const RevokedResponse = Type.Object({}, closed);
 
-/** RFC 6749, section 5.2. */
+/** The error response of RFC 6749, section 5.2. */
 export const OAuthErrorResponse = Type.Object(
   {
     error: Type.Unsafe<string>({

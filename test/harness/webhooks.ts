@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach } from 'node:test';
-import { type Firm, openWorld } from './app.ts';
+import { startApp, type TestCompany } from './app.ts';
 import type { Answer } from './http.ts';
 import { openReceiver, type Received } from './receiver.ts';
-import { secrets, webhookOffice } from './webhook-office.ts';
+import { secrets, webhookWorker } from './webhook-worker.ts';
 
-/** Firms with webhook endpoints, a receiver and a worker. Nothing of an earlier test is left to be sent. */
+/** Companies with webhook endpoints, a receiver and a worker. Nothing of an earlier test is left to be sent. */
 
 export type Endpoint = { id: string; path: string; secret: string };
 
@@ -15,33 +15,36 @@ export async function ok(answer: Promise<Answer>) {
   return body;
 }
 
-export const call = async (firm: Firm, notes = ''): Promise<string> =>
-  (await ok(firm.post(`${firm.path}/interactions`, { type: 'phone', notes }))).id;
-export const change = (firm: Firm, id: string, notes: string) =>
-  ok(firm.patch(`${firm.path}/interactions/${id}`, { type: 'phone', notes }));
-export const stateOf = async (firm: Firm, { path }: Endpoint): Promise<string> => (await ok(firm.get(path))).state;
+export const call = async (company: TestCompany, notes = ''): Promise<string> =>
+  (await ok(company.post(`${company.path}/interactions`, { type: 'phone', notes }))).id;
+export const change = (company: TestCompany, id: string, notes: string) =>
+  ok(company.patch(`${company.path}/interactions/${id}`, { type: 'phone', notes }));
+export const stateOf = async (company: TestCompany, { path }: Endpoint): Promise<string> =>
+  (await ok(company.get(path))).state;
 export const notesOf = (all: Received[]) => all.map(({ event }) => event.after?.notes);
 
 export async function openWebhooks() {
-  const world = await openWorld({ secrets, privateAddresses: true });
+  const app = await startApp({ secrets, allowPrivateAddresses: true });
   const receiver = await openReceiver();
   after(receiver.close);
-  const office = webhookOffice(world);
+  const worker = webhookWorker(app);
 
   beforeEach(async () => {
-    await world.sql(
+    await app.sql(
       `UPDATE webhook_deliveries SET state = 'dropped', ended_at = now(), lease_by = NULL WHERE state = 'waiting'`,
     );
-    await world.sql('UPDATE webhook_endpoints SET removed_at = now()');
-    world.clock.set('2026-06-01T09:00:00Z');
+    await app.sql('UPDATE webhook_endpoints SET removed_at = now()');
+    app.clock.set('2026-06-01T09:00:00Z');
     receiver.received.length = 0;
     receiver.onEvent = () => undefined;
-    office.mails.length = 0;
-    office.outcomes.length = 0;
+    worker.mails.length = 0;
+    worker.outcomes.length = 0;
   });
 
-  async function endpointOf(firm: Firm, body: object = {}): Promise<Endpoint> {
-    const made = await ok(firm.post('/webhooks/endpoints', { url: receiver.url, types: ['interaction.*'], ...body }));
+  async function endpointOf(company: TestCompany, body: object = {}): Promise<Endpoint> {
+    const made = await ok(
+      company.post('/webhooks/endpoints', { url: receiver.url, types: ['interaction.*'], ...body }),
+    );
     return { ...made, path: `/webhooks/endpoints/${made.id}` };
   }
 
@@ -49,17 +52,17 @@ export async function openWebhooks() {
   async function until(iso: string): Promise<void> {
     const end = Temporal.Instant.from(iso);
     for (;;) {
-      await office.runOnce();
-      const [{ at }] = (await world.sql(
+      await worker.runOnce();
+      const [{ at }] = (await app.sql(
         `SELECT to_char(min(claim_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
            FROM webhook_deliveries d JOIN webhook_endpoints w ON w.id = d.endpoint_id
           WHERE d.state = 'waiting' AND d.ready AND w.state = 'active'`,
       )) as [{ at: string | null }];
       if (at === null || Temporal.Instant.compare(at, end) > 0) break;
-      world.clock.set(at);
+      app.clock.set(at);
     }
-    world.clock.set(iso);
+    app.clock.set(iso);
   }
 
-  return { world, receiver, office, endpointOf, until };
+  return { app, receiver, worker, endpointOf, until };
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { NASTY, text } from '../chaos/input/texts.ts';
-import { type Sms, smsSender } from '../src/cases/appointments/messages/sms.ts';
-import { openWorld } from './harness/app.ts';
-import { type MailServer, mailServer, readMail } from './harness/mail-server.ts';
-import { postOffice } from './harness/post.ts';
+import { NASTY, text } from '../../chaos/input/texts.ts';
+import { type Sms, smsSender } from '../../src/cases/appointments/messages/sms.ts';
+import { startApp } from '../harness/app.ts';
+import { type MailServer, mailServer, readMail } from '../harness/mail-server.ts';
+import { messageWorker } from '../harness/message-worker.ts';
 
 /** What the generator writes into names, notes and places is only ever text in what goes out. */
 
-const world = await openWorld();
+const app = await startApp();
 const RUNS = 40;
 
 let server: MailServer;
@@ -61,10 +61,10 @@ test('no text makes a header, a recipient or a line of what is sent', async () =
     texts.push(one);
     return null;
   });
-  const office = postOffice(world, { mail: { smtpUrl: server.url }, sms });
-  const firm = await world.firm();
-  const [customer] = firm.customers;
-  const [adviser] = (await firm.get('/manage/advisers')).body;
+  const worker = messageWorker(app, { mail: { smtpUrl: server.url }, sms });
+  const company = await app.company();
+  const [customer] = company.customers;
+  const [adviser] = (await company.get('/manage/advisers')).body;
   const recipient = { email_recipient: customer.email, sms_recipient: '07400 123456' };
   const property = fc.asyncProperty(
     fc.record({
@@ -80,18 +80,18 @@ test('no text makes a header, a recipient or a line of what is sent', async () =
       server.mails.length = 0;
       texts.length = 0;
       // Each may be refused; what is accepted goes into the message.
-      await firm.patch('/manage/company', { name: told.company });
-      await firm.patch('/manage/company', { sender_name: told.sender });
-      await firm.patch(`/manage/advisers/${adviser.id}`, { name: told.adviser });
-      await firm.patch(`/manage/cases/${firm.caseId}/customers/${customer.id}`, { title: told.title });
-      await firm.patch(`/manage/cases/${firm.caseId}/customers/${customer.id}`, { last_name: told.last });
-      const booked = await firm.post(`${firm.path}/appointments`, {
+      await company.patch('/manage/company', { name: told.company });
+      await company.patch('/manage/company', { sender_name: told.sender });
+      await company.patch(`/manage/advisers/${adviser.id}`, { name: told.adviser });
+      await company.patch(`/manage/cases/${company.caseId}/customers/${customer.id}`, { title: told.title });
+      await company.patch(`/manage/cases/${company.caseId}/customers/${customer.id}`, { last_name: told.last });
+      const booked = await company.post(`${company.path}/appointments`, {
         ...{ adviser_email: adviser.email, start_time: '2026-08-01 09:00', end_time: '2026-08-01 10:00' },
         ...{ ...recipient, email_confirmation: true, sms_confirmation: true },
         ...{ location: told.location, notes: told.notes },
       });
       assert.equal(booked.status, 200, booked.text);
-      await office.runOnce();
+      await worker.runOnce();
       assert.equal(server.mails.length, 1);
       const [mail] = server.mails;
       assert.equal(mail?.to, customer.email);

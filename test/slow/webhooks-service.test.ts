@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { findBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { caller } from './harness/http.ts';
-import { openReceiver, verified } from './harness/receiver.ts';
-import { startProcess, temporaryDirectory } from './harness/service.ts';
+import { findBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { caller } from '../harness/http.ts';
+import { openReceiver, verified } from '../harness/receiver.ts';
+import { startProcess, temporaryDirectory } from '../harness/service.ts';
 
 /** The service as an operator runs it, one process with its own worker and clock. */
 

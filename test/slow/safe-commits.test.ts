@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { Database } from '../src/kernel/database/database.ts';
-import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { caller } from './harness/http.ts';
-import { launch, printed, type Settings, startProcess, temporaryDirectory, urlOf } from './harness/service.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { caller } from '../harness/http.ts';
+import { launch, printed, type Settings, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 
 /** An acknowledged write waits for the disk, whatever a role, a database or the server was told about it. */
 
@@ -101,7 +101,7 @@ const REASON = `The role "${SERVICE_ROLE}" works with synchronous_commit off`;
 /** What a command says that ends by itself with 1. One that goes on is stopped. */
 async function refusal(settings: Settings, command: string): Promise<string> {
   const launched = launch(settings, command);
-  printed(launched, /listens on|sends what is due/).then(
+  printed(launched, /listens on|worker is running/).then(
     () => launched.child.kill(),
     () => {},
   );

@@ -4,15 +4,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { OPERATIONS } from '../bench/operations.ts';
-import { chart } from '../bench/report/chart.ts';
-import type { Report } from '../bench/report/report.ts';
-import { firstDifference, shapeOf } from '../bench/same-work.ts';
-import { temporaryDirectory } from './harness/service.ts';
+import { OPERATIONS } from '../../bench/operations.ts';
+import { chart } from '../../bench/report/chart.ts';
+import type { Report } from '../../bench/report/report.ts';
+import { firstDifference, shapeOf } from '../../bench/same-work.ts';
+import { temporaryDirectory } from '../harness/service.ts';
 
 /** The benchmark runs and measures what it says. No times are judged here: they are the machine's. */
 
-const MAIN = new URL('../bench/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../../bench/main.ts', import.meta.url).pathname;
 const { path: folder, remove } = await temporaryDirectory();
 after(remove);
 

@@ -5,11 +5,11 @@ import type { Outgoing, Receipt, Sender } from '../../src/cases/appointments/mes
 import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
 import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
 import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
-import type { World } from './app.ts';
+import type { TestApp } from './app.ts';
 
-/** A worker on the world's database and clock, driven step by step with `runOnce`. */
-export function postOffice(
-  { db, connection, clock }: World,
+/** A worker on the app's database and clock, driven step by step with `runOnce`. */
+export function messageWorker(
+  { db, connection, clock }: TestApp,
   { mail = {}, sms, email, slots = 32 }: { mail?: Partial<MailSettings>; sms?: Sender; email?: Sender; slots?: number },
 ): JobWorker {
   const settings = {

@@ -4,13 +4,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { databaseProcess, isAlive, startProcess, temporaryDirectory, urlOf } from './harness/service.ts';
-import { readTour, takeTour, takeTypedTour } from './harness/tour.ts';
+import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { databaseProcess, isAlive, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
+import { readTour, takeTour, takeTypedTour } from '../harness/tour.ts';
 
 /** What the documents tell a newcomer to type. */
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const home = await temporaryDirectory();
 after(home.remove);
 

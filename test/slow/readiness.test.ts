@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { childrenOf, commandOf, freePort, kill } from '../chaos/site.ts';
-import { caller } from './harness/http.ts';
-import { launch, printed, temporaryDirectory } from './harness/service.ts';
+import { childrenOf, commandOf, freePort, kill } from '../../chaos/site.ts';
+import { caller } from '../harness/http.ts';
+import { launch, printed, temporaryDirectory } from '../harness/service.ts';
 
 const POLL_MS = 2;
 const START_MS = 30_000;

@@ -15,11 +15,11 @@ import {
   findBundledPostgres,
   type ServerConnection,
   startBundledPostgres,
-} from '../src/postgres/bundled-postgres.ts';
-import { readPostmasterFile } from '../src/postgres/postmaster.ts';
-import { installedRelease, type Release, serverProgram, whyNotRunnable } from '../src/postgres/release.ts';
-import { copiesFolder, releaseReachableBy, runnableRelease } from '../src/postgres/release-copy.ts';
-import { serverUser } from '../src/postgres/server-user.ts';
+} from '../../src/postgres/bundled-postgres.ts';
+import { readPostmasterFile } from '../../src/postgres/postmaster.ts';
+import { findObstacle, installedRelease, type Release, serverProgram } from '../../src/postgres/release.ts';
+import { releaseCopiesFolder, releaseReachableBy, runnableRelease } from '../../src/postgres/release-copy.ts';
+import { serverUser } from '../../src/postgres/server-user.ts';
 
 const linuxOnly = { skip: process.platform !== 'linux' && 'looks at processes in /proc' };
 const rootOnly = { skip: process.getuid?.() !== 0 && 'needs root' };
@@ -27,7 +27,7 @@ const rootOnly = { skip: process.getuid?.() !== 0 && 'needs root' };
 const NOBODY = { uid: 65534, gid: 65534 };
 
 const SERVICE = `
-  import { startBundledPostgres } from ${JSON.stringify(import.meta.resolve('../src/postgres/bundled-postgres.ts'))};
+  import { startBundledPostgres } from ${JSON.stringify(import.meta.resolve('../../src/postgres/bundled-postgres.ts'))};
   try {
     const server = await startBundledPostgres({ dataDir: process.argv[2], log() {}, settings: { fsync: 'off' } });
     process.on('message', () => server.stop().then(() => process.disconnect()));
@@ -274,7 +274,7 @@ test('a server of somebody else is left alone', linuxOnly, async (t) => {
   const dataDir = await initialisedDataDir(t);
   const directory = join(dataDir, 'postgres');
   const user = await serverUser(directory);
-  const copies = copiesFolder(dataDir);
+  const copies = releaseCopiesFolder(dataDir);
   const runnable = await runnableRelease(await installedRelease(), copies);
   const foreign = spawn(
     serverProgram(await releaseReachableBy(user, runnable, copies)),
@@ -376,9 +376,9 @@ test('a release that the server user cannot reach is copied once', { ...linuxOnl
   const installed = await releaseIn(closed);
   const release = await runnableRelease(installed, copies);
   assert.equal(release, installed);
-  assert.match((await whyNotRunnable(release, NOBODY)) ?? '', /EACCES/);
+  assert.match((await findObstacle(release, NOBODY)) ?? '', /EACCES/);
   const reachable = await Promise.all([1, 2].map(() => releaseReachableBy(NOBODY, release, copies)));
-  for (const copy of reachable) assert.equal(await whyNotRunnable(copy, NOBODY), undefined);
+  for (const copy of reachable) assert.equal(await findObstacle(copy, NOBODY), undefined);
   assert.equal((await readdir(copies)).length, 1);
   assert.equal((await releaseReachableBy(NOBODY, release, copies)).folder, reachable[0]?.folder);
 });

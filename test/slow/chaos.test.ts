@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { holds, Skipped } from '../chaos/proof.ts';
-import { PROOFS } from '../chaos/proofs.ts';
+import { holds, Skipped } from '../../chaos/proof.ts';
+import { PROOFS } from '../../chaos/proofs.ts';
 
 /** The short form of every proof that has no test of its own. */
 

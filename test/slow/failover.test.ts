@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { Database } from '../src/kernel/database/database.ts';
-import { Listener } from '../src/kernel/database/listener.ts';
-import { isConnectionError, isTransient } from '../src/kernel/database/postgres-errors.ts';
-import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { type Answer, caller } from './harness/http.ts';
-import { launch, type Running, startProcess, temporaryDirectory, urlOf } from './harness/service.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { Listener } from '../../src/kernel/database/listener.ts';
+import { isConnectionError, isTransient } from '../../src/kernel/database/postgres-errors.ts';
+import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { type Answer, caller } from '../harness/http.ts';
+import { launch, type Running, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 
 /** What a service meets while another server takes over; `npm run chaos -- --only failover` does it with real ones. */
 
@@ -21,12 +21,12 @@ const socket = { host: join(DATA_DIR, 'postgres'), user: 'postgres', database: '
 let service: Running;
 let owner: pg.Client;
 let demo: { token: string; case_id: string };
-let firm: ReturnType<typeof caller>;
+let company: ReturnType<typeof caller>;
 
 before(async () => {
   service = await startProcess({ DATA_DIR, WORKER_CONCURRENCY: '0' });
   demo = JSON.parse(await readFile(join(DATA_DIR, 'demo.json'), 'utf8'));
-  firm = caller(service.url, demo.token);
+  company = caller(service.url, demo.token);
   owner = new pg.Client(socket);
   await owner.connect();
 });
@@ -37,7 +37,7 @@ after(async () => {
 });
 
 const note = (notes: string, headers = {}) =>
-  firm.post(`/cases/${demo.case_id}/interactions`, { type: 'phone', notes }, headers);
+  company.post(`/cases/${demo.case_id}/interactions`, { type: 'phone', notes }, headers);
 
 async function set(setting: string, value: string): Promise<void> {
   await owner.query(`ALTER SYSTEM SET ${setting} = '${value}'`);

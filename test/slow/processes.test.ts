@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { caller } from './harness/http.ts';
+import { caller } from '../harness/http.ts';
 import {
   isAlive,
   launch,
@@ -11,7 +11,7 @@ import {
   startProcess,
   temporaryDirectory,
   writeWhileStopping,
-} from './harness/service.ts';
+} from '../harness/service.ts';
 
 /** WEB_CONCURRENCY: several processes that answer requests on one port, with the database that comes with the service. */
 
@@ -50,13 +50,13 @@ let service: Running;
 test('two processes answer on one port, and what they count is told as one', async () => {
   service = await startProcess(settings);
   assert.equal((await childrenOf(service)).length, 2);
-  const firm = await demo();
-  assert.equal(firm.base_url, service.url);
-  await firm.post(`${firm.path}/interactions`, { type: 'phone', notes: 'seen by both' });
+  const company = await demo();
+  assert.equal(company.base_url, service.url);
+  await company.post(`${company.path}/interactions`, { type: 'phone', notes: 'seen by both' });
   // Each on a connection of its own, so that they come to both.
-  for (let i = 0; i < 20; i++) assert.equal((await firm.get(`${firm.path}/interactions`)).body.length, 1);
+  for (let i = 0; i < 20; i++) assert.equal((await company.get(`${company.path}/interactions`)).body.length, 1);
   for (let i = 0; i < 4; i++) {
-    const { text, status } = await firm.get('/metrics');
+    const { text, status } = await company.get('/metrics');
     assert.equal(status, 200);
     assert.equal(sampleOf(text, ANSWERED), 20);
     assert.equal(text.match(/^meetings_due /gm)?.length, 1);
@@ -64,12 +64,12 @@ test('two processes answer on one port, and what they count is told as one', asy
 });
 
 test('a process that is killed is replaced, and the others answer meanwhile', async () => {
-  const firm = await demo();
+  const company = await demo();
   const [first = 0, second = 0] = await childrenOf(service);
   process.kill(first, 'SIGKILL');
   let answered = 0;
   await until(async () => {
-    const status = await firm.get(`${firm.path}/interactions`).then(
+    const status = await company.get(`${company.path}/interactions`).then(
       (answer) => answer.status,
       () => undefined,
     );
@@ -79,7 +79,7 @@ test('a process that is killed is replaced, and the others answer meanwhile', as
   });
   assert.ok(answered > 0);
   assert.ok(isAlive(second));
-  await until(async () => (await firm.get('/readyz')).status === 200);
+  await until(async () => (await company.get('/readyz')).status === 200);
 });
 
 test('a request that is under way when the signal comes is answered, then all of them end', async () => {

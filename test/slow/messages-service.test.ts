@@ -3,9 +3,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { caller } from './harness/http.ts';
-import { mailServer, readMail } from './harness/mail-server.ts';
-import { launch, type Settings, startProcess, temporaryDirectory } from './harness/service.ts';
+import { caller } from '../harness/http.ts';
+import { mailServer, readMail } from '../harness/mail-server.ts';
+import { launch, type Settings, startProcess, temporaryDirectory } from '../harness/service.ts';
 
 /** The service as an operator runs it, one process with its own worker and clock. */
 

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { childrenOf, commandOf } from '../chaos/site.ts';
-import { caller } from './harness/http.ts';
-import { databaseProcess, isAlive, type Running, startProcess, temporaryDirectory } from './harness/service.ts';
+import { childrenOf, commandOf } from '../../chaos/site.ts';
+import { caller } from '../harness/http.ts';
+import { databaseProcess, isAlive, type Running, startProcess, temporaryDirectory } from '../harness/service.ts';
 
 /** An error that no code catches ends the process in good order, and another one takes its place. */
 
 const data = await temporaryDirectory();
 after(data.remove);
-const THROWING = new URL('./harness/throwing.mjs', import.meta.url).pathname;
+const THROWING = new URL('../harness/throwing.mjs', import.meta.url).pathname;
 const settings = { DATA_DIR: data.path, NODE_OPTIONS: `--import=${THROWING}` };
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
@@ -81,9 +81,9 @@ for (const [what, signal] of [
 
 test('a request whose answer does not come is answered 500 before the process ends', async () => {
   const service = await start();
-  const firm = await demo();
+  const company = await demo();
   const locked = await lock();
-  const answer = firm.post(firm.path, { type: 'phone' });
+  const answer = company.post(company.path, { type: 'phone' });
   await until(async () => (await waitingWrites(locked)) > 0);
   service.child.kill('SIGUSR2');
   const { status, body } = await answer;
@@ -96,7 +96,7 @@ test('a request whose answer does not come is answered 500 before the process en
 
 test('of two processes the other serves, and a new one comes in place of the one that failed', async () => {
   const service = await start({ WEB_CONCURRENCY: '2' });
-  const firm = await demo();
+  const company = await demo();
   const processes = async () => {
     const children = await childrenOf(service.child.pid as number);
     const commands = await Promise.all(children.map(commandOf));
@@ -106,7 +106,7 @@ test('of two processes the other serves, and a new one comes in place of the one
   process.kill(first, 'SIGUSR2');
   await until(async () => {
     // On a connection of its own each time.
-    assert.equal((await firm.get(firm.path)).status, 200);
+    assert.equal((await company.get(company.path)).status, 200);
     const now = await processes();
     return now.length === 2 && !now.includes(first);
   });
