@@ -48,12 +48,22 @@ SELECT company_id, case_id, id, type, notes, happened_at, sender, recipient, now
   SELECT input.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i JOIN input ON i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id;
 
 -- interactions.list (reads; pool: list)
-SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::text AS zone, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000
                THEN '[' || coalesce(f.elements, '') || ']' END AS json, f.n
-     FROM (SELECT string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($3::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '"}'), ',' ORDER BY i.happened_at DESC, i.created_at DESC, i.id DESC) AS elements, count(*) AS n FROM (SELECT * FROM interactions i WHERE i.company_id = $1::uuid AND i.case_id = $2::uuid AND i.deleted_at IS NULL LIMIT 1001) i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
+     FROM (SELECT string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || ((input.zone::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '"}'), ',' ORDER BY i.happened_at DESC, i.created_at DESC, i.id DESC) AS elements, count(*) AS n FROM (SELECT * FROM interactions i WHERE i.company_id = input.company_id AND i.case_id = input.case_id AND i.deleted_at IS NULL LIMIT 1001) i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
 ('SMS', 'comment', 'SMS'), ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
 ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
-AS d (type, icon, formatted_type) ON d.type = i.type) f) l WHERE l.n > 0 OR (SELECT true FROM cases c WHERE c.company_id = $1::uuid AND c.id = $2::uuid);
+AS d (type, icon, formatted_type) ON d.type = i.type) f) l WHERE l.n > 0 OR (SELECT true FROM cases c WHERE c.company_id = input.company_id AND c.id = input.case_id)) l;
+
+-- interactions.list* (batch form)
+WITH input AS (
+SELECT company_id, case_id, zone, nth
+  FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS batch (company_id, case_id, zone, nth)) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000
+               THEN '[' || coalesce(f.elements, '') || ']' END AS json, f.n
+     FROM (SELECT string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || ((input.zone::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '"}'), ',' ORDER BY i.happened_at DESC, i.created_at DESC, i.id DESC) AS elements, count(*) AS n FROM (SELECT * FROM interactions i WHERE i.company_id = input.company_id AND i.case_id = input.case_id AND i.deleted_at IS NULL LIMIT 1001) i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
+('SMS', 'comment', 'SMS'), ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
+('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
+AS d (type, icon, formatted_type) ON d.type = i.type) f) l WHERE l.n > 0 OR (SELECT true FROM cases c WHERE c.company_id = input.company_id AND c.id = input.case_id)) l;
 
 -- interactions.list_matching (reads; pool: search)
 SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000
