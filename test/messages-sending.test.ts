@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DeliveryFault, type Outgoing } from '../src/cases/appointments/messages/message.ts';
 import { beginMessage, beginMessages, KEY } from '../src/cases/appointments/messages/message-queue.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { UnavailableError } from '../src/kernel/errors.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../src/kernel/jobs/backoff.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
@@ -310,7 +311,7 @@ for (const [state, change] of [
 const databaseWithout = (broken: (name: string) => Error | undefined): typeof app.db =>
   Object.assign(Object.create(app.db), {
     queryRows: async (...[statement, values]: Parameters<typeof app.db.queryRows>) => {
-      const error = broken(statement.name);
+      const error = broken(toQuery(statement).statement.name);
       if (error) throw error;
       return app.db.queryRows(statement, values);
     },
