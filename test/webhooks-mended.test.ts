@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../src/kernel/database/database.ts';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { purgeEnded } from '../src/webhooks/retention.ts';
 import type { TestCompany } from './harness/app.ts';
 import { webhookWorker } from './harness/webhook-worker.ts';
@@ -93,7 +94,7 @@ test('what was claimed before something was put before it is given back', async 
   const { queryFirst: ask } = app.db;
   let replayed = false;
   app.db.queryFirst = async function (this: Database, statement, values) {
-    if (statement.name === 'webhook_deliveries.begin' && !replayed) {
+    if (toQuery(statement).statement.name === 'webhook_deliveries.begin' && !replayed) {
       replayed = true;
       await ok(company.post(`${endpoint.path}/deliveries/${first}/replay`));
     }
@@ -135,7 +136,7 @@ test('a hundred changes of types are kept of an endpoint that gets nothing, and 
   assert.deepEqual(beyond.body.errors[0], {
     field: 'types',
     code: 'invalid_state',
-    message: 'have been changed 100 times since events were last queued; resume the endpoint or try again later',
+    message: 'have been changed 100 times since events were last queued; resume the endpoint first',
   });
   // Whatever else is changed, and what leaves the types as they are, is none of them.
   await ok(company.patch(endpoint.path, { ...types(100), description: 'As before', state: 'active' }));

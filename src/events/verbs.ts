@@ -27,7 +27,10 @@ export function eventReader(auditLogs: readonly AuditLog[]): EventReader {
   const statements = sql.eventStatements(auditLogs);
   const types = eventTypes(auditLogs);
   const existsByRecord = new Map(
-    auditLogs.map((log) => [log.record, statement(`history.find_${log.record}`, log.exists)]),
+    auditLogs.map((log) => [
+      log.record,
+      statement(`history.find_${log.record}`, log.exists({ company_id: '$1', id: '$2', case_id: '$3' })),
+    ]),
   );
 
   return {
@@ -115,7 +118,7 @@ async function readEvents(
   const rows = await db.queryRows<EventRow>(list, values);
   const found = rows.filter((row): row is FoundEvent => row.position !== null);
   const { last = null, chosen = 0 } = rows[0] ?? {};
-  // The next page must start after a stored event: the position of a rolled-back write can be issued again after a crash.
+  // A page must start after a stored event: the position of a rolled-back write can be issued again after a crash.
   const isCut = found.length === limit || found.length < chosen;
   const next = BigInt((isCut ? found.at(-1)?.position : last) ?? from);
   return {

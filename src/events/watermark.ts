@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../kernel/database/database.ts';
-import { CodedError } from '../kernel/errors.ts';
+import { UnavailableError } from '../kernel/errors.ts';
 import { findWatermark } from './statements.sql.ts';
 
 /** The position up to which the log is complete, and the last position that was ever issued. */
@@ -7,8 +7,8 @@ export type Watermark = { position: bigint; lastIssued: bigint };
 
 type WatermarkReads = {
   /**
-   * The last watermark. It may be the position of a rolled-back write, which a crash of the database issues again, so it
-   * is valid only until a connection fails.
+   * The last watermark. It may be the position of a rolled-back write, which a crash of the database issues again, so
+   * it is valid only until a connection fails.
    */
   known: { position: bigint; connectionFailures: number } | undefined;
   running: Promise<Watermark> | undefined;
@@ -21,8 +21,8 @@ const MAX_WAIT = '200 milliseconds';
 const MAX_FIRST_WAIT = '5 seconds';
 
 /**
- * A transaction that takes long to commit may still write below newer events, so the watermark stays until it ends and no
- * reader misses an event. Calls during a running query share the next one.
+ * A transaction that takes long to commit may still write below newer events, so the watermark stays until it ends and
+ * no reader misses an event. Calls during a running query share the next one.
  */
 export function readWatermark({ database }: Executor): Promise<Watermark> {
   const reads = readsByDatabase.get(database) ?? { known: undefined, running: undefined, next: undefined };
@@ -50,8 +50,7 @@ async function queryWatermark(db: Database, reads: WatermarkReads): Promise<Wate
   const { connectionFailures } = db;
   const known = previous?.connectionFailures === connectionFailures ? previous.position : undefined;
   const found = row?.settled ? BigInt(row.settled) : known;
-  if (found === undefined)
-    throw new CodedError('unavailable', 'A change is taking long to be written. Try again later.');
+  if (found === undefined) throw new UnavailableError('A change is taking long to be written. Try again later.');
   const position = known !== undefined && known > found ? known : found;
   reads.known = { position, connectionFailures };
   return { position, lastIssued: BigInt(row?.last ?? 0) };
