@@ -1,8 +1,8 @@
-import { entryLog } from '../cases/address-book/audit.sql.ts';
+import { entryAudit } from '../cases/address-book/audit.sql.ts';
 import { appointmentLog } from '../cases/appointments/audit.sql.ts';
 import { messageLog } from '../cases/appointments/messages/audit.sql.ts';
-import { interactionLog } from '../cases/interactions/writes.sql.ts';
-import { invoiceLog } from '../cases/invoices/audit.sql.ts';
+import { interactionAudit } from '../cases/interactions/audit.sql.ts';
+import { invoiceAudit } from '../cases/invoices/audit.sql.ts';
 import { adviserLog } from '../company/advisers/audit.sql.ts';
 import { caseLog } from '../company/cases/statements.sql.ts';
 import { companyLog } from '../company/companies/statements.sql.ts';
@@ -22,9 +22,9 @@ export const AUDIT_LOGS: readonly AuditLog[] = [
   companyLog,
   customerLog,
   endpointAuditLog,
-  entryLog,
-  interactionLog,
-  invoiceLog,
+  entryAudit,
+  interactionAudit,
+  invoiceAudit,
   keyLog,
   messageLog,
   tagLog,
