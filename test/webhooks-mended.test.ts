@@ -135,7 +135,7 @@ test('a hundred changes of types are kept of an endpoint that gets nothing, and 
   assert.deepEqual(beyond.body.errors[0], {
     field: 'types',
     code: 'invalid_state',
-    message: 'have been changed 100 times since events were last queued; resume the endpoint or try again later',
+    message: 'have been changed 100 times since events were last queued; resume the endpoint first',
   });
   // Whatever else is changed, and what leaves the types as they are, is none of them.
   await ok(company.patch(endpoint.path, { ...types(100), description: 'As before', state: 'active' }));

@@ -706,7 +706,7 @@ export type ListEventsEntry = {
   at: string;
   /** Who made the change. */
   actor: {
-    /** `key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service itself. */
+    /** `key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service. */
     type: 'key' | 'client' | 'operator' | 'worker';
     id?: string;
     /** The name of the credential at that time. */
@@ -2169,7 +2169,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2181,7 +2181,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2195,7 +2195,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2209,7 +2209,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2225,7 +2225,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2239,7 +2239,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2253,7 +2253,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2265,7 +2265,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2281,7 +2281,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2295,7 +2295,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2311,7 +2311,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2327,7 +2327,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2343,7 +2343,7 @@ export type Operations = {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** The maximum number of events, up to 500. Large events make a page shorter; the link leads to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
@@ -2954,7 +2954,7 @@ export type Operations = {
     };
     answer: GetWebhookDeliveryAnswer;
   };
-  /** Replay a delivery. Sends the event of a delivery that has ended again, as a new delivery. The token also needs the scope `events:read`. */
+  /** Replay a delivery. Sends the event of an ended delivery again, as a new delivery. The token also needs the scope `events:read`. */
   replayWebhookDelivery: {
     input: {
       /** The webhook endpoint. */
@@ -2968,7 +2968,7 @@ export type Operations = {
     };
     answer: ReplayWebhookDeliveryAnswer;
   };
-  /** Replay a range of events. Queues new deliveries of the events in the range, at most 10,000 per request; if there are more, `next` is the `after` of the next request. Without bounds the range is the whole log. Events that are already waiting are left out. Refused while more than 50,000 deliveries wait. The token also needs the scope `events:read`. */
+  /** Replay a range of events. Queues new deliveries of the events in the range, at most 10,000 per request. If there are more, `next` is the `after` of the next request. Without bounds the range is the whole log. Events that are already waiting are left out. Refused while more than 50,000 deliveries wait. The token also needs the scope `events:read`. */
   replayWebhookEvents: {
     input: {
       /** The webhook endpoint. */

@@ -28,7 +28,7 @@ export const Event = Type.Object(
           type: 'string',
           enum: ['key', 'client', 'operator', 'worker'],
           description:
-            '`key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service itself.',
+            '`key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service.',
         }),
         id: Type.Optional(Type.String()),
         name: Type.Optional(Type.String({ description: 'The name of the credential at that time.' })),
@@ -69,7 +69,7 @@ export const EventQuery = Type.Object({
       minimum: 1,
       maximum: MAX_EVENTS,
       default: DEFAULT_EVENTS,
-      description: `The maximum number of events, up to ${MAX_EVENTS}. Large events make a page shorter; the link leads to the others.`,
+      description: `At most this many events, up to ${MAX_EVENTS}. Large events make a page shorter; follow the link.`,
     }),
   ),
   types: Type.Optional(

@@ -4,8 +4,8 @@ import { openWriters } from './statements.sql.ts';
 
 /**
  * Measures how long the event log has been stalled. Readers see no new events while a transaction that wrote to the log
- * stays open, so the log is stalled since the oldest of them began. The server shows that time only to the transaction's
- * own role, so this process remembers when it first saw each transaction.
+ * stays open, so the log is stalled since the oldest of them began. The server shows that time only to the role of the
+ * transaction, so this process remembers when it first saw each one.
  */
 export class StallMonitor {
   readonly #db: Database;

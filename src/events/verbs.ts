@@ -115,7 +115,7 @@ async function readEvents(
   const rows = await db.queryRows<EventRow>(list, values);
   const found = rows.filter((row): row is FoundEvent => row.position !== null);
   const { last = null, chosen = 0 } = rows[0] ?? {};
-  // The next page must start after a stored event: the position of a rolled-back write can be issued again after a crash.
+  // A page must start after a stored event: the position of a rolled-back write can be issued again after a crash.
   const isCut = found.length === limit || found.length < chosen;
   const next = BigInt((isCut ? found.at(-1)?.position : last) ?? from);
   return {

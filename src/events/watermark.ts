@@ -7,8 +7,8 @@ export type Watermark = { position: bigint; lastIssued: bigint };
 
 type WatermarkReads = {
   /**
-   * The last watermark. It may be the position of a rolled-back write, which a crash of the database issues again, so it
-   * is valid only until a connection fails.
+   * The last watermark. It may be the position of a rolled-back write, which a crash of the database issues again, so
+   * it is valid only until a connection fails.
    */
   known: { position: bigint; connectionFailures: number } | undefined;
   running: Promise<Watermark> | undefined;
@@ -21,8 +21,8 @@ const MAX_WAIT = '200 milliseconds';
 const MAX_FIRST_WAIT = '5 seconds';
 
 /**
- * A transaction that takes long to commit may still write below newer events, so the watermark stays until it ends and no
- * reader misses an event. Calls during a running query share the next one.
+ * A transaction that takes long to commit may still write below newer events, so the watermark stays until it ends and
+ * no reader misses an event. Calls during a running query share the next one.
  */
 export function readWatermark({ database }: Executor): Promise<Watermark> {
   const reads = readsByDatabase.get(database) ?? { known: undefined, running: undefined, next: undefined };

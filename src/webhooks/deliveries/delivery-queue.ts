@@ -159,4 +159,5 @@ export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
 
 const NO_RESPONSE: Omit<Attempt, 'at'> = { status: null, error: null, ms: 0, answer: null };
 const UNDECRYPTABLE_SECRET =
-  'The signing secret cannot be decrypted: SECRETS_KEY has changed. Restore the old key as a second one, or rotate the secret.';
+  'The signing secret cannot be decrypted: SECRETS_KEY has changed. ' +
+  'Restore the old key as a second one, or rotate the secret.';

@@ -20,8 +20,8 @@ export type Attempt = {
 };
 
 /**
- * The result of an attempt. `gone`: the receiver answered 410. `abandoned`: this was the last attempt. `pausesEndpoint`:
- * the receiver accepts no delivery at all before `retryAt`.
+ * The result of an attempt. `gone`: the receiver answered 410. `abandoned`: this was the last attempt.
+ * `pausesEndpoint`: the receiver accepts no events at all before `retryAt`.
  */
 export type DeliveryResult =
   | {

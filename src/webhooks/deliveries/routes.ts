@@ -49,7 +49,7 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
     path: `${LIST_PATH}/{deliveryId}/replay`,
     summary: 'Replay a delivery',
     description:
-      'Sends the event of a delivery that has ended again, as a new delivery. The token also needs the scope `events:read`.',
+      'Sends the event of an ended delivery again, as a new delivery. The token also needs the scope `events:read`.',
     params: DELIVERY_PARAMS,
     response: Delivery,
     handle: (context, { endpointId, deliveryId }) => replayDelivery(context, endpointId, deliveryId),
@@ -62,9 +62,9 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
     path: `${ENDPOINT_PATH}/replay`,
     summary: 'Replay a range of events',
     description:
-      'Queues new deliveries of the events in the range, at most 10,000 per request; if there are more, `next` is the ' +
-      '`after` of the next request. Without bounds the range is the whole log. Events that are already waiting are left ' +
-      'out. Refused while more than 50,000 deliveries wait. The token also needs the scope `events:read`.',
+      'Queues new deliveries of the events in the range, at most 10,000 per request. If there are more, `next` is ' +
+      'the `after` of the next request. Without bounds the range is the whole log. Events that are already waiting ' +
+      'are left out. Refused while more than 50,000 deliveries wait. The token also needs the scope `events:read`.',
     params: ENDPOINT_PARAMS,
     body: ReplayBody,
     bodyOptional: true,
@@ -80,8 +80,8 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
     path: `${ENDPOINT_PATH}/ping`,
     summary: 'Send a ping to a webhook endpoint',
     description:
-      'Queues an event of the type `ping`. It is sent once, in any state of the endpoint. While a ping waits, no other is ' +
-      'queued: the answer is the waiting one.',
+      'Queues an event of the type `ping`. It is sent once, in any state of the endpoint. While a ping waits, no ' +
+      'other is queued: the answer is the waiting one.',
     params: ENDPOINT_PARAMS,
     response: Delivery,
     handle: (context, { endpointId }) => pingEndpoint(context, endpointId),

@@ -127,8 +127,8 @@ export async function replayRange(
 }
 
 /**
- * Runs `queue` while the endpoint is locked, so no other worker or request changes its deliveries. A replay comes before
- * later events of its record, so the first delivery of each record is determined anew.
+ * Runs `queue` while the endpoint is locked, so no other worker or request changes its deliveries. A replay comes
+ * before later events of its record, so the first delivery of each record is determined again.
  */
 async function queueReplays<T extends Reordered>(
   { db, company }: Context,

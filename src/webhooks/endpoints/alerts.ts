@@ -84,7 +84,7 @@ const TEMPLATES: Record<sql.AlertKind, { subject: string; problem: string; conse
     subject: 'An event could not be delivered',
     problem: 'This webhook endpoint has rejected an event for three days, but accepts others:',
     consequence:
-      'The delivery of the event has been abandoned. The list of failed deliveries shows why, and each can be replayed.',
+      'Its delivery has been abandoned. The list of failed deliveries shows why, and each of them can be replayed.',
   },
   gone: {
     subject: 'A webhook endpoint is disabled',

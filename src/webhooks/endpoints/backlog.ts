@@ -11,8 +11,8 @@ type Backlog = { backlog: sql.BacklogAction; epoch: number };
 type BatchEnd = { record_id: string; position: string; id: string; count: number };
 
 /**
- * Works through the waiting deliveries of an endpoint that was resumed or removed. There may be many, so a worker does it
- * in batches instead of the request. Returns the finished backlog.
+ * Works through the waiting deliveries of an endpoint that was resumed or removed. There may be many, so a worker does
+ * it in batches instead of the request. Returns the finished backlog.
  */
 export function backlogProcessor({ db, clock }: { db: Database; clock: Clock }) {
   return async (companyId: string, id: string, { signal }: Lease): Promise<Backlog | undefined> => {

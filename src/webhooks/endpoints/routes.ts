@@ -88,8 +88,8 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     path: ENDPOINT_PATH,
     summary: 'Update a webhook endpoint',
     description:
-      'Fields that are not sent stay as they are. A new `url` also applies to waiting deliveries; new `types` apply to ' +
-      'later events only. The token also needs the scope `events:read`.',
+      'Fields that are not sent stay as they are. A new `url` also applies to waiting deliveries; new `types` apply ' +
+      'to later events only. The token also needs the scope `events:read`.',
     params: ENDPOINT_PARAMS,
     body: EndpointBody,
     response: Endpoint,
@@ -115,8 +115,8 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     path: `${ENDPOINT_PATH}/rotate`,
     summary: 'Replace the secret of a webhook endpoint',
     description:
-      'The new secret is shown only in this answer. Until the overlap ends, deliveries are also signed with the old one. ' +
-      'The token also needs the scope `events:read`.',
+      'The new secret is shown only in this answer. Until the overlap ends, deliveries are also signed with the old ' +
+      'one. The token also needs the scope `events:read`.',
     params: ENDPOINT_PARAMS,
     body: RotateBody,
     bodyOptional: true,

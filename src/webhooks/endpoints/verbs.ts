@@ -100,7 +100,7 @@ export async function updateEndpoint(
       if (types && (await db.queryFirst(sql.hasTooManyTypeChanges, [company.id, id, types, MAX_TYPE_CHANGES]))) {
         throw invalidState(
           'types',
-          `have been changed ${MAX_TYPE_CHANGES} times since events were last queued; resume the endpoint or try again later`,
+          `have been changed ${MAX_TYPE_CHANGES} times since events were last queued; resume the endpoint first`,
         );
       }
     },
@@ -173,7 +173,7 @@ const NOT_ALLOWED = {
   message: 'must include events:read, because the endpoint receives events',
 } as const;
 
-/** An endpoint receives every event, so its caller must be allowed to read them. An unknown endpoint is reported first. */
+/** An endpoint receives events, so the caller must be allowed to read them. An unknown endpoint is reported first. */
 export async function assertMayReadEvents(context: Context, id: string): Promise<void> {
   const { scopes } = context;
   if (!scopes || scopes.has('events:read')) return;

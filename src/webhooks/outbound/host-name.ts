@@ -7,8 +7,8 @@ const PUBLIC_LABEL = /^[a-z0-9-]+$/;
 const PRIVATE_LABEL = /^[a-z0-9_-]+$/;
 
 /**
- * Returns whether the host name can be resolved. A public name has at least two labels and no underscore: no certificate
- * is issued for any other. A trailing dot is ignored.
+ * Returns whether the host name can be resolved. A public name has at least two labels and no underscore: no
+ * certificate is issued for any other. A trailing dot is ignored.
  */
 export function isHostName(hostname: string, { allowPrivateNames }: { allowPrivateNames: boolean }): boolean {
   const name = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;

@@ -24,8 +24,8 @@ const NON_PUBLIC_IPV4: readonly [net: string, prefix: number][] = [
 ];
 
 /**
- * Exceptions within 2000::/3, the only public range: it excludes `::1`, mapped IPv4, NAT64, unique local, link-local and
- * multicast addresses.
+ * Exceptions within 2000::/3, the only public range: it excludes `::1`, mapped IPv4, NAT64, unique local, link-local
+ * and multicast addresses.
  */
 const NON_PUBLIC_IPV6: readonly [net: string, prefix: number][] = [
   // Teredo, benchmarking, ORCHID and others; documentation; 6to4, which leads to any IPv4 address; documentation.

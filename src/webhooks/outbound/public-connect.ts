@@ -6,8 +6,8 @@ import { resolveWithDns, resolveWithSystem } from './dns.ts';
 import { isPublicAddress, literalAddress } from './public-address.ts';
 
 /**
- * Connections to URLs that callers chose must not reach the internal network. The name is resolved once, each address is
- * checked, and the connection goes to a checked address, so a second DNS answer cannot lead elsewhere.
+ * Connections to URLs that callers chose must not reach the internal network. The name is resolved once, each address
+ * is checked, and the connection goes to a checked address, so a second DNS answer cannot lead elsewhere.
  */
 export type OutboundPolicy = {
   allowPrivateAddresses: boolean;
