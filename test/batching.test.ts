@@ -4,7 +4,7 @@ import { beforeEach, test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { headersOf, concurrentRequests } from './harness/batching.ts';
+import { concurrentRequests, headersOf } from './harness/batching.ts';
 import { type Event, eventsOf } from './harness/events.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { headersOf, concurrentRequests } from './harness/batching.ts';
+import { concurrentRequests, headersOf } from './harness/batching.ts';
 
 /** Lists of the same moment are read by one statement, and nobody is given anything but their own. */
 
