@@ -192,7 +192,7 @@ test('an adviser who becomes active between the booking and the judgement is boo
     world.sql('UPDATE advisers SET active = $2 WHERE company_id = $1', [firm.companyId, active]);
   await activate(false);
   world.db.queryFirst = async (statement, values) => {
-    if (statement.name === 'appointments.judge') await activate(true);
+    if (statement.name === 'appointments.rejection_reasons') await activate(true);
     return first(statement, values);
   };
   await ok(firm.post(`${firm.path}/appointments`, booking(firm)));

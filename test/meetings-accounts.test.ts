@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { after, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
-import { countAccounts, resealAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
+import { countSealedSecrets, reencryptAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { failureOf } from '../src/cli/failure.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
@@ -248,10 +248,13 @@ test('what an old key opens is sealed anew under the first, for all companies an
     await underOldKey(firm);
     if (firm === firms[1]) await ok(firm.delete(adviser));
   }
-  const { old, closed } = await countAccounts(world, rotating);
+  const { old, closed } = await countSealedSecrets(world, rotating);
   assert.deepEqual([old, closed], [2, 0]);
-  assert.equal((await resealAccounts(world, rotating)).resealed, 2);
-  assert.deepEqual([(await countAccounts(world, secrets)).closed, (await countAccounts(world, rotating)).old], [0, 0]);
+  assert.equal((await reencryptAccounts(world, rotating)).resealed, 2);
+  assert.deepEqual(
+    [(await countSealedSecrets(world, secrets)).closed, (await countSealedSecrets(world, rotating)).old],
+    [0, 0],
+  );
   const [firm = assert.fail()] = firms;
   const path = await book(firm);
   await worker.runOnce();
@@ -264,7 +267,7 @@ test('a secret that is replaced while the old one is sealed anew stays', async (
   await underOldKey(firm);
   const replace = 'UPDATE video_accounts SET sealed_secret = $2 WHERE company_id = $1';
   const [done] = await overlapping(world, [[replace, [firm.companyId, 'another']]], () => [
-    resealAccounts(world, rotating),
+    reencryptAccounts(world, rotating),
   ]);
   assert.deepEqual([await sealedOf(firm), done?.resealed], [['another'], 0]);
   await world.sql(replace, [firm.companyId, null]);
@@ -426,7 +429,7 @@ describe('the command line', () => {
     const { DATABASE_URL } = env;
     const unset = await typed({ DATABASE_URL }, ...one, ...flags, '--client-secret', SECRET);
     assert.equal(unset.code, 3);
-    assert.match(unset.out, /^--client-secret cannot be kept: the setting SECRETS_KEY is not set$/);
+    assert.match(unset.out, /^--client-secret cannot be stored: the setting SECRETS_KEY is not set$/);
     assert.equal((await typed({ DATABASE_URL }, ...one, '--provider', 'jitsi')).code, 0);
   });
 

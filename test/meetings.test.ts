@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { connectAccount } from '../src/cases/appointments/meetings/accounts/statements.sql.ts';
-import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/cases/appointments/messages/message.ts';
+import {
+  DeliveryError,
+  type OutgoingMessage,
+  type Receipt,
+  type Sender,
+} from '../src/cases/appointments/messages/message.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
 import { toSql } from '../src/kernel/time/time.ts';
@@ -17,7 +22,7 @@ import { CREDENTIALS } from './harness/zoom.ts';
 const world = await openWorld({ secrets });
 const zoom = await openZoom();
 
-const post: Sender & { sent: Outgoing[] } = {
+const post: Sender & { sent: OutgoingMessage[] } = {
   sent: [],
   async send(message): Promise<Receipt> {
     post.sent.push(message);
@@ -267,7 +272,7 @@ test('a confirmation that could not be delivered once goes out at once too when 
   const firm = await zoomFirm();
   const { path } = await book(firm, { email_confirmation: true, video_meeting: false });
   const refusing: Sender = {
-    send: () => Promise.reject(new DeliveryFault('Not now.', { permanent: false })),
+    send: () => Promise.reject(new DeliveryError('Not now.', { permanent: false })),
     close() {},
   };
   await meetingRooms(world, zoom, { sender: refusing }).runOnce();

@@ -1,5 +1,5 @@
 import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from '../cases/appointments/meetings/accounts/schema.ts';
-import { connectAccount, disconnectAccount, resealAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
+import { connectAccount, disconnectAccount, reencryptAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
 import type { CompanyContext } from '../company/admin-context.ts';
 import {
   AdviserBody,
@@ -132,7 +132,7 @@ export const commands: Command[] = [
       withDatabase(config, async (db) => {
         const secrets = new SecretBox(config.SECRETS_KEY ?? []);
         const [video, webhooks] = [
-          await resealAccounts({ db }, secrets),
+          await reencryptAccounts({ db }, secrets),
           await resealSecrets({ db, clock: systemClock }, secrets),
         ];
         const done = {

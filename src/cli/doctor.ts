@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import { countAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
-import { tryServer } from '../cases/appointments/messages/smtp.ts';
+import { countSealedSecrets } from '../cases/appointments/meetings/accounts/verbs.ts';
+import { verifyServer } from '../cases/appointments/messages/smtp.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
@@ -72,7 +72,7 @@ async function mail({ SMTP_URL, DATA_DIR }: Config): Promise<Finding> {
     return finding('mail', 'warning', `written to files in ${DATA_DIR}/outbox. Set SMTP_URL, so that mails go out.`);
   }
   const { host } = new URL(SMTP_URL);
-  return tryServer(SMTP_URL).then(
+  return verifyServer(SMTP_URL).then(
     () => finding('mail', 'ok', `${host} takes mails`),
     (error: Error) => finding('mail', 'fault', `${host} takes none: ${error.message}. Correct SMTP_URL.`),
   );
@@ -174,7 +174,7 @@ async function knownZones(db: Database): Promise<Finding> {
 }
 
 async function videoAccounts(db: Database, { SECRETS_KEY = [] }: Config): Promise<Finding> {
-  const { all, closed, old } = await countAccounts({ db }, new SecretBox(SECRETS_KEY));
+  const { all, closed, old } = await countSealedSecrets({ db }, new SecretBox(SECRETS_KEY));
   if (closed > 0) {
     const advice = 'Add the key they were connected with to SECRETS_KEY, or connect them again.';
     return finding('video', 'fault', `${closed} of ${all} cannot be opened. ${advice}`);

@@ -1,6 +1,6 @@
 import { entryLog } from '../cases/address-book/audit.sql.ts';
-import { appointmentLog } from '../cases/appointments/audit.sql.ts';
-import { messageLog } from '../cases/appointments/messages/audit.sql.ts';
+import { appointmentAuditLog } from '../cases/appointments/audit.sql.ts';
+import { messageAuditLog } from '../cases/appointments/messages/audit.sql.ts';
 import { interactionLog } from '../cases/interactions/writes.sql.ts';
 import { invoiceLog } from '../cases/invoices/audit.sql.ts';
 import { adviserLog } from '../company/advisers/audit.sql.ts';
@@ -16,7 +16,7 @@ import { endpointLog } from '../webhooks/endpoints/audit.sql.ts';
 /** Of everything whose changes are logged. */
 export const AUDIT_LOGS: readonly AuditLog[] = [
   adviserLog,
-  appointmentLog,
+  appointmentAuditLog,
   caseLog,
   clientLog,
   companyLog,
@@ -26,6 +26,6 @@ export const AUDIT_LOGS: readonly AuditLog[] = [
   interactionLog,
   invoiceLog,
   keyLog,
-  messageLog,
+  messageAuditLog,
   tagLog,
 ];

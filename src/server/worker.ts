@@ -54,7 +54,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   const { outcomes } = options;
   const queues = [
     meetingQueue({ db, clock, logger, providers, secrets }),
-    ...messageQueues({ db, clock, logger, senders, outcomes }),
+    ...messageQueues({ db, clock, logger, senders, counters: outcomes }),
   ];
   const webhooks = webhookQueues({
     db: webhooksDb,
@@ -64,7 +64,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     secrets,
     logs: AUDIT_LOGS,
     reach: { privateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES },
-    tell: senders.email.tell,
+    tell: senders.email.sendPlain,
   });
   const workers = [
     new JobWorker({ ...limits, db, queues }),
