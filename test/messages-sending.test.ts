@@ -310,7 +310,7 @@ for (const [state, change] of [
 /** The world's database, but for the statements that `broken` names. */
 const databaseWithout = (broken: (name: string) => Error | undefined): typeof world.db =>
   Object.assign(Object.create(world.db), {
-    rows: async (...[statement, values]: Parameters<typeof world.db.queryRows>) => {
+    queryRows: async (...[statement, values]: Parameters<typeof world.db.queryRows>) => {
       const error = broken(statement.name);
       if (error) throw error;
       return world.db.queryRows(statement, values);
