@@ -6,7 +6,7 @@ import { createCompany } from '../src/company/companies/verbs.ts';
 import { findCompany } from '../src/company/company.ts';
 import { storeKey } from '../src/company/credentials/keys/verbs.ts';
 import { CustomTagBody } from '../src/company/tags/schema.ts';
-import { addCustomTag } from '../src/company/tags/verbs.ts';
+import { createCustomTag } from '../src/company/tags/verbs.ts';
 import type { Database } from '../src/kernel/database/database.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { systemClock } from '../src/kernel/time/time.ts';
@@ -40,7 +40,7 @@ async function makeCompany(db: Database, i: number): Promise<FilledCompany> {
   const id: string = JSON.parse(await createCompany(office, readForm(CreateCompanyBody, { name: `Firm ${i}` }))).id;
   const desk = { ...office, company: await findCompany(office, id) };
   await createAdviser(desk, readForm(CreateAdviserBody, { email: ADVISER, name: 'Alex Adviser' }));
-  await addCustomTag(desk, readForm(CustomTagBody, { tag: CUSTOM_TAG }));
+  await createCustomTag(desk, readForm(CustomTagBody, { tag: CUSTOM_TAG }));
   const { key: token } = JSON.parse(await storeKey(desk, { name: 'bench', scopes: COMPANY_SCOPES }));
   return { id, token };
 }

@@ -12,13 +12,19 @@ const logger = pino({ level: 'info' }, pino.destination('/dev/null'));
 const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
 let ended = 0;
 
-outcomes.onOutcome = () => {
+outcomes.onMessage = () => {
   if (++ended % Math.ceil(total / 10) !== 0 && ended !== total) return;
   const { heapUsed, rss } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   process.send?.({ ended, heap: megabytes(heapUsed), rss: megabytes(rss), cpu: (user + system) / 1e6 });
 };
-const stop = await runWorker({ config: readConfig(settings), connection, clock: systemClock, logger, outcomes });
+const stop = await runWorker({
+  config: readConfig(settings),
+  connection,
+  clock: systemClock,
+  logger,
+  counters: outcomes,
+});
 process.once('message', async () => {
   await stop();
   process.disconnect?.();

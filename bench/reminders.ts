@@ -7,12 +7,12 @@ import { Worker } from 'node:worker_threads';
 import { CreateAdviserBody } from '../src/company/advisers/schema.ts';
 import { createAdviser } from '../src/company/advisers/verbs.ts';
 import { CreateCaseBody } from '../src/company/cases/schema.ts';
-import { openCase } from '../src/company/cases/verbs.ts';
+import { createCase } from '../src/company/cases/verbs.ts';
 import { CreateCompanyBody } from '../src/company/companies/schema.ts';
 import { createCompany } from '../src/company/companies/verbs.ts';
 import { findCompany } from '../src/company/company.ts';
 import { CreateCustomerBody } from '../src/company/customers/schema.ts';
-import { addCustomer } from '../src/company/customers/verbs.ts';
+import { createCustomer } from '../src/company/customers/verbs.ts';
 import { Database } from '../src/kernel/database/database.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
@@ -38,10 +38,10 @@ for (let i = 0; i < COMPANIES; i++) {
   const desk = { ...office, company: await findCompany(office, companyId) };
   const adviser = { email: 'a@firm.example', name: 'Alex' };
   const adviserId = idOf(await createAdviser(desk, readForm(CreateAdviserBody, adviser)));
-  const caseId = idOf(await openCase(desk, readForm(CreateCaseBody, { reference: 'one' })));
+  const caseId = idOf(await createCase(desk, readForm(CreateCaseBody, { reference: 'one' })));
   const email = `client-${i}@client.example`;
   const customer = { title: 'Ms', first_names: 'Jo', last_name: 'Doe', email };
-  await addCustomer(desk, caseId, readForm(CreateCustomerBody, customer));
+  await createCustomer(desk, caseId, readForm(CreateCustomerBody, customer));
   const ids = Array.from({ length: Math.ceil(COUNT / COMPANIES) }, () => newId());
   await db.pool.query(
     `INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,

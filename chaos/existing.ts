@@ -79,7 +79,7 @@ export const input: Proof = {
   },
 };
 
-const APART = ['test/no-way-across.test.ts', 'test/companies-apart.test.ts'];
+const APART = ['test/tenant-isolation.test.ts', 'test/companies-apart.test.ts'];
 const ROOT = new URL('../', import.meta.url);
 
 export const apart: Proof = {

@@ -65,7 +65,7 @@ export class Site {
 
   async startWorker(): Promise<void> {
     this.worker = launch({ ...this.#settings, WORKER_CONCURRENCY: '32' }, 'worker');
-    await printed(this.worker, /sends what is due/);
+    await printed(this.worker, /worker is running/);
   }
 
   /** A command of the same site. */

@@ -1,120 +1,169 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, matchesGlob, normalize } from 'node:path';
 
-/** Dependencies point one way. A line of the table: files whose path matches may import only what follows. */
-const RULES: readonly [from: RegExp, may: RegExp][] = [
-  // The kernel knows no resource and no HTTP.
-  [/^kernel\//, /^kernel\//],
-  [/^postgres\//, /^(postgres\/|kernel\/durable-file\.ts$)/],
-  [/^config\.ts$/, /^$/],
-  [/^http\//, /^(http|kernel)\//],
-  // What a change of an appointment or an adviser does to meetings is part of its statement.
-  [/^video\/wish\.sql\.ts$/, /^$/],
-  [/^messages\/calendars\.sql\.ts$/, /^$/],
-  [
-    /^cases\/appointments\/\S+\.sql\.ts$/,
-    /^(kernel\/(sql|several|row-log)|video\/wish\.sql|messages\/(calendars|message-log)\.sql|cases\/appointments\/\S+\.sql)\.ts$/,
-  ],
-  [
-    /^company\/advisers\/\S+\.sql\.ts$/,
-    /^(kernel\/(sql|record-log)|video\/wish\.sql|company\/(advisers\/\S+|\w+)\.sql)\.ts$/,
-  ],
-  // What an adviser is in the log, the account included.
-  [/^video\/accounts\.sql\.ts$/, /^(kernel\/sql|video\/wish\.sql|company\/advisers\/adviser-log\.sql)\.ts$/],
-  // A resource: routes, then verbs, then statements and pure rules. Resources do not import one another.
-  [/^cases\/([\w-]+)\/\S+\.routes\.ts$/, /^(cases\/$1|http|kernel)\//],
-  [
-    /^cases\/([\w-]+)\/\S+\.sql\.ts$/,
-    /^(kernel\/(sql|several|row-log)\.ts$|cases\/case-list\.sql\.ts$|cases\/$1\/\S+\.sql\.ts$)/,
-  ],
-  [/^cases\/([\w-]+)\/\S+\.schema\.ts$/, /^kernel\//],
-  [/^cases\/([\w-]+)\//, /^(cases\/$1\/(?!\S+\.routes\.ts)|cases\/case(-list)?\.ts$|kernel\/)/],
-  [/^cases\//, /^(cases\/case[\w.-]*\.ts$|kernel\/)/],
-  // The same for the company's own: a folder each, with what they share beside the folders.
-  [/^company\/([\w-]+)\/\S+\.routes\.ts$/, /^(company\/($1\/|\w+\.ts$)|http\/|kernel\/)/],
-  // The end of a credential ends its webhook endpoints, and writes that into their log.
-  [
-    /^company\/credentials\/made\.sql\.ts$/,
-    /^(company\/credentials\/\S+\.sql|webhooks\/endpoint-log\.sql|kernel\/(sql|credential-columns\.sql))\.ts$/,
-  ],
-  [
-    /^company\/([\w-]+)\/\S+\.sql\.ts$/,
-    /^(company\/($1\/\S+|\w+)\.sql|kernel\/(sql|record-log|credential-columns\.sql))\.ts$/,
-  ],
-  [/^company\/([\w-]+)\/\S+\.schema\.ts$/, /^(company\/$1\/|kernel\/)/],
-  [/^company\/([\w-]+)\//, /^(company\/($1\/(?!\S+\.routes\.ts)|(company|listing|office)\.ts$)|kernel\/)/],
-  [/^company\/\w+\.routes\.ts$/, /^(company|http)\//],
-  [/^company\/\S+\.sql\.ts$/, /^kernel\/sql\.ts$/],
-  [/^company\//, /^(company|kernel)\//],
-  // What goes out knows the kernel only; what it must know of an appointment it reads for itself.
-  [/^messages\/\S+\.routes\.ts$/, /^(messages|http|kernel)\//],
-  [/^messages\/\S+\.sql\.ts$/, /^(kernel\/(sql|record-log)|messages\/\S+\.sql)\.ts$/],
-  [/^messages\//, /^(messages\/(?!\S+\.routes\.ts)|kernel\/)/],
-  // So do meetings.
-  [/^video\/\S+\.routes\.ts$/, /^(video|http|kernel)\//],
-  // What they change of an appointment they write into its log.
-  [
-    /^video\/\S+\.sql\.ts$/,
-    /^(kernel\/(sql|record-log)|video\/\S+\.sql|cases\/appointments\/appointment-log\.sql)\.ts$/,
-  ],
-  [/^video\//, /^(video\/(?!\S+\.routes\.ts)|kernel\/)/],
-  // The log is read for all of them alike; what a record is, its own folder says.
-  [/^events\/\S+\.routes\.ts$/, /^(events|http|kernel)\//],
-  [/^events\/\S+\.sql\.ts$/, /^kernel\/(sql|record-log)\.ts$/],
-  [/^events\//, /^(events\/(?!\S+\.routes\.ts)|kernel\/)/],
-  // What goes to webhooks is what the log shows.
-  [/^webhooks\/\S+\.routes\.ts$/, /^(webhooks|http|kernel)\//],
-  [/^webhooks\/\S+\.sql\.ts$/, /^(kernel\/(sql|record-log|credential-columns\.sql)|webhooks\/\S+\.sql)\.ts$/],
-  // Endpoints are made and changed under the lock of the company's credentials.
-  [
-    /^webhooks\/endpoints\.ts$/,
-    /^((webhooks|events)\/(?!\S+\.routes\.ts)|kernel\/|company\/credentials\/credential-lock\.ts$)/,
-  ],
-  [/^webhooks\//, /^((webhooks|events)\/(?!\S+\.routes\.ts)|kernel\/)/],
-  [/^record-logs\.ts$/, /^((cases|company|messages|video|webhooks)\/\S+\.sql|kernel\/record-log)\.ts$/],
-  [/^app\.ts$/, /^(record-logs\.ts|(cases|company|events|http|kernel|messages|video|webhooks)\/)/],
-  [/^worker\.ts$/, /^(config\.ts|record-logs\.ts|events\/|kernel\/|messages\/|video\/|webhooks\/)/],
-  [/^databases\.ts$/, /^(config\.ts|kernel\/|postgres\/bundled-postgres\.ts)/],
-  [/^web\.ts$/, /^((app|config|worker)\.ts|http\/metrics\.ts|kernel\/)/],
-  [/^uncaught-errors\.ts$/, /^$/],
-  [/^web-process(es)?\.ts$/, /^((config|databases|log|uncaught-errors|web|web-processes)\.ts|kernel\/)/],
-  [/^service\.ts$/, /^((config|databases|web|web-processes)\.ts|company\/|http\/|kernel\/|postgres\/)/],
-  // Commands reach verbs and schemas, never routes.
-  [
-    /^cli\//,
-    /^(cli\/|(config|databases|record-logs|service|worker)\.ts|(company|events|messages|video|webhooks)\/(?!\S+\.(routes|sql)\.ts)|kernel\/|postgres\/bundled-postgres\.ts)/,
-  ],
-  [/^log\.ts$/, /^config\.ts$/],
-  [/^process\.ts$/, /^(cli\/|(log|uncaught-errors)\.ts$)/],
-  [/^main\.ts$/, /^process\.ts$/],
-  // It goes to where the service is not.
-  [/^client\//, /^client\//],
+/**
+ * Imports point one way: main, then the server, then commands, routes and workers, then verbs, then statements and
+ * pure rules, then the kernel. The first rule whose pattern matches a file lists everything that the file may import.
+ * A pattern that begins with "!" takes back what the others allow. Import cycles are an error everywhere.
+ */
+type Rule = readonly [files: string, mayImport: readonly string[]];
+
+/** Lowest first. A file of the kernel may import files of its own line and of the lines above it. */
+const KERNEL_LAYERS: readonly string[] = [
+  'kernel/{errors,ids,scopes,retry,periodic,money,secret-box,outbound-http,durable-file}.ts',
+  'kernel/time/**',
+  'kernel/validation/**',
+  'kernel/sql/**',
+  'kernel/database/**',
+  'kernel/context.ts',
+  'kernel/credential-columns*.ts',
+  'kernel/audit/**',
+  'kernel/schema/**',
+  'kernel/jobs/**',
+  'kernel/*.ts',
 ];
-/** These import no package and nothing of Node's either. */
-const ALONE = /^client\//;
 
-const IMPORTED = /\b(?:from|import)\s*\(?\s*'([^',\s]+)'/g;
+/** Resources do not import one another, except what is published below. */
+const RESOURCES: readonly string[] = [
+  'cases/address-book',
+  'cases/interactions',
+  'cases/invoices',
+  // An appointment owns its messages and its meeting.
+  'cases/appointments',
+  'company/advisers',
+  'company/cases',
+  'company/companies',
+  'company/credentials',
+  'company/customers',
+  'company/tags',
+  'events',
+  'webhooks',
+];
+
+/** Modules that a resource publishes, and the files of other resources that use them. */
+const PUBLISHED: readonly { module: string; usedBy: string }[] = [
+  // A change of an adviser or of the adviser's account changes the desired state of meetings in the same statement.
+  { module: 'cases/appointments/meetings/desired-state.sql.ts', usedBy: 'company/advisers/statements.sql.ts' },
+  // The audit log of an adviser also records changes of the adviser's video account.
+  { module: 'company/advisers/audit.sql.ts', usedBy: 'cases/appointments/meetings/accounts/statements.sql.ts' },
+  // The end of a credential ends its webhook endpoints and writes that into their audit log.
+  { module: 'webhooks/endpoints/audit.sql.ts', usedBy: 'company/credentials/*.sql.ts' },
+  // Webhook endpoints are created and changed under the lock of the company's credentials.
+  { module: 'company/credentials/credential-lock.ts', usedBy: 'webhooks/endpoints/verbs.ts' },
+  // A case is created together with its customer.
+  { module: 'company/customers/{schema,verbs,statements.sql}.ts', usedBy: 'company/cases/*.ts' },
+  // Webhooks deliver what the event log shows.
+  { module: 'events/*.ts', usedBy: 'webhooks/**/*.ts' },
+];
+
+const ROUTES = '**/{routes,*.routes}.ts';
+const SCHEMAS = '**/{schema,*.schema}.ts';
+const STATEMENTS = '**/*.sql.ts';
+const STATEMENT_KERNEL = ['kernel/{sql,audit}/**', 'kernel/**/*.sql.ts'];
+
+const RULES: readonly Rule[] = [
+  ['main.ts', ['server/process.ts']],
+  ['config.ts', []],
+  ['server/process.ts', ['cli/**', 'server/{log,uncaught-errors}.ts']],
+  ['server/audit-logs.ts', ['{cases,company,webhooks}/**/*.sql.ts', 'kernel/audit/**']],
+  ['server/worker.ts', ['{cases,events,kernel,webhooks}/**', 'config.ts', 'server/audit-logs.ts', `!${ROUTES}`]],
+  ['server/app.ts', ['{cases,company,events,http,kernel,webhooks}/**', 'server/audit-logs.ts']],
+  [
+    'server/**',
+    [
+      'config.ts',
+      '{cases,company,events,http,kernel,webhooks}/**',
+      'postgres/bundled-postgres.ts',
+      'server/**',
+      '!server/process.ts',
+      `!${ROUTES}`,
+    ],
+  ],
+  // Commands call verbs, never routes or statements.
+  [
+    'cli/**',
+    [
+      'cli/**',
+      'config.ts',
+      'server/{audit-logs,database-setup,database-urls,service,worker}.ts',
+      '{cases,company,events,kernel,webhooks}/**',
+      'postgres/bundled-postgres.ts',
+      `!${ROUTES}`,
+      '!{cases,company,events,webhooks}/**/*.sql.ts',
+    ],
+  ],
+  ...RESOURCES.flatMap(resourceRules),
+  // What the resources of a folder share.
+  ['{cases,company}/*.sql.ts', STATEMENT_KERNEL],
+  ['cases/*.ts', ['cases/*.ts', 'kernel/**']],
+  ['company/*.routes.ts', ['company/**', 'http/**', 'kernel/**']],
+  ['company/*.ts', ['company/**', 'kernel/**', `!${ROUTES}`]],
+  ['http/**', ['http/**', 'kernel/**']],
+  ...KERNEL_LAYERS.map((layer, i): Rule => [layer, KERNEL_LAYERS.slice(0, i + 1)]),
+  ['postgres/**', ['postgres/**', 'kernel/durable-file.ts']],
+  // The client runs in other programs: see also NO_PACKAGES.
+  ['client/**', ['client/**']],
+];
+
+/** These files import neither a package nor a module of Node. */
+const NO_PACKAGES = 'client/**';
+
+/** In a resource, routes call verbs, and verbs use statements. Schemas use neither. */
+function resourceRules(folder: string): Rule[] {
+  const shared = `${dirname(folder)}/*`;
+  return [
+    [`${folder}/${ROUTES}`, [`${folder}/**`, `${shared}.ts`, 'http/**', 'kernel/**', `!${STATEMENTS}`]],
+    [`${folder}/${STATEMENTS}`, [`${folder}/${STATEMENTS}`, `${shared}.sql.ts`, ...STATEMENT_KERNEL]],
+    [`${folder}/${SCHEMAS}`, [`${folder}/**`, 'kernel/**', `!${ROUTES}`, `!${STATEMENTS}`]],
+    [`${folder}/**`, [`${folder}/**`, `${shared}.ts`, 'kernel/**', `!${ROUTES}`, '!{cases,company}/*.sql.ts']],
+  ];
+}
+
+const IMPORT = /\b(?:from|import)\s*\(?\s*'([^',\s]+)'/g;
 
 const root = new URL('../src/', import.meta.url).pathname;
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-const faults = files.flatMap(faultsOf);
+const importsByFile = new Map(files.map((file) => [file, importsOf(file)]));
+const faults = [...files.flatMap(forbiddenImports), ...importCycles()];
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exit(1);
-console.log(`Import direction: ${files.length} files, no fault.`);
+console.log(`Imports: ${files.length} files, no fault.`);
 
-function faultsOf(file: string): string[] {
-  const rule = RULES.find(([from]) => from.test(file));
-  if (!rule) return [`src/${file}: no rule says what it may import (scripts/check-imports.ts)`];
-  const [from, may] = rule;
-  const own = from.exec(file)?.[1] ?? '';
-  const allowed = new RegExp(may.source.replaceAll('$1', own));
+/** Returns the imported modules, types included: a file under `src` by its path there, a package by its name. */
+function importsOf(file: string): string[] {
   const source = readFileSync(root + file, 'utf8');
-  const paths = [...source.matchAll(IMPORTED)].map(([, path = '']) => path);
-  const packages = paths.filter((path) => !path.startsWith('.') && ALONE.test(file));
-  const files = paths
-    .filter((path) => path.startsWith('.'))
-    .map((path) => normalize(join(dirname(file), path)))
-    .filter((path) => !path.startsWith('..') && !allowed.test(path))
-    .map((path) => `src/${path}`);
-  return [...packages, ...files].map((path) => `src/${file} must not import ${path}`);
+  return [...source.matchAll(IMPORT)]
+    .map(([, path = '']) => (path.startsWith('.') ? normalize(join(dirname(file), path)) : `package ${path}`))
+    .filter((path) => !path.startsWith('..'));
+}
+
+function forbiddenImports(file: string): string[] {
+  const [, patterns] = RULES.find(([pattern]) => matchesGlob(file, pattern)) ?? [];
+  if (!patterns) return [`src/${file}: no rule of scripts/check-imports.ts says what it may import`];
+  const published = PUBLISHED.filter(({ usedBy }) => matchesGlob(file, usedBy)).map(({ module }) => module);
+  const isAllowed = (path: string) => {
+    if (path.startsWith('package ')) return !matchesGlob(file, NO_PACKAGES);
+    if (published.some((module) => matchesGlob(path, module))) return true;
+    const matching = patterns.filter((pattern) => matchesGlob(path, pattern.replace(/^!/, '')));
+    return matching.length > 0 && matching.every((pattern) => !pattern.startsWith('!'));
+  };
+  return (importsByFile.get(file) ?? [])
+    .filter((path) => !isAllowed(path))
+    .map((path) => `src/${file} must not import ${path.replace(/^package |^/, (kind) => (kind ? '' : 'src/'))}`);
+}
+
+/** Returns a description of each cycle that a depth-first walk meets. Cycles of types count, which linters overlook. */
+function importCycles(): string[] {
+  const cycles: string[] = [];
+  const finished = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    const start = path.indexOf(file);
+    if (start >= 0)
+      cycles.push(`Import cycle: ${[...path.slice(start), file].map((one) => `src/${one}`).join(' -> ')}`);
+    if (start >= 0 || finished.has(file)) return;
+    for (const imported of importsByFile.get(file) ?? []) visit(imported, [...path, file]);
+    finished.add(file);
+  };
+  for (const file of files) visit(file, []);
+  return cycles;
 }

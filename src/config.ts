@@ -5,117 +5,130 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 
 export const SMS_PROVIDERS = ['outbox', 'twilio', 'gateway'] as const;
 
-type Setting<T, D extends string | undefined> = { read: (text: string) => T; byDefault: D; description: string };
+type Setting<T, D extends string | undefined> = { read: (text: string) => T; defaultText: D; description: string };
 
 const setting = <T, D extends string | undefined>(
-  byDefault: D,
+  defaultText: D,
   description: string,
   read: (text: string) => T,
-): Setting<T, D> => ({ byDefault, description, read });
+): Setting<T, D> => ({ defaultText, description, read });
 
-/** One that may come from a file that `<NAME>_FILE` names, so that it stands in no environment. */
-const secret = <S extends object>(one: S): S & { secret: true } => ({ ...one, secret: true });
+/** A setting that can also be read from the file that `<NAME>_FILE` names, so that it is not in the environment. */
+const secret = <S extends object>(definition: S): S & { secret: true } => ({ ...definition, secret: true });
 
-/** Every setting of the service. The README's table is held against this one. */
+/** Every setting of the service. A test compares the table in the README with this one. */
 export const SETTINGS = {
   HOST: setting('127.0.0.1', 'Address to listen on', (text) => text),
-  PORT: setting('8080', 'Port to listen on; 0 takes any free one', (text) => wholeNumber(text, 0, 65_535)),
-  DATA_DIR: setting('./data', 'Folder of the bundled database, of `demo.json` and of `outbox`', (text) =>
-    resolve(text),
-  ),
+  PORT: setting('8080', 'Port to listen on; 0 picks a free one', (text) => wholeNumber(text, 0, 65_535)),
+  DATA_DIR: setting('./data', 'Folder of the bundled database, `demo.json` and `outbox`', (text) => resolve(text)),
   DATABASE_URL: secret(
-    setting(undefined, 'An existing PostgreSQL 15 or later, instead of the bundled one', postgresUrl),
+    setting(undefined, 'URL of an existing PostgreSQL 15 or later, instead of the bundled one', postgresUrl),
   ),
   DATABASE_OWNER_URL: secret(
     setting(
       undefined,
-      'The same database under the role that owns its tables, for migrations; `DATABASE_URL` then names one that owns nothing and cannot change the event log',
+      'The same database under the role that owns the tables, for migrations; the role of `DATABASE_URL` then owns ' +
+        'nothing and cannot change the event log',
       postgresUrl,
     ),
   ),
   DATABASE_POOL_SIZE: setting(
     '8',
-    'Most connections for single statements; as many more for transactions, half as many each for lists and for searches, 4 for long lists',
+    'Pool size N. A process opens up to 3N+4 connections: N for single statements, N for transactions, N/2 ' +
+      'for lists, N/2 for searches, 4 for streamed lists',
     (text) => wholeNumber(text, 1, 500),
   ),
-  WEB_CONCURRENCY: setting('1', 'Processes that answer requests; each opens its own connections', (text) =>
+  WEB_CONCURRENCY: setting('1', 'Number of processes that serve requests; each has its own connections', (text) =>
     wholeNumber(text, 1, 64),
   ),
   WORKER_CONCURRENCY: setting(
     '32',
-    'Mails, and as many SMS and webhooks, this process sends at once; 0 leaves them to other workers',
+    'Maximum emails, and as many SMS and webhooks, that this process sends concurrently; 0 leaves them to other ' +
+      'workers',
     (text) => wholeNumber(text, 0, 500),
   ),
   SMTP_URL: secret(
     setting(
       undefined,
-      'Mail server, such as `smtps://user:password@mail.example:465`; without one, mails become files in `DATA_DIR/outbox`',
+      'Mail server, such as `smtps://user:password@mail.example:465`; if unset, emails are written to ' +
+        '`DATA_DIR/outbox`',
       smtpUrl,
     ),
   ),
-  MAIL_FROM: setting('no-reply@localhost', 'Sender address of companies that have none of their own', emailAddress),
-  MAIL_DOMAIN: setting(undefined, 'Domain in Message-ID and calendar entries; by default that of `MAIL_FROM`', domain),
+  MAIL_FROM: setting('no-reply@localhost', 'Sender address of companies without their own', emailAddress),
+  MAIL_DOMAIN: setting(
+    undefined,
+    'Domain in Message-ID and calendar entries; by default the domain of `MAIL_FROM`',
+    domain,
+  ),
   SMS_PROVIDER: setting(
     'outbox',
-    `One of ${SMS_PROVIDERS.join(', ')}; the first writes files in \`DATA_DIR/outbox\``,
+    `One of ${SMS_PROVIDERS.join(', ')}; \`outbox\` writes files to \`DATA_DIR/outbox\``,
     (text) => oneOf(text, SMS_PROVIDERS),
   ),
-  TWILIO_ACCOUNT_SID: setting(undefined, 'Account of `SMS_PROVIDER=twilio`', (text) => text),
-  TWILIO_AUTH_TOKEN: secret(setting(undefined, 'Its token', (text) => text)),
-  TWILIO_FROM: setting(undefined, 'Its number, sender name or messaging service SID', (text) => text),
-  TWILIO_BASE_URL: setting('https://api.twilio.com', 'Where its API is', httpUrl),
-  SMS_GATEWAY_URL: setting(undefined, 'Address that `SMS_PROVIDER=gateway` posts to', httpUrl),
-  SMS_GATEWAY_HEADERS: secret(setting('{}', 'Headers of that request, as a JSON object', headers)),
-  SMS_GATEWAY_BODY: setting(
-    '{"to":"{{to}}","from":"{{from}}","text":"{{text}}","id":"{{id}}"}',
-    'Its body; `{{to}}`, `{{from}}`, `{{text}}` and `{{id}}` are filled in',
+  TWILIO_ACCOUNT_SID: setting(undefined, 'Twilio account for `SMS_PROVIDER=twilio`', (text) => text),
+  TWILIO_AUTH_TOKEN: secret(setting(undefined, 'Auth token of the Twilio account', (text) => text)),
+  TWILIO_FROM: setting(
+    undefined,
+    'Sender for Twilio: a number, a sender name or a messaging service SID',
     (text) => text,
   ),
-  SMS_GATEWAY_FROM: setting(undefined, 'What `{{from}}` stands for', (text) => text),
-  JITSI_URL: setting('https://meet.jit.si', 'Server of meetings by Jitsi', httpUrl),
-  JITSI_APP_ID: setting(undefined, 'App of that server, where it asks for signed tokens', (text) => text),
-  JITSI_APP_SECRET: secret(setting(undefined, 'What its tokens are signed with', (text) => text)),
-  ZOOM_API_URL: setting('https://api.zoom.us/v2', "Where Zoom's API is", httpUrl),
-  ZOOM_OAUTH_URL: setting('https://zoom.us/oauth/token', 'Where Zoom gives access tokens', httpUrl),
+  TWILIO_BASE_URL: setting('https://api.twilio.com', 'Base URL of the Twilio API', httpUrl),
+  SMS_GATEWAY_URL: setting(undefined, 'URL that `SMS_PROVIDER=gateway` posts to', httpUrl),
+  SMS_GATEWAY_HEADERS: secret(setting('{}', 'Headers of the gateway request, as a JSON object', headers)),
+  SMS_GATEWAY_BODY: setting(
+    '{"to":"{{to}}","from":"{{from}}","text":"{{text}}","id":"{{id}}"}',
+    'Body of the gateway request; `{{to}}`, `{{from}}`, `{{text}}` and `{{id}}` are filled in',
+    (text) => text,
+  ),
+  SMS_GATEWAY_FROM: setting(undefined, 'Value of `{{from}}` in the gateway request', (text) => text),
+  JITSI_URL: setting('https://meet.jit.si', 'Base URL of the Jitsi server', httpUrl),
+  JITSI_APP_ID: setting(undefined, 'App id, if the Jitsi server requires signed tokens', (text) => text),
+  JITSI_APP_SECRET: secret(setting(undefined, 'Secret that signs the Jitsi tokens', (text) => text)),
+  ZOOM_API_URL: setting('https://api.zoom.us/v2', 'Base URL of the Zoom API', httpUrl),
+  ZOOM_OAUTH_URL: setting('https://zoom.us/oauth/token', 'URL of the Zoom token endpoint', httpUrl),
   SECRETS_KEY: secret(
     setting(
       undefined,
-      'Encrypts the secrets of video accounts and webhooks: 32 bytes in base64. Several by commas: the first encrypts, all decrypt',
+      'Encrypts the secrets of video accounts and webhooks: 32 bytes in base64. Separate several keys with commas: ' +
+        'the first encrypts, all decrypt',
       secretKeys,
     ),
   ),
-  EVENT_RETENTION_DAYS: setting(undefined, 'How long the event log is kept, at least 30; by default for ever', (text) =>
-    wholeNumber(text, 30, 100_000),
+  EVENT_RETENTION_DAYS: setting(
+    undefined,
+    'Days that events are kept, at least 30; by default they are kept forever',
+    (text) => wholeNumber(text, 30, 100_000),
   ),
   WEBHOOK_ALLOW_PRIVATE_ADDRESSES: setting(
     'false',
-    'Lets webhooks go to private addresses and over plain http; for networks without strangers',
+    'Allows webhooks to private addresses and over plain http; use it only in a trusted network',
     (text) => oneOf(text, ['true', 'false']) === 'true',
   ),
   REQUESTS_PER_MINUTE: setting(
     undefined,
-    'Most requests of one credential in each process; no limit by default',
+    'Maximum requests per minute of one credential in each process; no limit by default',
     (text) => wholeNumber(text, 1, 1_000_000),
   ),
   MAX_CONCURRENT_REQUESTS: setting(
     '200',
-    'Most requests that each process works on at once; more are refused with 503',
+    'Maximum concurrent requests in each process; further ones are refused with 503',
     (text) => wholeNumber(text, 1, 100_000),
   ),
-  MAX_CONNECTIONS: setting('5000', 'Most connections of callers to each process; more are closed', (text) =>
+  MAX_CONNECTIONS: setting('5000', 'Maximum client connections to each process; further ones are closed', (text) =>
     wholeNumber(text, 1, 1_000_000),
   ),
   CORS_ORIGINS: setting(
     '',
-    'Origins whose pages may call from a browser, such as `https://app.example`, by commas',
+    'Origins that may call from a browser, such as `https://app.example`, separated by commas',
     origins,
   ),
   DOCS: setting(
     'on',
-    '`off` leaves out the API reference at `/docs`; `/openapi.json` stays',
+    '`off` removes the API reference at `/docs`; `/openapi.json` stays',
     (text) => oneOf(text, ['on', 'off']) === 'on',
   ),
-  OAUTH_TOKEN_SECONDS: setting('3600', 'How long an access token of an API client works, 60 to 86400', (text) =>
+  OAUTH_TOKEN_SECONDS: setting('3600', 'Lifetime of an access token of an API client, 60 to 86400 seconds', (text) =>
     wholeNumber(text, 60, 86_400),
   ),
   LOG_LEVEL: setting('info', `One of ${LOG_LEVELS.join(', ')}`, (text) => oneOf(text, LOG_LEVELS)),
@@ -133,13 +146,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** One frozen object from the environment, or every fault in it at once. An empty variable counts as unset. */
+/** Reads the settings from the environment. Throws one error with all faults. An empty variable counts as unset. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const faults: string[] = [];
-  const sent = (name: string) => env[name] || (SECRET_SETTINGS.includes(name) && env[`${name}_FILE`]);
-  const entries = Object.entries(SETTINGS).map(([name, { read, byDefault }]) => {
+  const isSet = (name: string) => env[name] || (SECRET_SETTINGS.includes(name) && env[`${name}_FILE`]);
+  const entries = Object.entries(SETTINGS).map(([name, { read, defaultText }]) => {
     try {
-      const text = (SECRET_SETTINGS.includes(name) ? fromFile(name, env) : undefined) ?? (env[name] || byDefault);
+      const text =
+        (SECRET_SETTINGS.includes(name) ? readSecretFile(name, env) : undefined) ?? (env[name] || defaultText);
       return [name, text === undefined ? undefined : read(text)];
     } catch (error) {
       faults.push(`${name} ${(error as Error).message}`);
@@ -147,28 +161,28 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     }
   });
   const config = Object.freeze(Object.fromEntries(entries)) as Config;
-  for (const name of NEEDED[config.SMS_PROVIDER] ?? []) {
-    if (!sent(name)) faults.push(`${name} is needed with SMS_PROVIDER=${config.SMS_PROVIDER}`);
+  for (const name of REQUIRED_BY_SMS_PROVIDER[config.SMS_PROVIDER] ?? []) {
+    if (!isSet(name)) faults.push(`${name} is required with SMS_PROVIDER=${config.SMS_PROVIDER}`);
   }
-  if (config.DATABASE_OWNER_URL !== undefined && !sent('DATABASE_URL')) {
-    faults.push('DATABASE_OWNER_URL is of no use without DATABASE_URL');
+  if (config.DATABASE_OWNER_URL !== undefined && !isSet('DATABASE_URL')) {
+    faults.push('DATABASE_OWNER_URL requires DATABASE_URL; set both or neither');
   }
-  if (!sent('JITSI_APP_ID') !== !sent('JITSI_APP_SECRET')) {
-    faults.push('JITSI_APP_ID and JITSI_APP_SECRET are needed together');
+  if (!isSet('JITSI_APP_ID') !== !isSet('JITSI_APP_SECRET')) {
+    faults.push('JITSI_APP_ID and JITSI_APP_SECRET must be set together');
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
 }
 
 export const SECRET_SETTINGS: readonly string[] = Object.entries(SETTINGS)
-  .filter(([, one]) => 'secret' in one)
+  .filter(([, definition]) => 'secret' in definition)
   .map(([name]) => name);
 
-/** What stands in the file that `<NAME>_FILE` names, without the end of its last line. */
-function fromFile(name: string, env: Record<string, string | undefined>): string | undefined {
+/** Returns the content of the file that `<NAME>_FILE` names, without a trailing newline. */
+function readSecretFile(name: string, env: Record<string, string | undefined>): string | undefined {
   const path = env[`${name}_FILE`];
   if (!path) return undefined;
-  if (env[name]) throw new Error(`and ${name}_FILE are both set`);
+  if (env[name]) throw new Error(`and ${name}_FILE are both set; unset one of them`);
   let text: string;
   try {
     text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
@@ -179,15 +193,15 @@ function fromFile(name: string, env: Record<string, string | undefined>): string
   return text;
 }
 
-const NEEDED: Record<string, readonly (keyof Config)[]> = {
+const REQUIRED_BY_SMS_PROVIDER: Record<string, readonly (keyof Config)[]> = {
   twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM'],
   gateway: ['SMS_GATEWAY_URL'],
 };
 
-function wholeNumber(text: string, least: number, most: number): number {
+function wholeNumber(text: string, min: number, max: number): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < least || value > most) {
-    throw new Error(`must be a whole number from ${least} to ${most}, not "${text}"`);
+  if (!/^\d+$/.test(text) || value < min || value > max) {
+    throw new Error(`must be a whole number from ${min} to ${max}, not "${text}"`);
   }
   return value;
 }
@@ -199,30 +213,29 @@ function oneOf<T extends string>(text: string, values: readonly T[]): T {
 }
 
 function origins(text: string): string[] {
-  const found = text.split(',').map((origin) => origin.trim());
-  const wrong = found.find((origin) => origin !== '' && URL.parse(origin)?.origin !== origin);
-  if (wrong !== undefined) throw new Error(`must be origins such as https://app.example, not "${wrong}"`);
-  return found.filter((origin) => origin !== '');
+  const parts = text.split(',').map((origin) => origin.trim());
+  const invalid = parts.find((origin) => origin !== '' && URL.parse(origin)?.origin !== origin);
+  if (invalid !== undefined) throw new Error(`must be origins such as https://app.example, not "${invalid}"`);
+  return parts.filter((origin) => origin !== '');
 }
 
-// The text itself is not repeated in the fault: it may hold a password.
+// The URL may contain a password, so the error text does not repeat it.
 function postgresUrl(text: string): string {
   if (!/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? '')) {
-    throw new Error('must be an address such as postgresql://user:password@host:5432/database');
+    throw new Error('must be a URL such as postgresql://user:password@host:5432/database');
   }
   return text;
 }
 
 function smtpUrl(text: string): string {
   if (!/^smtps?:$/.test(URL.parse(text)?.protocol ?? '')) {
-    throw new Error('must be an address such as smtps://user:password@mail.example:465');
+    throw new Error('must be a URL such as smtps://user:password@mail.example:465');
   }
   return text;
 }
 
 function httpUrl(text: string): string {
-  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
-    throw new Error('must be an address that begins with https://');
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) throw new Error('must be a URL that begins with https://');
   return text;
 }
 
@@ -232,7 +245,7 @@ function emailAddress(text: string): string {
 }
 
 function domain(text: string): string {
-  if (!/^[A-Za-z0-9.-]+$/.test(text)) throw new Error('must be a domain such as firm.example');
+  if (!/^[A-Za-z0-9.-]+$/.test(text)) throw new Error('must be a domain such as company.example');
   return text;
 }
 
@@ -240,14 +253,14 @@ function secretKeys(text: string): readonly Buffer[] {
   return text.split(',').map((word) => {
     const key = Buffer.from(word.trim(), 'base64');
     if (key.length !== 32 || !/^[A-Za-z0-9+/_-]{43}=?$/.test(word.trim())) {
-      throw new Error('must be 32 bytes in base64, such as "openssl rand -base64 32" gives');
+      throw new Error('must be 32 bytes in base64, such as "openssl rand -base64 32" prints');
     }
     return key;
   });
 }
 
 function headers(text: string): Record<string, string> {
-  const fault = () => new Error('must be a JSON object of texts, such as {"Authorization": "Bearer …"}');
+  const fault = () => new Error('must be a JSON object of strings, such as {"Authorization": "Bearer …"}');
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -256,11 +269,11 @@ function headers(text: string): Record<string, string> {
     throw fault();
   }
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject || !Object.values(value as object).every((one) => typeof one === 'string')) throw fault();
-  // What is put into the body is escaped for these two; in any other it could break out of its place.
+  if (!isObject || !Object.values(value as object).every((entry) => typeof entry === 'string')) throw fault();
+  // The values filled into the body are escaped for these two types only; in another they could inject content.
   const type = new Headers(value as Record<string, string>).get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
   if (type !== undefined && !['application/json', 'application/x-www-form-urlencoded'].includes(type)) {
-    throw new Error('may name the Content-Type application/json or application/x-www-form-urlencoded, and no other');
+    throw new Error('may set the Content-Type only to application/json or application/x-www-form-urlencoded');
   }
   return value as Record<string, string>;
 }

@@ -3,37 +3,37 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 // Failed attempts are counted per minute, and every test here comes from the same address.
 beforeEach(() => {
-  const minute = world.clock.read().round({ smallestUnit: 'minute', roundingMode: 'floor' });
-  world.clock.set(minute.add({ minutes: 1 }).toString());
+  const minute = app.clock.read().round({ smallestUnit: 'minute', roundingMode: 'floor' });
+  app.clock.set(minute.add({ minutes: 1 }).toString());
 });
 
 const RESOURCES = ['address_book', 'interactions', 'invoices', 'appointments'];
 const SCOPES = [...RESOURCES.flatMap((name) => [`${name}:read`, `${name}:write`]), 'manage', 'operator'];
 
-type Form = { method: string; template: string; body?: (firm: Firm) => object };
+type Form = { method: string; template: string; body?: (company: TestCompany) => object };
 
-const BODIES: Record<string, (firm: Firm) => object> = {
+const BODIES: Record<string, (company: TestCompany) => object> = {
   address_book: () => ({ entity_id: 'person', title: 'Mrs', first_names: 'Jane', last_name: 'Doe' }),
   interactions: () => ({ type: 'phone' }),
-  invoices: (firm) => ({
+  invoices: (company) => ({
     invoice_number: `INV-${Math.random()}`,
-    sender_id: firm.companyId,
+    sender_id: company.companyId,
     date_created: '2026-06-01 09:00:00',
     date_due: '2026-07-01 09:00:00',
     vat: 20,
     total: 120,
     sub_total: 100,
   }),
-  appointments: (firm) => ({
-    adviser_email: firm.adviser,
+  appointments: (company) => ({
+    adviser_email: company.adviser,
     start_time: '2026-08-01 09:00:00',
     end_time: '2026-08-01 10:00:00',
   }),
@@ -54,11 +54,11 @@ const nameOf = ({ method, template, body }: Form) =>
   `${method} ${template}${body || method !== 'POST' ? '' : ' (empty)'}`;
 const scopeOf = ({ method, template }: Form) => `${resourceOf(template)}:${method === 'GET' ? 'read' : 'write'}`;
 
-async function pathsOf(firm: Firm): Promise<(template: string) => string> {
+async function pathsOf(company: TestCompany): Promise<(template: string) => string> {
   const make = async (path: string, resource: string) =>
-    (await firm.post(`${firm.path}/${path}`, BODIES[resource]?.(firm))).body.id;
+    (await company.post(`${company.path}/${path}`, BODIES[resource]?.(company))).body.id;
   const ids: Record<string, string> = {
-    caseId: firm.caseId,
+    caseId: company.caseId,
     entryID: await make('address-book/entry', 'address_book'),
     interactionId: await make('interactions', 'interactions'),
     invoiceId: await make('invoices', 'invoices'),
@@ -68,22 +68,22 @@ async function pathsOf(firm: Firm): Promise<(template: string) => string> {
 }
 
 async function tables(): Promise<string[]> {
-  const rows = await world.sql<{ name: string }>(
+  const rows = await app.sql<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`,
   );
   return rows.map(({ name }) => name);
 }
 
-async function recordsOf(firm: Firm): Promise<unknown> {
+async function recordsOf(company: TestCompany): Promise<unknown> {
   const held: Record<string, unknown> = {};
   for (const table of ['people', 'addresses', 'interactions', 'invoices', 'appointments', 'messages']) {
-    held[table] = await world.sql(`SELECT * FROM ${table} WHERE company_id = $1 ORDER BY id`, [firm.companyId]);
+    held[table] = await app.sql(`SELECT * FROM ${table} WHERE company_id = $1 ORDER BY id`, [company.companyId]);
   }
   return held;
 }
 
-const list = (firm: Firm, authorization: string | undefined) =>
-  world.anonymous.get(`${firm.path}/interactions`, { authorization });
+const list = (company: TestCompany, authorization: string | undefined) =>
+  app.anonymous.get(`${company.path}/interactions`, { authorization });
 
 function assertProblem(answer: Answer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
@@ -113,7 +113,7 @@ function assertScopeMissing(answer: Answer, scope: string): void {
 /** A request from another of this machine's own addresses. */
 function statusFrom(localAddress: string, path: string, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
-    const sent = request(new URL(path, world.baseUrl), { localAddress, headers, agent: false }, (response) => {
+    const sent = request(new URL(path, app.baseUrl), { localAddress, headers, agent: false }, (response) => {
       response.resume();
       response.on('end', () => resolve(response.statusCode ?? 0));
     });
@@ -122,8 +122,9 @@ function statusFrom(localAddress: string, path: string, headers: Record<string, 
   });
 }
 
-async function failedAttempts(firm: Firm, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) assert.equal((await list(firm, `Bearer wrong-${i}`)).status, 401, `attempt ${i + 1}`);
+async function failedAttempts(company: TestCompany, count: number): Promise<void> {
+  for (let i = 0; i < count; i++)
+    assert.equal((await list(company, `Bearer wrong-${i}`)).status, 401, `attempt ${i + 1}`);
 }
 
 test('the document lists the forms of the twelve operations that this file walks', () => {
@@ -142,20 +143,20 @@ test('the document names the scope of every operation', () => {
 
 for (const form of forms) {
   test(`${nameOf(form)} without a token is 401 and its challenge names no error`, async () => {
-    const firm = await world.firm();
-    const path = (await pathsOf(firm))(form.template);
-    const before = await recordsOf(firm);
-    assertNoToken(await world.anonymous.send(form.method, path, form.body?.(firm)));
+    const company = await app.company();
+    const path = (await pathsOf(company))(form.template);
+    const before = await recordsOf(company);
+    assertNoToken(await app.anonymous.send(form.method, path, form.body?.(company)));
     assertInvalidToken(
-      await world.anonymous.send(form.method, path, form.body?.(firm), { authorization: 'Bearer nobody' }),
+      await app.anonymous.send(form.method, path, form.body?.(company), { authorization: 'Bearer nobody' }),
     );
-    assert.deepEqual(await recordsOf(firm), before);
+    assert.deepEqual(await recordsOf(company), before);
   });
 }
 
 for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', 'Digest username="x"']) {
   test(`the header "${authorization}" carries no bearer token, so the challenge names no error`, async () => {
-    assertNoToken(await list(await world.firm(), authorization));
+    assertNoToken(await list(await app.company(), authorization));
   });
 }
 
@@ -174,63 +175,63 @@ for (const [what, alter] of Object.entries<(token: string) => string>({
   'of letters outside ASCII': () => 'é'.repeat(40),
 })) {
   test(`a token ${what} is refused`, async () => {
-    const firm = await world.firm();
-    assertInvalidToken(await list(firm, `Bearer ${alter(firm.token)}`));
+    const company = await app.company();
+    assertInvalidToken(await list(company, `Bearer ${alter(company.token)}`));
   });
 }
 
 test('the identifier of a token is not a token', async () => {
-  const firm = await world.firm();
-  const [row] = await world.sql<{ id: string }>('SELECT id FROM tokens WHERE company_id = $1', [firm.companyId]);
-  assertInvalidToken(await list(firm, `Bearer ${row?.id}`));
+  const company = await app.company();
+  const [row] = await app.sql<{ id: string }>('SELECT id FROM tokens WHERE company_id = $1', [company.companyId]);
+  assertInvalidToken(await list(company, `Bearer ${row?.id}`));
 });
 
 test('no text that was made up opens anything', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   await fc.assert(
     fc.asyncProperty(fc.stringMatching(/^[!-~]{1,60}$/), async (made) => {
-      world.clock.advance({ minutes: 1 });
-      assertProblem(await list(firm, `Bearer ${made}`), 401, 'invalid_token');
+      app.clock.advance({ minutes: 1 });
+      assertProblem(await list(company, `Bearer ${made}`), 401, 'invalid_token');
     }),
     { numRuns: 50 },
   );
 });
 
 test('a token without the word Bearer before it is refused', async () => {
-  const firm = await world.firm();
-  assertProblem(await list(firm, firm.token), 401, 'invalid_token');
+  const company = await app.company();
+  assertProblem(await list(company, company.token), 401, 'invalid_token');
 });
 
 test('the word Bearer may be written in any case', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const word of ['Bearer', 'bearer', 'BEARER']) {
-    const answer = await list(firm, `${word} ${firm.token}`);
+    const answer = await list(company, `${word} ${company.token}`);
     assert.equal(answer.status, 200, answer.text);
   }
 });
 
 test('a token in the query string or in the body is not looked at', async () => {
-  const firm = await world.firm();
-  const path = `${firm.path}/interactions`;
-  assertNoToken(await world.anonymous.get(`${path}?access_token=${firm.token}`));
-  assertNoToken(await world.anonymous.post(path, { type: 'phone', access_token: firm.token }));
+  const company = await app.company();
+  const path = `${company.path}/interactions`;
+  assertNoToken(await app.anonymous.get(`${path}?access_token=${company.token}`));
+  assertNoToken(await app.anonymous.post(path, { type: 'phone', access_token: company.token }));
 });
 
 test('without a token an existing case and one that never was look the same', async () => {
-  const firm = await world.firm();
-  const existing = await world.anonymous.get(`${firm.path}/invoices`);
-  const invented = await world.anonymous.get('/cases/0198c0de-0000-7000-8000-000000000000/invoices');
+  const company = await app.company();
+  const existing = await app.anonymous.get(`${company.path}/invoices`);
+  const invented = await app.anonymous.get('/cases/0198c0de-0000-7000-8000-000000000000/invoices');
   assertNoToken(existing);
   assertNoToken(invented);
   assert.deepEqual({ ...existing.body, request_id: '' }, { ...invented.body, request_id: '' });
 });
 
 test('HEAD needs the same token and the same scope as GET', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const head = (token?: string): Promise<number> =>
     new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
-      const url = new URL(`${firm.path}/interactions`, world.baseUrl);
+      const url = new URL(`${company.path}/interactions`, app.baseUrl);
       const sent = request(url, { method: 'HEAD', headers, agent: false }, (response) => {
         response.resume();
         resolve(response.statusCode ?? 0);
@@ -240,126 +241,126 @@ test('HEAD needs the same token and the same scope as GET', async () => {
     });
   assert.equal(await head(), 401);
   assert.equal(await head('nobody'), 401);
-  assert.equal(await head(firm.token), 200);
-  await world.sql(`UPDATE tokens SET scopes = '{invoices:read}' WHERE company_id = $1`, [firm.companyId]);
-  world.clock.advance({ seconds: 2 });
-  assert.equal(await head(firm.token), 403);
+  assert.equal(await head(company.token), 200);
+  await app.sql(`UPDATE tokens SET scopes = '{invoices:read}' WHERE company_id = $1`, [company.companyId]);
+  app.clock.advance({ seconds: 2 });
+  assert.equal(await head(company.token), 403);
 });
 
 test('a revoked token is refused', async () => {
-  const firm = await world.firm();
-  await world.sql('UPDATE tokens SET revoked_at = $2 WHERE company_id = $1', [
-    firm.companyId,
-    world.clock.read().toString(),
+  const company = await app.company();
+  await app.sql('UPDATE tokens SET revoked_at = $2 WHERE company_id = $1', [
+    company.companyId,
+    app.clock.read().toString(),
   ]);
-  assertInvalidToken(await list(firm, `Bearer ${firm.token}`));
+  assertInvalidToken(await list(company, `Bearer ${company.token}`));
 });
 
 test('a token that was in use a moment ago stops within two seconds of being revoked', async () => {
-  const firm = await world.firm();
-  assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
-  await world.sql('UPDATE tokens SET revoked_at = $2 WHERE company_id = $1', [
-    firm.companyId,
-    world.clock.read().toString(),
+  const company = await app.company();
+  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
+  await app.sql('UPDATE tokens SET revoked_at = $2 WHERE company_id = $1', [
+    company.companyId,
+    app.clock.read().toString(),
   ]);
-  world.clock.advance({ seconds: 2 });
-  assertInvalidToken(await firm.get(`${firm.path}/interactions`));
+  app.clock.advance({ seconds: 2 });
+  assertInvalidToken(await company.get(`${company.path}/interactions`));
 });
 
 test('a token in steady use stops within two seconds of being revoked, however often it is used', async () => {
-  const firm = await world.firm();
-  await firm.get(`${firm.path}/interactions`);
-  await world.sql('UPDATE tokens SET revoked_at = $2 WHERE company_id = $1', [
-    firm.companyId,
-    world.clock.read().toString(),
+  const company = await app.company();
+  await company.get(`${company.path}/interactions`);
+  await app.sql('UPDATE tokens SET revoked_at = $2 WHERE company_id = $1', [
+    company.companyId,
+    app.clock.read().toString(),
   ]);
   for (let i = 0; i < 4; i++) {
-    world.clock.advance({ milliseconds: 500 });
-    await firm.get(`${firm.path}/interactions`);
+    app.clock.advance({ milliseconds: 500 });
+    await company.get(`${company.path}/interactions`);
   }
-  assertInvalidToken(await firm.get(`${firm.path}/interactions`));
+  assertInvalidToken(await company.get(`${company.path}/interactions`));
 });
 
 test('a token whose row is gone stops within two seconds', async () => {
-  const firm = await world.firm();
-  assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
-  await world.sql('DELETE FROM tokens WHERE company_id = $1', [firm.companyId]);
-  world.clock.advance({ seconds: 2 });
-  assertInvalidToken(await firm.get(`${firm.path}/interactions`));
+  const company = await app.company();
+  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
+  await app.sql('DELETE FROM tokens WHERE company_id = $1', [company.companyId]);
+  app.clock.advance({ seconds: 2 });
+  assertInvalidToken(await company.get(`${company.path}/interactions`));
 });
 
 test('a token works until the moment it expires', async () => {
-  const [early, late] = [await world.firm(), await world.firm()];
-  const expiry = world.clock.read().add({ hours: 1 });
-  await world.sql('UPDATE tokens SET expires_at = $1 WHERE company_id = ANY ($2)', [
+  const [early, late] = [await app.company(), await app.company()];
+  const expiry = app.clock.read().add({ hours: 1 });
+  await app.sql('UPDATE tokens SET expires_at = $1 WHERE company_id = ANY ($2)', [
     expiry.toString(),
     [early.companyId, late.companyId],
   ]);
-  world.clock.set(expiry.subtract({ milliseconds: 1 }).toString());
+  app.clock.set(expiry.subtract({ milliseconds: 1 }).toString());
   assert.equal((await early.get(`${early.path}/interactions`)).status, 200);
-  world.clock.set(expiry.toString());
+  app.clock.set(expiry.toString());
   assertInvalidToken(await late.get(`${late.path}/interactions`));
 });
 
 test('a token that was in use a moment ago stops within two seconds of its expiry', async () => {
-  const firm = await world.firm();
-  const expiry = world.clock.read().add({ hours: 1 });
-  await world.sql('UPDATE tokens SET expires_at = $2 WHERE company_id = $1', [firm.companyId, expiry.toString()]);
-  world.clock.set(expiry.subtract({ milliseconds: 1 }).toString());
-  assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
-  world.clock.set(expiry.add({ seconds: 2 }).toString());
-  assertInvalidToken(await firm.get(`${firm.path}/interactions`));
+  const company = await app.company();
+  const expiry = app.clock.read().add({ hours: 1 });
+  await app.sql('UPDATE tokens SET expires_at = $2 WHERE company_id = $1', [company.companyId, expiry.toString()]);
+  app.clock.set(expiry.subtract({ milliseconds: 1 }).toString());
+  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
+  app.clock.set(expiry.add({ seconds: 2 }).toString());
+  assertInvalidToken(await company.get(`${company.path}/interactions`));
 });
 
 test('one token is revoked, the others of the company go on', async () => {
-  const firm = await world.firm();
-  const other = await firm.withScopes('interactions:read');
-  await world.sql('UPDATE tokens SET revoked_at = $2 WHERE secret_sha256 = $1', [
-    createHash('sha256').update(firm.token).digest(),
-    world.clock.read().toString(),
+  const company = await app.company();
+  const other = await company.withScopes('interactions:read');
+  await app.sql('UPDATE tokens SET revoked_at = $2 WHERE secret_sha256 = $1', [
+    createHash('sha256').update(company.token).digest(),
+    app.clock.read().toString(),
   ]);
-  assertInvalidToken(await firm.get(`${firm.path}/interactions`));
-  assert.equal((await other.get(`${firm.path}/interactions`)).status, 200);
+  assertInvalidToken(await company.get(`${company.path}/interactions`));
+  assert.equal((await other.get(`${company.path}/interactions`)).status, 200);
 });
 
 test('a scope that was taken away is missed within two seconds', async () => {
-  const firm = await world.firm();
-  assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
-  await world.sql(`UPDATE tokens SET scopes = '{invoices:read}' WHERE company_id = $1`, [firm.companyId]);
-  world.clock.advance({ seconds: 2 });
-  assertScopeMissing(await firm.get(`${firm.path}/interactions`), 'interactions:read');
+  const company = await app.company();
+  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
+  await app.sql(`UPDATE tokens SET scopes = '{invoices:read}' WHERE company_id = $1`, [company.companyId]);
+  app.clock.advance({ seconds: 2 });
+  assertScopeMissing(await company.get(`${company.path}/interactions`), 'interactions:read');
 });
 
 for (const form of forms) {
   test(`${nameOf(form)} takes the scope ${scopeOf(form)} and no other`, async () => {
-    const firm = await world.firm();
-    const path = (await pathsOf(firm))(form.template);
+    const company = await app.company();
+    const path = (await pathsOf(company))(form.template);
     const needed = scopeOf(form);
-    const call = (caller: Caller) => caller.send(form.method, path, form.body?.(firm));
-    const before = await recordsOf(firm);
+    const call = (caller: Caller) => caller.send(form.method, path, form.body?.(company));
+    const before = await recordsOf(company);
     const others = SCOPES.filter((scope) => scope !== needed);
-    for (const scope of others) assertScopeMissing(await call(await firm.withScopes(scope)), needed);
-    assertScopeMissing(await call(await firm.withScopes()), needed);
-    assertScopeMissing(await call(await firm.withScopes(...others)), needed);
-    assert.deepEqual(await recordsOf(firm), before);
-    const allowed = await call(await firm.withScopes(needed));
+    for (const scope of others) assertScopeMissing(await call(await company.withScopes(scope)), needed);
+    assertScopeMissing(await call(await company.withScopes()), needed);
+    assertScopeMissing(await call(await company.withScopes(...others)), needed);
+    assert.deepEqual(await recordsOf(company), before);
+    const allowed = await call(await company.withScopes(needed));
     assert.equal(allowed.status, 200, allowed.text);
   });
 }
 
 for (const scope of ['*', 'interactions', 'interactions:*', 'INTERACTIONS:READ', ' interactions:read', 'read', '']) {
   test(`"${scope}" does not stand for the scope interactions:read`, async () => {
-    const firm = await world.firm();
-    const caller = await firm.withScopes('invoices:read', 'appointments:write');
-    await world.sql(`UPDATE tokens SET scopes = ARRAY[$2] WHERE company_id = $1`, [firm.companyId, scope]);
-    assertScopeMissing(await caller.get(`${firm.path}/interactions`), 'interactions:read');
+    const company = await app.company();
+    const caller = await company.withScopes('invoices:read', 'appointments:write');
+    await app.sql(`UPDATE tokens SET scopes = ARRAY[$2] WHERE company_id = $1`, [company.companyId, scope]);
+    assertScopeMissing(await caller.get(`${company.path}/interactions`), 'interactions:read');
   });
 }
 
 test('a token has at least 256 bits, and each of them is by chance', async () => {
   const secrets: Buffer[] = [];
   for (let i = 0; i < 40; i++) {
-    const { token } = await world.firm();
+    const { token } = await app.company();
     assert.match(token, /^[A-Za-z0-9]+_[A-Za-z0-9_-]+$/);
     secrets.push(Buffer.from(token.slice(token.indexOf('_') + 1), 'base64url'));
   }
@@ -371,24 +372,24 @@ test('a token has at least 256 bits, and each of them is by chance', async () =>
 });
 
 test('of a token only the SHA-256 is stored, in no table anything it could be read from', async () => {
-  const firm = await world.firm();
-  await firm.get(`${firm.path}/interactions`);
-  const stored = await world.sql<{ secret_sha256: Buffer }>('SELECT secret_sha256 FROM tokens WHERE company_id = $1', [
-    firm.companyId,
+  const company = await app.company();
+  await company.get(`${company.path}/interactions`);
+  const stored = await app.sql<{ secret_sha256: Buffer }>('SELECT secret_sha256 FROM tokens WHERE company_id = $1', [
+    company.companyId,
   ]);
-  assert.deepEqual(stored, [{ secret_sha256: createHash('sha256').update(firm.token).digest() }]);
+  assert.deepEqual(stored, [{ secret_sha256: createHash('sha256').update(company.token).digest() }]);
 
-  const secret = firm.token.slice(firm.token.indexOf('_') + 1);
+  const secret = company.token.slice(company.token.indexOf('_') + 1);
   const telltales = [
     secret,
     secret.slice(-12),
-    Buffer.from(firm.token).toString('hex'),
-    Buffer.from(firm.token).toString('base64'),
+    Buffer.from(company.token).toString('hex'),
+    Buffer.from(company.token).toString('base64'),
     Buffer.from(secret, 'base64url').toString('hex'),
     Buffer.from(secret, 'base64url').toString('base64'),
   ];
   for (const table of await tables()) {
-    const rows = await world.sql<{ text: string }>(`SELECT to_jsonb(t)::text AS text FROM ${table} t`);
+    const rows = await app.sql<{ text: string }>(`SELECT to_jsonb(t)::text AS text FROM ${table} t`);
     for (const { text } of rows) {
       for (const telltale of telltales) assert.ok(!text.includes(telltale), `${table} holds the token: ${text}`);
     }
@@ -396,21 +397,21 @@ test('of a token only the SHA-256 is stored, in no table anything it could be re
 });
 
 test('no answer repeats the token that was sent', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const answer of [
-    await firm.get(`${firm.path}/interactions`),
-    await firm.get('/cases/nothing/interactions'),
-    await list(firm, `Bearer ${firm.token}x`),
-    await (await firm.withScopes()).get(`${firm.path}/interactions`),
+    await company.get(`${company.path}/interactions`),
+    await company.get('/cases/nothing/interactions'),
+    await list(company, `Bearer ${company.token}x`),
+    await (await company.withScopes()).get(`${company.path}/interactions`),
   ]) {
-    assert.ok(!(answer.text + JSON.stringify(answer.headers)).includes(firm.token));
+    assert.ok(!(answer.text + JSON.stringify(answer.headers)).includes(company.token));
   }
 });
 
 test('after thirty failed attempts in a minute an address is told to wait', async () => {
-  const firm = await world.firm();
-  await failedAttempts(firm, 30);
-  const refused = await list(firm, 'Bearer wrong');
+  const company = await app.company();
+  await failedAttempts(company, 30);
+  const refused = await list(company, 'Bearer wrong');
   assertProblem(refused, 429, 'too_many_attempts');
   assert.match(String(refused.headers['retry-after']), /^\d+$/);
   const seconds = Number(refused.headers['retry-after']);
@@ -418,63 +419,63 @@ test('after thirty failed attempts in a minute an address is told to wait', asyn
 });
 
 test('an address that was told to wait may try again after Retry-After, and not a second sooner', async () => {
-  const firm = await world.firm();
-  await failedAttempts(firm, 30);
-  world.clock.advance({ seconds: 20 });
-  const refused = await list(firm, 'Bearer wrong');
+  const company = await app.company();
+  await failedAttempts(company, 30);
+  app.clock.advance({ seconds: 20 });
+  const refused = await list(company, 'Bearer wrong');
   const seconds = Number(refused.headers['retry-after']);
-  world.clock.advance({ seconds: seconds - 1 });
-  assertProblem(await list(firm, 'Bearer wrong'), 429, 'too_many_attempts');
-  world.clock.advance({ seconds: 1 });
-  assertInvalidToken(await list(firm, 'Bearer wrong'));
+  app.clock.advance({ seconds: seconds - 1 });
+  assertProblem(await list(company, 'Bearer wrong'), 429, 'too_many_attempts');
+  app.clock.advance({ seconds: 1 });
+  assertInvalidToken(await list(company, 'Bearer wrong'));
 });
 
 test('thirty failed attempts in one minute do not hinder the thirty of the next', async () => {
-  const firm = await world.firm();
-  await failedAttempts(firm, 30);
-  world.clock.advance({ minutes: 1 });
-  await failedAttempts(firm, 30);
-  assertProblem(await list(firm, 'Bearer wrong'), 429, 'too_many_attempts');
+  const company = await app.company();
+  await failedAttempts(company, 30);
+  app.clock.advance({ minutes: 1 });
+  await failedAttempts(company, 30);
+  assertProblem(await list(company, 'Bearer wrong'), 429, 'too_many_attempts');
 });
 
 test('missing tokens are failed attempts as well', async () => {
-  const firm = await world.firm();
-  for (let i = 0; i < 15; i++) assertNoToken(await list(firm, undefined));
-  await failedAttempts(firm, 15);
-  assertProblem(await list(firm, undefined), 429, 'too_many_attempts');
+  const company = await app.company();
+  for (let i = 0; i < 15; i++) assertNoToken(await list(company, undefined));
+  await failedAttempts(company, 15);
+  assertProblem(await list(company, undefined), 429, 'too_many_attempts');
 });
 
 test('an address that was told to wait still works with a valid token, new or in use', async () => {
-  const firm = await world.firm();
-  const fresh = await world.firm();
-  assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
-  await failedAttempts(firm, 30);
-  assert.equal((await list(firm, 'Bearer wrong')).status, 429);
-  assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
+  const company = await app.company();
+  const fresh = await app.company();
+  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
+  await failedAttempts(company, 30);
+  assert.equal((await list(company, 'Bearer wrong')).status, 429);
+  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
   assert.equal((await fresh.get(`${fresh.path}/interactions`)).status, 200);
   assert.equal((await fresh.post(`${fresh.path}/interactions`, { type: 'phone' })).status, 200);
 });
 
 test('a valid token does not wipe out the failed attempts before it', async () => {
-  const firm = await world.firm();
-  await failedAttempts(firm, 30);
-  assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
-  assertProblem(await list(firm, 'Bearer wrong'), 429, 'too_many_attempts');
+  const company = await app.company();
+  await failedAttempts(company, 30);
+  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
+  assertProblem(await list(company, 'Bearer wrong'), 429, 'too_many_attempts');
 });
 
 test('attempts from one address do not count against another', async () => {
-  const firm = await world.firm();
-  await failedAttempts(firm, 30);
-  const path = `${firm.path}/interactions`;
+  const company = await app.company();
+  await failedAttempts(company, 30);
+  const path = `${company.path}/interactions`;
   assert.equal(await statusFrom('127.0.0.1', path, { authorization: 'Bearer wrong' }), 429);
   assert.equal(await statusFrom('127.0.0.2', path, { authorization: 'Bearer wrong' }), 401);
 });
 
 test('nobody gets a new address by claiming one in a header', async () => {
-  const firm = await world.firm();
-  await failedAttempts(firm, 30);
+  const company = await app.company();
+  await failedAttempts(company, 30);
   for (const header of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'client-ip', 'cf-connecting-ip']) {
-    const answer = await world.anonymous.get(`${firm.path}/interactions`, {
+    const answer = await app.anonymous.get(`${company.path}/interactions`, {
       authorization: 'Bearer wrong',
       [header]: header === 'forwarded' ? 'for=192.0.2.1' : '192.0.2.1',
     });
@@ -483,28 +484,28 @@ test('nobody gets a new address by claiming one in a header', async () => {
 });
 
 test('a missing scope, an unknown case or a faulty body is no failed attempt', async () => {
-  const firm = await world.firm();
-  const narrow = await firm.withScopes('interactions:write');
+  const company = await app.company();
+  const narrow = await company.withScopes('interactions:write');
   for (let i = 0; i < 11; i++) {
-    assert.equal((await narrow.get(`${firm.path}/interactions`)).status, 403);
+    assert.equal((await narrow.get(`${company.path}/interactions`)).status, 403);
     assert.equal((await narrow.post('/cases/nothing/interactions', {})).status, 404);
-    assert.equal((await narrow.post(`${firm.path}/interactions`, {})).status, 400);
+    assert.equal((await narrow.post(`${company.path}/interactions`, {})).status, 400);
   }
-  assertInvalidToken(await list(firm, 'Bearer wrong'));
+  assertInvalidToken(await list(company, 'Bearer wrong'));
 });
 
 test('an unknown address or method is told so to everybody, and is no failed attempt', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (let i = 0; i < 16; i++) {
-    assert.equal((await world.anonymous.get('/nothing')).status, 404);
-    assert.equal((await world.anonymous.send('PUT', `${firm.path}/interactions`)).status, 405);
+    assert.equal((await app.anonymous.get('/nothing')).status, 404);
+    assert.equal((await app.anonymous.send('PUT', `${company.path}/interactions`)).status, 405);
   }
-  assertNoToken(await list(firm, undefined));
+  assertNoToken(await list(company, undefined));
 });
 
 for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json']) {
   test(`${path} asks for no token`, async () => {
-    const answer = await world.anonymous.get(path, { 'content-type': undefined });
+    const answer = await app.anonymous.get(path, { 'content-type': undefined });
     assert.equal(answer.status, 200, answer.text);
   });
 }

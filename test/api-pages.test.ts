@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { openWorld } from './harness/app.ts';
+import { startApp } from './harness/app.ts';
 
 /** The API reference and the OpenAPI document: the same bytes for every caller. */
 
 const ORIGIN = 'https://app.example';
-const world = await openWorld({ corsOrigins: [ORIGIN] });
-const without = await openWorld({ docs: false });
+const app = await startApp({ corsOrigins: [ORIGIN] });
+const without = await startApp({ docs: false });
 
 type Fetched = { status: number; headers: IncomingMessage['headers']; bytes: Buffer };
 
 async function fetched(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Fetched> {
-  const [response] = (await once(httpGet(world.baseUrl + path, { headers, method }), 'response')) as [IncomingMessage];
+  const [response] = (await once(httpGet(app.baseUrl + path, { headers, method }), 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   return { status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) };

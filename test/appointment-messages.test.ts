@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
-beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 
 type Fields = Record<string, unknown>;
 type Message = { channel: string; kind: string; state: string; start: string; due: string };
@@ -24,7 +24,10 @@ const CONFIRMATIONS = MESSAGES.filter(([, , kind]) => kind === 'confirmation');
 const REMINDERS = MESSAGES.filter(([, , kind]) => kind === 'reminder');
 const ALL_FLAGS = Object.fromEntries(MESSAGES.map(([flag]) => [flag, true]));
 
-const recipients = (firm: Firm) => ({ email_recipient: firm.customers[0].email, sms_recipient: '07400 123456' });
+const recipients = (company: TestCompany) => ({
+  email_recipient: company.customers[0].email,
+  sms_recipient: '07400 123456',
+});
 
 async function ok(answer: Promise<Answer>) {
   const { status, body, text } = await answer;
@@ -33,19 +36,21 @@ async function ok(answer: Promise<Answer>) {
 }
 
 /** An appointment and its answers; unless told otherwise on 10 June at 10:00 wall time, an hour long. */
-async function book(firm: Firm, more: Fields = {}) {
+async function book(company: TestCompany, more: Fields = {}) {
   const times = { start_time: '2026-06-10 10:00:00', end_time: '2026-06-10 11:00:00' };
-  const answer = await ok(firm.post(`${firm.path}/appointments`, { adviser_email: firm.adviser, ...times, ...more }));
-  const path = `${firm.path}/appointments/${answer.id}`;
+  const answer = await ok(
+    company.post(`${company.path}/appointments`, { adviser_email: company.adviser, ...times, ...more }),
+  );
+  const path = `${company.path}/appointments/${answer.id}`;
   return {
     id: answer.id as string,
     path,
     answer,
-    update: (body: Fields) => ok(firm.patch(path, body)),
+    update: (body: Fields) => ok(company.patch(path, body)),
     move: (start_time: string, more: Fields = {}) =>
-      ok(firm.patch(path, { start_time, end_time: hourAfter(start_time), ...more })),
+      ok(company.patch(path, { start_time, end_time: hourAfter(start_time), ...more })),
     /** There is no operation that only reads; an update that sends nothing shows the record. */
-    read: () => ok(firm.patch(path, {})),
+    read: () => ok(company.patch(path, {})),
   };
 }
 
@@ -61,7 +66,7 @@ function hourAfter(time: string): string {
 
 function messages({ id }: Appointment): Promise<Message[]> {
   const utc = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
-  return world.sql<Message>(
+  return app.sql<Message>(
     `SELECT channel, kind, state, ${utc('start_at')} AS start, ${utc('due_at')} AS due
      FROM messages WHERE appointment_id = $1 ORDER BY channel, kind, created_at, id`,
     [id],
@@ -88,7 +93,7 @@ async function due(appointment: Appointment, channel: Channel = 'email', kind: K
 }
 
 /** Every column of every row: what an update that sends nothing must leave alone. */
-const rows = ({ id }: Appointment) => world.sql('SELECT * FROM messages WHERE appointment_id = $1 ORDER BY id', [id]);
+const rows = ({ id }: Appointment) => app.sql('SELECT * FROM messages WHERE appointment_id = $1 ORDER BY id', [id]);
 
 async function assertUntouched(appointment: Appointment, act: () => Promise<unknown>): Promise<void> {
   const before = await rows(appointment);
@@ -100,21 +105,21 @@ async function assertUntouched(appointment: Appointment, act: () => Promise<unkn
 /** Sending is another step's work: it is done here by hand, for what is waiting. */
 async function deliver({ id }: Appointment, state: 'sent' | 'failed' = 'sent', kind = '%'): Promise<void> {
   const sql = `UPDATE messages SET state = $2 WHERE appointment_id = $1 AND state = 'scheduled' AND kind LIKE $3`;
-  await world.sql(sql, [id, state, kind]);
+  await app.sql(sql, [id, state, kind]);
 }
 
-async function setLeadDays(firm: Firm, days: number): Promise<void> {
-  await world.sql('UPDATE companies SET reminder_lead_days = $2 WHERE id = $1', [firm.companyId, days]);
-  world.clock.advance({ seconds: 3 });
+async function setLeadDays(company: TestCompany, days: number): Promise<void> {
+  await app.sql('UPDATE companies SET reminder_lead_days = $2 WHERE id = $1', [company.companyId, days]);
+  app.clock.advance({ seconds: 3 });
 }
 
 // The words
 
 for (const [flag, channel, kind] of MESSAGES) {
   test(`${flag} is null, and no message is made, unless it was asked for`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     for (const asked of [undefined, null, false]) {
-      const appointment = await book(firm, { ...recipients(firm), [flag]: asked });
+      const appointment = await book(company, { ...recipients(company), [flag]: asked });
       assert.equal(appointment.answer[flag], null);
       assert.equal((await appointment.read())[flag], null);
       assert.equal((await appointment.update({ [flag]: asked }))[flag], null);
@@ -123,8 +128,8 @@ for (const [flag, channel, kind] of MESSAGES) {
   });
 
   test(`${flag} with a recipient is scheduled, once, and nothing else is`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     const words = MESSAGES.map(([name]) => appointment.answer[name]);
     assert.deepEqual(
       words,
@@ -136,36 +141,36 @@ for (const [flag, channel, kind] of MESSAGES) {
   });
 
   test(`${flag} by an update is as good as by the booking`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, recipients(firm));
+    const company = await app.company();
+    const appointment = await book(company, recipients(company));
     assert.equal((await appointment.update({ [flag]: true }))[flag], 'scheduled');
     assert.equal((await scheduled(appointment, channel, kind)).length, 1);
     assert.equal((await messages(appointment)).length, 1);
   });
 
   test(`${flag} without a recipient is skipped`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { [flag]: true });
     assert.equal(appointment.answer[flag], 'skipped');
     assert.equal((await appointment.read())[flag], 'skipped');
     assert.deepEqual(await scheduled(appointment), []);
-    const later = await book(firm);
+    const later = await book(company);
     assert.equal((await later.update({ [flag]: true }))[flag], 'skipped');
     assert.deepEqual(await scheduled(later), []);
   });
 
   test(`${flag} is skipped where only the other channel has a recipient`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const other = channel === 'email' ? 'sms_recipient' : 'email_recipient';
-    const appointment = await book(firm, { [other]: recipients(firm)[other], [flag]: true });
+    const appointment = await book(company, { [other]: recipients(company)[other], [flag]: true });
     assert.equal(appointment.answer[flag], 'skipped');
     assert.deepEqual(await scheduled(appointment), []);
   });
 
   test(`${flag} tells where its message stands`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     for (const state of ['sent', 'failed'] as const) {
-      const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
+      const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
       await deliver(appointment, state, kind);
       const answer = await appointment.read();
       for (const [name, , other] of MESSAGES) assert.equal(answer[name], other === kind ? state : 'scheduled', name);
@@ -175,8 +180,8 @@ for (const [flag, channel, kind] of MESSAGES) {
   for (const waiting of [false, true]) {
     const still = waiting ? 'again, while it waits,' : '';
     test(`${flag} asked for ${still} by the request that clears the recipient is skipped`, async () => {
-      const firm = await world.firm();
-      const appointment = await book(firm, { ...recipients(firm), [flag]: waiting });
+      const company = await app.company();
+      const appointment = await book(company, { ...recipients(company), [flag]: waiting });
       const answer = await appointment.update({ [flag]: true, [`${channel}_recipient`]: null });
       assert.equal(answer[flag], 'skipped');
       assert.deepEqual(await scheduled(appointment), []);
@@ -185,16 +190,16 @@ for (const [flag, channel, kind] of MESSAGES) {
   }
 
   test(`${flag} and its recipient may come in one update`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm);
-    assert.equal((await appointment.update({ [flag]: true, ...recipients(firm) }))[flag], 'scheduled');
+    const company = await app.company();
+    const appointment = await book(company);
+    assert.equal((await appointment.update({ [flag]: true, ...recipients(company) }))[flag], 'scheduled');
     assert.equal((await scheduled(appointment)).length, 1);
   });
 
   for (const no of [false, null]) {
     test(`${flag}: ${no} withdraws what has not gone out`, async () => {
-      const firm = await world.firm();
-      const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
+      const company = await app.company();
+      const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
       const answer = await appointment.update({ [flag]: no });
       for (const [name] of MESSAGES) assert.equal(answer[name], name === flag ? 'cancelled' : 'scheduled', name);
       assert.deepEqual(await states(appointment, channel, kind), ['cancelled']);
@@ -203,8 +208,8 @@ for (const [flag, channel, kind] of MESSAGES) {
     });
 
     test(`${flag}: ${no} leaves what has gone out`, async () => {
-      const firm = await world.firm();
-      const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+      const company = await app.company();
+      const appointment = await book(company, { ...recipients(company), [flag]: true });
       await deliver(appointment);
       assert.equal((await appointment.update({ [flag]: no }))[flag], 'sent');
       assert.deepEqual(await states(appointment, channel, kind), ['sent']);
@@ -212,8 +217,8 @@ for (const [flag, channel, kind] of MESSAGES) {
   }
 
   test(`${flag} can be asked for again after it was withdrawn`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     for (let round = 0; round < 2; round += 1) {
       assert.equal((await appointment.update({ [flag]: false }))[flag], 'cancelled');
       assert.deepEqual(await scheduled(appointment), []);
@@ -223,9 +228,9 @@ for (const [flag, channel, kind] of MESSAGES) {
   });
 
   test(`${flag}: true again while the message waits does not double it`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
-    world.clock.advance({ minutes: 5 });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
+    app.clock.advance({ minutes: 5 });
     for (let round = 0; round < 3; round += 1) {
       assert.equal((await appointment.update({ [flag]: true }))[flag], 'scheduled');
     }
@@ -257,12 +262,12 @@ const DUE: [timeZone: string, why: string, start: string, due: string][] = [
 
 for (const [timeZone, why, start_time, expected] of DUE) {
   test(`a reminder goes out at the same wall time on the day before: ${why}, ${timeZone}`, async () => {
-    world.clock.set('2026-03-01T09:00:00Z');
-    const firm = await world.firm({ timeZone });
+    app.clock.set('2026-03-01T09:00:00Z');
+    const company = await app.company({ timeZone });
     const times = { start_time, end_time: '2028-12-31 12:00:00' };
     const flags = { email_notification: true, sms_notification: true };
-    const booked = await book(firm, { ...times, ...flags, ...recipients(firm) });
-    const moved = await book(firm, { end_time: '2029-01-01 12:00:00', ...flags, ...recipients(firm) });
+    const booked = await book(company, { ...times, ...flags, ...recipients(company) });
+    const moved = await book(company, { end_time: '2029-01-01 12:00:00', ...flags, ...recipients(company) });
     await moved.update(times);
     for (const appointment of [booked, moved]) {
       for (const channel of CHANNELS) assert.equal(await due(appointment, channel), expected);
@@ -273,8 +278,8 @@ for (const [timeZone, why, start_time, expected] of DUE) {
 }
 
 test('at any start a reminder is due at the same wall time one day earlier', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), email_notification: true });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), email_notification: true });
   const minute = (from: string) => Temporal.Instant.from(from).epochMilliseconds / 60_000;
   const near = (from: string) => fc.integer({ min: minute(from), max: minute(from) + 72 * 60 });
   const starts = fc.oneof(near('2026-10-24T00:00Z'), near('2027-03-27T00:00Z'), near('2026-07-15T00:00Z'));
@@ -297,18 +302,22 @@ for (const [days, start_time, expected] of [
   [30, '2026-07-31 10:00:00', '2026-07-01T09:00:00Z'],
 ] as const) {
   test(`a company may have its reminders ${days} days before, at the same wall time: ${start_time}`, async () => {
-    const firm = await world.firm();
-    await setLeadDays(firm, days);
-    const appointment = await book(firm, { ...at(start_time), ...recipients(firm), email_notification: true });
+    const company = await app.company();
+    await setLeadDays(company, days);
+    const appointment = await book(company, { ...at(start_time), ...recipients(company), email_notification: true });
     assert.equal(await due(appointment), expected);
     assert.equal(appointment.answer.email_day_before, 0);
   });
 }
 
 test('booked later than the lead of the company, a reminder goes out one hour before', async () => {
-  const firm = await world.firm();
-  await setLeadDays(firm, 7);
-  const appointment = await book(firm, { ...at('2026-06-05 10:00:00'), ...recipients(firm), email_notification: true });
+  const company = await app.company();
+  await setLeadDays(company, 7);
+  const appointment = await book(company, {
+    ...at('2026-06-05 10:00:00'),
+    ...recipients(company),
+    email_notification: true,
+  });
   assert.equal(await due(appointment), '2026-06-05T08:00:00Z');
 });
 
@@ -326,12 +335,12 @@ const BOUNDARIES: [why: string, now: string, word: string, due: string | undefin
 for (const [why, now, word, expected, dayBefore] of BOUNDARIES) {
   for (const [flag, channel] of REMINDERS) {
     test(`${flag} asked for ${why} is ${word}, ${expected ? `due ${expected}` : 'never due'}`, async () => {
-      world.clock.set('2026-06-01T09:00:00Z');
-      const firm = await world.firm();
-      const early = await book(firm, recipients(firm));
-      const moved = await book(firm, { ...at('2026-08-01 10:00:00'), ...recipients(firm), [flag]: true });
-      world.clock.set(now);
-      const booked = await book(firm, { ...recipients(firm), [flag]: true });
+      app.clock.set('2026-06-01T09:00:00Z');
+      const company = await app.company();
+      const early = await book(company, recipients(company));
+      const moved = await book(company, { ...at('2026-08-01 10:00:00'), ...recipients(company), [flag]: true });
+      app.clock.set(now);
+      const booked = await book(company, { ...recipients(company), [flag]: true });
       const answers = [
         [booked, booked.answer],
         [early, await early.update({ [flag]: true })],
@@ -353,48 +362,52 @@ test('one hour before the start is an hour that passes, also over a clock change
     ['2026-10-24T12:00:00Z', '2026-10-25T01:15:00Z', '2026-10-25T00:15:00Z'],
     ['2026-10-24T12:00:00Z', '2026-10-25 02:15:00', '2026-10-25T01:15:00Z'],
   ] as const) {
-    world.clock.set(now);
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...at(start), ...recipients(firm), email_notification: true });
+    app.clock.set(now);
+    const company = await app.company();
+    const appointment = await book(company, { ...at(start), ...recipients(company), email_notification: true });
     assert.equal(await due(appointment), expected);
   }
 });
 
 test('a reminder on the day the clocks change is one wall day before, not 24 hours', async () => {
-  world.clock.set('2026-10-24T08:30:00Z');
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...at('2026-10-25 09:00:00'), ...recipients(firm), email_notification: true });
+  app.clock.set('2026-10-24T08:30:00Z');
+  const company = await app.company();
+  const appointment = await book(company, {
+    ...at('2026-10-25 09:00:00'),
+    ...recipients(company),
+    email_notification: true,
+  });
   assert.equal(await due(appointment), '2026-10-25T08:00:00Z');
 });
 
 test('the day-before field of a channel is that of its own reminder', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const days = ({ email_day_before, sms_day_before }: { email_day_before: number; sms_day_before: number }) => [
     email_day_before,
     sms_day_before,
   ];
-  const appointment = await book(firm, { ...recipients(firm), email_notification: true, sms_confirmation: true });
+  const appointment = await book(company, { ...recipients(company), email_notification: true, sms_confirmation: true });
   assert.deepEqual(days(appointment.answer), [1, 0]);
   assert.deepEqual(days(await appointment.update({ email_notification: false })), [0, 0]);
   assert.deepEqual(days(await appointment.update({ sms_notification: true })), [0, 1]);
   assert.deepEqual(days(await appointment.update({ sms_recipient: null })), [0, 0]);
-  assert.deepEqual(days((await book(firm, { email_notification: true })).answer), [0, 0]);
+  assert.deepEqual(days((await book(company, { email_notification: true })).answer), [0, 0]);
 });
 
 test('a reminder one hour before a start just after midnight is due on the day before', async () => {
-  const firm = await world.firm();
-  world.clock.set('2026-06-09T12:00:00Z');
-  const late = { ...at('2026-06-10 00:30:00'), ...recipients(firm), email_notification: true };
-  const appointment = await book(firm, late);
+  const company = await app.company();
+  app.clock.set('2026-06-09T12:00:00Z');
+  const late = { ...at('2026-06-10 00:30:00'), ...recipients(company), email_notification: true };
+  const appointment = await book(company, late);
   assert.equal(await due(appointment), '2026-06-09T22:30:00Z');
   assert.equal(appointment.answer.email_day_before, 1);
 });
 
 test('a confirmation is due at once', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const asked = { email_confirmation: true, sms_confirmation: true };
-  const booked = await book(firm, { ...recipients(firm), ...asked });
-  const updated = await book(firm, recipients(firm));
+  const booked = await book(company, { ...recipients(company), ...asked });
+  const updated = await book(company, recipients(company));
   await updated.update(asked);
   for (const appointment of [booked, updated]) {
     for (const channel of CHANNELS) {
@@ -407,8 +420,8 @@ test('a confirmation is due at once', async () => {
 
 for (const [flag, channel] of REMINDERS) {
   test(`moving the start moves the reminder with it: ${flag}`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     for (const [start, expected] of [
       ['2026-06-20 15:00:00', '2026-06-19T14:00:00Z'],
       ['2026-06-05 08:00:00', '2026-06-04T07:00:00Z'],
@@ -421,9 +434,9 @@ for (const [flag, channel] of REMINDERS) {
   });
 
   test(`moving the start after the reminder of the old one went out makes a new one: ${flag}`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
-    world.clock.set('2026-06-09T12:00:00Z');
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
+    app.clock.set('2026-06-09T12:00:00Z');
     await deliver(appointment);
     assert.equal((await appointment.move('2026-06-20 10:00:00'))[flag], 'scheduled');
     assert.equal(await due(appointment, channel), '2026-06-19T09:00:00Z');
@@ -431,8 +444,8 @@ for (const [flag, channel] of REMINDERS) {
   });
 
   test(`moving back to a start whose reminder went out sends no second: ${flag}`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment);
     await appointment.move('2026-06-20 10:00:00');
     const back = await appointment.move('2026-06-10 10:00:00');
@@ -446,8 +459,8 @@ for (const [flag, channel] of REMINDERS) {
   });
 
   test(`a reminder that went out is not sent again because it is asked for again: ${flag}`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment);
     await assertUntouched(appointment, async () => {
       for (const asked of [true, false, true]) {
@@ -457,10 +470,10 @@ for (const [flag, channel] of REMINDERS) {
   });
 
   test(`a reminder that waits beyond its hour keeps it when it is asked for again: ${flag}`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     for (const now of ['2026-06-09T12:00:00Z', '2026-06-10T08:30:00Z']) {
-      world.clock.set(now);
+      app.clock.set(now);
       await assertUntouched(appointment, async () => {
         assert.equal((await appointment.update({ [flag]: true }))[flag], 'scheduled');
       });
@@ -468,8 +481,8 @@ for (const [flag, channel] of REMINDERS) {
   });
 
   test(`a reminder that was withdrawn does not come back when the start moves: ${flag}`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     await appointment.update({ [flag]: false });
     for (const start of ['2026-06-20 10:00:00', '2026-06-10 10:00:00']) {
       assert.notEqual((await appointment.move(start))[flag], 'scheduled');
@@ -478,8 +491,8 @@ for (const [flag, channel] of REMINDERS) {
   });
 
   test(`a move that withdraws the reminder makes none for the new start: ${flag}`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     await appointment.move('2026-06-20 10:00:00', { [flag]: false });
     assert.deepEqual(await scheduled(appointment), []);
     assert.deepEqual(await states(appointment, channel, 'reminder'), ['cancelled']);
@@ -487,8 +500,8 @@ for (const [flag, channel] of REMINDERS) {
 }
 
 test('moving away and back before anything went out leaves one reminder, for the first start', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), email_notification: true, sms_notification: true });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), email_notification: true, sms_notification: true });
   for (let round = 0; round < 2; round += 1) {
     await appointment.move('2026-06-20 10:00:00');
     const back = await appointment.move('2026-06-10 10:00:00');
@@ -498,8 +511,8 @@ test('moving away and back before anything went out leaves one reminder, for the
 });
 
 test('moving to a start with too little time left withdraws the old reminder and skips the new', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), email_notification: true });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), email_notification: true });
   const late = await appointment.move('2026-06-01 10:30:00');
   assert.equal(late.email_notification, 'skipped');
   assert.equal(late.email_day_before, 0);
@@ -509,26 +522,26 @@ test('moving to a start with too little time left withdraws the old reminder and
 });
 
 test('a reminder that found no time is made when the start moves further away', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const late = at('2026-06-01 10:30:00');
-  const appointment = await book(firm, { ...late, ...recipients(firm), email_notification: true });
+  const appointment = await book(company, { ...late, ...recipients(company), email_notification: true });
   assert.equal(appointment.answer.email_notification, 'skipped');
   assert.equal((await appointment.move('2026-06-10 10:00:00')).email_notification, 'scheduled');
   assert.equal(await due(appointment), '2026-06-09T09:00:00Z');
 });
 
 test('a failed reminder does not stop the one for a new start', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), email_notification: true });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), email_notification: true });
   await deliver(appointment, 'failed');
   assert.equal((await appointment.move('2026-06-20 10:00:00')).email_notification, 'scheduled');
   assert.deepEqual((await states(appointment, 'email', 'reminder')).sort(), ['failed', 'scheduled']);
 });
 
 test('moving the start does not confirm again', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const asked = { email_confirmation: true, sms_confirmation: true };
-  const appointment = await book(firm, { ...recipients(firm), ...asked });
+  const appointment = await book(company, { ...recipients(company), ...asked });
   await deliver(appointment);
   const moved = await appointment.move('2026-06-20 10:00:00');
   assert.deepEqual([moved.email_confirmation, moved.sms_confirmation], ['sent', 'sent']);
@@ -536,8 +549,8 @@ test('moving the start does not confirm again', async () => {
 });
 
 test('a confirmation that still waits when the start moves stays one', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), email_confirmation: true, sms_confirmation: true });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), email_confirmation: true, sms_confirmation: true });
   const moved = await appointment.move('2026-06-20 10:00:00');
   assert.deepEqual([moved.email_confirmation, moved.sms_confirmation], ['scheduled', 'scheduled']);
   for (const channel of CHANNELS) assert.equal((await scheduled(appointment, channel, 'confirmation')).length, 1);
@@ -556,7 +569,7 @@ for (const [what, change] of [
   ['fields it does not know', { adviser_email: 'x@firm.example', video_meeting: true, resend: true }],
 ] as const) {
   test(`an update of ${what} touches no message`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     for (const arrange of [
       async () => {},
       async (appointment: Appointment) => deliver(appointment),
@@ -566,19 +579,24 @@ for (const [what, change] of [
         await appointment.update({ email_confirmation: false, email_notification: false, sms_recipient: null });
       },
     ]) {
-      const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS, notes: 'Notes', location: 'Place' });
+      const appointment = await book(company, {
+        ...recipients(company),
+        ...ALL_FLAGS,
+        notes: 'Notes',
+        location: 'Place',
+      });
       await arrange(appointment);
-      world.clock.advance({ minutes: 1 });
+      app.clock.advance({ minutes: 1 });
       await assertUntouched(appointment, () => appointment.update(change));
     }
   });
 }
 
 test('a start with microseconds is the same start to the last of them', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const start_time = '2026-06-10T09:00:00.123457Z';
-  const appointment = await book(firm, { ...at(start_time), ...recipients(firm), ...ALL_FLAGS });
-  world.clock.advance({ minutes: 1 });
+  const appointment = await book(company, { ...at(start_time), ...recipients(company), ...ALL_FLAGS });
+  app.clock.advance({ minutes: 1 });
   await assertUntouched(appointment, async () => {
     await appointment.update({ notes: 'New notes' });
     await appointment.update({ start_time });
@@ -588,33 +606,33 @@ test('a start with microseconds is the same start to the last of them', async ()
 });
 
 test('changing notes while a reminder is overdue, or long past, does not move it', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
   for (const now of ['2026-06-09T09:00:01Z', '2026-06-10T08:30:00Z', '2026-06-12T09:00:00Z']) {
-    world.clock.set(now);
+    app.clock.set(now);
     await assertUntouched(appointment, () => appointment.update({ notes: now, location: now }));
   }
 });
 
 test('changing notes after the company changed its lead does not move a reminder', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
-  await setLeadDays(firm, 3);
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
+  await setLeadDays(company, 3);
   await assertUntouched(appointment, () => appointment.update({ notes: 'New notes' }));
 });
 
 test('changing notes does not give a skipped message another chance', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const late = at('2026-06-01 10:30:00');
-  const appointment = await book(firm, { ...late, ...recipients(firm), email_notification: true });
+  const appointment = await book(company, { ...late, ...recipients(company), email_notification: true });
   const answer = await appointment.update({ notes: 'New notes' });
   assert.equal(answer.email_notification, 'skipped');
   assert.deepEqual(await scheduled(appointment), []);
 });
 
 test('a refused update touches no message', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
   const off = Object.fromEntries(MESSAGES.map(([flag]) => [flag, false]));
   for (const wrong of [
     { email_recipient: 'nobody@client.example' },
@@ -624,28 +642,31 @@ test('a refused update touches no message', async () => {
   ]) {
     await assertUntouched(appointment, async () => {
       const body = { ...at('2026-06-20 10:00:00'), ...off, ...wrong };
-      const answer = await firm.patch(appointment.path, body);
+      const answer = await company.patch(appointment.path, body);
       assert.equal(answer.status, 400, answer.text);
     });
   }
 });
 
 test('a refused booking makes no message', async () => {
-  const firm = await world.firm();
-  const body = { adviser_email: firm.adviser, ...at('2026-06-10 10:00:00'), ...ALL_FLAGS, ...recipients(firm) };
-  const answer = await firm.post(`${firm.path}/appointments`, { ...body, sms_recipient: '12' });
+  const company = await app.company();
+  const body = { adviser_email: company.adviser, ...at('2026-06-10 10:00:00'), ...ALL_FLAGS, ...recipients(company) };
+  const answer = await company.post(`${company.path}/appointments`, { ...body, sms_recipient: '12' });
   assert.equal(answer.status, 400, answer.text);
-  assert.deepEqual(await world.sql('SELECT * FROM messages WHERE company_id = $1', [firm.companyId]), []);
+  assert.deepEqual(await app.sql('SELECT * FROM messages WHERE company_id = $1', [company.companyId]), []);
 });
 
 test('the messages of one appointment are not those of another', async () => {
-  const firm = await world.firm();
-  const [one, other] = [await book(firm, { ...recipients(firm), ...ALL_FLAGS }), await book(firm, recipients(firm))];
+  const company = await app.company();
+  const [one, other] = [
+    await book(company, { ...recipients(company), ...ALL_FLAGS }),
+    await book(company, recipients(company)),
+  ];
   await assertUntouched(one, async () => {
     await other.update(ALL_FLAGS);
     await other.move('2026-06-20 10:00:00');
     await other.update(Object.fromEntries(MESSAGES.map(([flag]) => [flag, false])));
-    await ok(firm.delete(other.path));
+    await ok(company.delete(other.path));
   });
 });
 
@@ -653,10 +674,10 @@ test('the messages of one appointment are not those of another', async () => {
 
 for (const [flag, channel, kind] of CONFIRMATIONS) {
   test(`${flag} asked for again after it went out makes exactly one new message`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment);
-    world.clock.advance({ hours: 1 });
+    app.clock.advance({ hours: 1 });
     for (let round = 0; round < 2; round += 1) {
       assert.equal((await appointment.update({ [flag]: true }))[flag], 'scheduled');
       assert.deepEqual((await states(appointment, channel, kind)).sort(), ['scheduled', 'sent']);
@@ -668,16 +689,16 @@ for (const [flag, channel, kind] of CONFIRMATIONS) {
   });
 
   test(`${flag} asked for again after it failed is tried again`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment, 'failed');
     assert.equal((await appointment.update({ [flag]: true }))[flag], 'scheduled');
     assert.equal((await scheduled(appointment)).length, 1);
   });
 
   test(`${flag} of a request that withdraws the second leaves the first as it went out`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment);
     await appointment.update({ [flag]: true });
     await appointment.update({ [flag]: false });
@@ -685,37 +706,37 @@ for (const [flag, channel, kind] of CONFIRMATIONS) {
   });
 
   test(`${flag} without a recipient stays skipped when one is added, until it is asked for again`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { [flag]: true });
-    assert.equal((await appointment.update(recipients(firm)))[flag], 'skipped');
+    const company = await app.company();
+    const appointment = await book(company, { [flag]: true });
+    assert.equal((await appointment.update(recipients(company)))[flag], 'skipped');
     assert.deepEqual(await scheduled(appointment), []);
     assert.equal((await appointment.update({ [flag]: true }))[flag], 'scheduled');
     assert.equal((await scheduled(appointment)).length, 1);
   });
 
   test(`${flag} that waits is skipped when its recipient is cleared`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     assert.equal((await appointment.update({ [`${channel}_recipient`]: null }))[flag], 'skipped');
     assert.deepEqual(await scheduled(appointment), []);
   });
 
   test(`${flag} that waits stays one when the recipient changes`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
-    const others = { email_recipient: firm.customers[1].email, sms_recipient: '07400 654321' };
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
+    const others = { email_recipient: company.customers[1].email, sms_recipient: '07400 654321' };
     assert.equal((await appointment.update(others))[flag], 'scheduled');
     assert.deepEqual(await states(appointment, channel, kind), ['scheduled']);
   });
 
   test(`${flag} goes out for an appointment under way, and is skipped for one that is over`, async () => {
-    const firm = await world.firm();
-    const early = await book(firm, recipients(firm));
-    world.clock.set('2026-06-10T09:59:59Z');
-    assert.equal((await book(firm, { ...recipients(firm), [flag]: true })).answer[flag], 'scheduled');
+    const company = await app.company();
+    const early = await book(company, recipients(company));
+    app.clock.set('2026-06-10T09:59:59Z');
+    assert.equal((await book(company, { ...recipients(company), [flag]: true })).answer[flag], 'scheduled');
     for (const now of ['2026-06-10T10:00:00Z', '2026-06-11T09:00:00Z']) {
-      world.clock.set(now);
-      const over = await book(firm, { ...recipients(firm), [flag]: true });
+      app.clock.set(now);
+      const over = await book(company, { ...recipients(company), [flag]: true });
       assert.equal(over.answer[flag], 'skipped');
       assert.equal((await early.update({ [flag]: true }))[flag], 'skipped');
       for (const appointment of [over, early]) assert.deepEqual(await scheduled(appointment), []);
@@ -723,17 +744,17 @@ for (const [flag, channel, kind] of CONFIRMATIONS) {
   });
 
   test(`${flag} that still waits when the appointment is over, asked for again, is skipped and does not wait on`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
-    world.clock.set('2026-06-11T09:00:00Z');
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
+    app.clock.set('2026-06-11T09:00:00Z');
     assert.equal((await appointment.update({ [flag]: true }))[flag], 'skipped');
     assert.deepEqual(await scheduled(appointment), []);
   });
 
   test(`${flag} of an appointment that is over is made when it is moved and asked for again`, async () => {
-    const firm = await world.firm();
-    world.clock.set('2026-06-12T09:00:00Z');
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    app.clock.set('2026-06-12T09:00:00Z');
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     assert.equal((await appointment.move('2026-06-20 10:00:00'))[flag], 'skipped');
     assert.equal((await appointment.update({ [flag]: true }))[flag], 'scheduled');
     assert.equal((await scheduled(appointment)).length, 1);
@@ -746,11 +767,11 @@ for (const [flag, channel] of REMINDERS) {
   const field = `${channel}_recipient` as const;
 
   test(`${flag} is scheduled when a recipient is added later, and skipped when it is cleared`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { [flag]: true });
     assert.equal(appointment.answer[`${channel}_day_before`], 0);
     for (let round = 0; round < 2; round += 1) {
-      const added = await appointment.update({ [field]: recipients(firm)[field] });
+      const added = await appointment.update({ [field]: recipients(company)[field] });
       assert.equal(added[flag], 'scheduled');
       assert.equal(added[`${channel}_day_before`], 1);
       assert.equal(await due(appointment, channel), '2026-06-09T09:00:00Z');
@@ -762,75 +783,75 @@ for (const [flag, channel] of REMINDERS) {
   });
 
   test(`${flag} that was not asked for is not made by a recipient`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm);
-    assert.equal((await appointment.update(recipients(firm)))[flag], null);
+    const company = await app.company();
+    const appointment = await book(company);
+    assert.equal((await appointment.update(recipients(company)))[flag], null);
     assert.deepEqual(await messages(appointment), []);
   });
 
   test(`${flag} that was withdrawn is not made by a recipient`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     await appointment.update({ [flag]: false });
     await appointment.update({ [field]: null });
-    await appointment.update({ [field]: recipients(firm)[field] });
+    await appointment.update({ [field]: recipients(company)[field] });
     assert.deepEqual(await scheduled(appointment), []);
   });
 
   test(`${flag} whose recipient comes too late stays skipped`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { [flag]: true });
-    world.clock.set('2026-06-10T08:30:00Z');
-    assert.equal((await appointment.update({ [field]: recipients(firm)[field] }))[flag], 'skipped');
+    const company = await app.company();
+    const appointment = await book(company, { [flag]: true });
+    app.clock.set('2026-06-10T08:30:00Z');
+    assert.equal((await appointment.update({ [field]: recipients(company)[field] }))[flag], 'skipped');
     assert.deepEqual(await scheduled(appointment), []);
   });
 
   test(`${flag} whose recipient comes on the last day goes out one hour before`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { [flag]: true });
-    world.clock.set('2026-06-09T12:00:00Z');
-    const answer = await appointment.update({ [field]: recipients(firm)[field] });
+    const company = await app.company();
+    const appointment = await book(company, { [flag]: true });
+    app.clock.set('2026-06-09T12:00:00Z');
+    const answer = await appointment.update({ [field]: recipients(company)[field] });
     assert.equal(answer[flag], 'scheduled');
     assert.equal(answer[`${channel}_day_before`], 0);
     assert.equal(await due(appointment, channel), '2026-06-10T08:00:00Z');
   });
 
   test(`${flag} stays one, and keeps its hour, when the recipient changes`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
-    const other = { email_recipient: firm.customers[1].email, sms_recipient: '07400 654321' }[field];
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
+    const other = { email_recipient: company.customers[1].email, sms_recipient: '07400 654321' }[field];
     assert.equal((await appointment.update({ [field]: other }))[flag], 'scheduled');
     assert.equal(await due(appointment, channel), '2026-06-09T09:00:00Z');
   });
 
   test(`${flag} that went out is not sent again to another recipient`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment);
-    const other = { email_recipient: firm.customers[1].email, sms_recipient: '07400 654321' }[field];
-    for (const value of [other, null, recipients(firm)[field]]) {
+    const other = { email_recipient: company.customers[1].email, sms_recipient: '07400 654321' }[field];
+    for (const value of [other, null, recipients(company)[field]]) {
       assert.equal((await appointment.update({ [field]: value }))[flag], 'sent');
       assert.deepEqual(await states(appointment, channel, 'reminder'), ['sent']);
     }
   });
 
   test(`${flag} follows a request that moves the start and changes the recipient at once`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     assert.equal((await appointment.move('2026-06-20 10:00:00', { [field]: null }))[flag], 'skipped');
     assert.deepEqual(await scheduled(appointment), []);
-    const back = await appointment.move('2026-06-22 10:00:00', { [field]: recipients(firm)[field] });
+    const back = await appointment.move('2026-06-22 10:00:00', { [field]: recipients(company)[field] });
     assert.equal(back[flag], 'scheduled');
     assert.equal(await due(appointment, channel), '2026-06-21T09:00:00Z');
   });
 
   test(`${flag} whose recipient was cleared moves without one`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), [flag]: true });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), [flag]: true });
     await appointment.update({ [field]: null });
     assert.equal((await appointment.move('2026-06-20 10:00:00'))[flag], 'skipped');
     assert.deepEqual(await scheduled(appointment), []);
-    assert.equal((await appointment.update({ [field]: recipients(firm)[field] }))[flag], 'scheduled');
+    assert.equal((await appointment.update({ [field]: recipients(company)[field] }))[flag], 'scheduled');
     assert.equal(await due(appointment, channel), '2026-06-19T09:00:00Z');
   });
 }
@@ -839,16 +860,16 @@ for (const [flag, channel] of REMINDERS) {
 
 for (const how of ['DELETE', 'POST']) {
   test(`${how} withdraws every message that has not gone out, and only those`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
     await deliver(appointment, 'sent', 'confirmation');
-    await ok(firm.send(how, appointment.path));
+    await ok(company.send(how, appointment.path));
     for (const channel of CHANNELS) {
       assert.deepEqual(await states(appointment, channel, 'confirmation'), ['sent']);
       assert.deepEqual(await states(appointment, channel, 'reminder'), ['cancelled']);
     }
-    const waiting = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
-    await ok(firm.send(how, waiting.path));
+    const waiting = await book(company, { ...recipients(company), ...ALL_FLAGS });
+    await ok(company.send(how, waiting.path));
     assert.deepEqual(
       (await messages(waiting)).map(({ state }) => state),
       Array(4).fill('cancelled'),
@@ -856,9 +877,9 @@ for (const how of ['DELETE', 'POST']) {
   });
 
   test(`nothing brings messages back after ${how}`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
-    await ok(firm.send(how, appointment.path));
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
+    await ok(company.send(how, appointment.path));
     await assertUntouched(appointment, async () => {
       for (const [method, body] of [
         ['PATCH', ALL_FLAGS],
@@ -866,21 +887,21 @@ for (const how of ['DELETE', 'POST']) {
         ['POST', undefined],
         ['DELETE', undefined],
       ] as const) {
-        assert.equal((await firm.send(method, appointment.path, body)).status, 404);
+        assert.equal((await company.send(method, appointment.path, body)).status, 404);
       }
     });
   });
 }
 
 test('a deletion that is refused withdraws nothing', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
-  const other = await world.firm();
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
+  const other = await app.company();
   await assertUntouched(appointment, async () => {
     assert.equal((await other.delete(appointment.path)).status, 404);
-    assert.equal((await firm.delete(appointment.path, { 'content-type': undefined })).status, 400);
-    assert.equal((await firm.post(appointment.path, 'null')).status, 400);
-    assert.equal((await firm.post(appointment.path, '{}'.padEnd(1024 * 1024 + 1))).status, 413);
+    assert.equal((await company.delete(appointment.path, { 'content-type': undefined })).status, 400);
+    assert.equal((await company.post(appointment.path, 'null')).status, 400);
+    assert.equal((await company.post(appointment.path, '{}'.padEnd(1024 * 1024 + 1))).status, 413);
   });
 });
 
@@ -900,10 +921,10 @@ async function tenAtOnce(send: (index: number) => Promise<Answer>): Promise<Answ
 }
 
 test('ten moves at once leave one reminder per channel, for the start that stands', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
   const starts = Array.from({ length: 10 }, (_, index) => `2026-06-${20 + (index % 5)} 10:00:00`);
-  await tenAtOnce((index) => firm.patch(appointment.path, { ...at(starts[index] ?? ''), ...ALL_FLAGS }));
+  await tenAtOnce((index) => company.patch(appointment.path, { ...at(starts[index] ?? ''), ...ALL_FLAGS }));
   const { start_time } = await appointment.read();
   const stands = Temporal.Instant.from(start_time);
   for (const channel of CHANNELS) {
@@ -917,9 +938,9 @@ test('ten moves at once leave one reminder per channel, for the start that stand
 });
 
 test('ten requests at once for everything make one message each', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm);
-  await tenAtOnce(() => firm.patch(appointment.path, { ...recipients(firm), ...ALL_FLAGS }));
+  const company = await app.company();
+  const appointment = await book(company);
+  await tenAtOnce(() => company.patch(appointment.path, { ...recipients(company), ...ALL_FLAGS }));
   assert.deepEqual(
     (await messages(appointment)).map(({ state }) => state),
     Array(4).fill('scheduled'),
@@ -927,10 +948,10 @@ test('ten requests at once for everything make one message each', async () => {
 });
 
 test('ten requests at once to confirm again make one new confirmation', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
   await deliver(appointment);
-  await tenAtOnce(() => firm.post(appointment.path, ALL_FLAGS));
+  await tenAtOnce(() => company.post(appointment.path, ALL_FLAGS));
   for (const [, channel, kind] of MESSAGES) {
     const expected = kind === 'confirmation' ? ['scheduled', 'sent'] : ['sent'];
     assert.deepEqual((await states(appointment, channel, kind)).sort(), expected);
@@ -938,10 +959,10 @@ test('ten requests at once to confirm again make one new confirmation', async ()
 });
 
 test('requests for and against at once leave the words and the messages in agreement', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, recipients(firm));
+  const company = await app.company();
+  const appointment = await book(company, recipients(company));
   await tenAtOnce((index) =>
-    firm.patch(appointment.path, Object.fromEntries(MESSAGES.map(([flag]) => [flag, index % 2 === 0]))),
+    company.patch(appointment.path, Object.fromEntries(MESSAGES.map(([flag]) => [flag, index % 2 === 0]))),
   );
   await assertAtMostOneEach(appointment);
   const answer = await appointment.read();
@@ -952,10 +973,10 @@ test('requests for and against at once leave the words and the messages in agree
 });
 
 test('recipients set and cleared at once leave the words and the messages in agreement', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), email_notification: true, sms_notification: true });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), email_notification: true, sms_notification: true });
   const nobody = { email_recipient: null, sms_recipient: null };
-  await tenAtOnce((index) => firm.patch(appointment.path, index % 2 ? recipients(firm) : nobody));
+  await tenAtOnce((index) => company.patch(appointment.path, index % 2 ? recipients(company) : nobody));
   const answer = await appointment.read();
   for (const [flag, channel, kind] of REMINDERS) {
     const expected = answer[`${channel}_recipient`] ? 'scheduled' : 'skipped';
@@ -965,12 +986,12 @@ test('recipients set and cleared at once leave the words and the messages in agr
 });
 
 test('a deletion among nine updates leaves nothing scheduled', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (let round = 0; round < 3; round += 1) {
-    const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
-    const update = (day: number) => firm.patch(appointment.path, { ...at(`2026-06-${day} 10:00:00`), ...ALL_FLAGS });
+    const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
+    const update = (day: number) => company.patch(appointment.path, { ...at(`2026-06-${day} 10:00:00`), ...ALL_FLAGS });
     const days = [21, 22, 23, 24, 25, 26, 27, 28, 29];
-    const [deleted, ...updated] = await Promise.all([firm.delete(appointment.path), ...days.map(update)]);
+    const [deleted, ...updated] = await Promise.all([company.delete(appointment.path), ...days.map(update)]);
     assert.equal(deleted?.status, 200, deleted?.text);
     for (const answer of updated) assert.ok([200, 404].includes(answer.status), answer.text);
     assert.deepEqual(await scheduled(appointment), []);
@@ -979,7 +1000,7 @@ test('a deletion among nine updates leaves nothing scheduled', async () => {
 
 /** Holds the record back until every request waits for it, so that they go on in the order in which they came. */
 async function inTurn(appointment: Appointment, requests: (() => Promise<Answer>)[]): Promise<Answer[]> {
-  const holder = await world.db.pool.connect();
+  const holder = await app.db.pool.connect();
   const answers: Promise<Answer>[] = [];
   let settled = 0;
   try {
@@ -988,7 +1009,7 @@ async function inTurn(appointment: Appointment, requests: (() => Promise<Answer>
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     for (const request of requests) {
       answers.push(request().finally(() => (settled += 1)));
-      while ((await world.sql(waiting)).length + settled < answers.length);
+      while ((await app.sql(waiting)).length + settled < answers.length);
     }
     await holder.query('COMMIT');
   } finally {
@@ -999,11 +1020,11 @@ async function inTurn(appointment: Appointment, requests: (() => Promise<Answer>
 
 for (const how of ['DELETE', 'POST']) {
   test(`${how} right behind a move withdraws the reminders that the move has just made`, async () => {
-    const firm = await world.firm();
-    const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
+    const company = await app.company();
+    const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
     const answers = await inTurn(appointment, [
-      () => firm.patch(appointment.path, at('2026-06-20 10:00:00')),
-      () => firm.send(how, appointment.path),
+      () => company.patch(appointment.path, at('2026-06-20 10:00:00')),
+      () => company.send(how, appointment.path),
     ]);
     assert.deepEqual(
       answers.map(({ status }) => status),
@@ -1014,11 +1035,11 @@ for (const how of ['DELETE', 'POST']) {
 }
 
 test('a move right behind a deletion finds nothing and makes no reminder', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
   const answers = await inTurn(appointment, [
-    () => firm.delete(appointment.path),
-    () => firm.patch(appointment.path, at('2026-06-20 10:00:00')),
+    () => company.delete(appointment.path),
+    () => company.patch(appointment.path, at('2026-06-20 10:00:00')),
   ]);
   assert.deepEqual(
     answers.map(({ status }) => status),
@@ -1028,12 +1049,12 @@ test('a move right behind a deletion finds nothing and makes no reminder', async
 });
 
 test('a move right behind a move leaves the reminder of the last', async () => {
-  const firm = await world.firm();
-  const appointment = await book(firm, { ...recipients(firm), ...ALL_FLAGS });
+  const company = await app.company();
+  const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
   const days = [20, 21, 22];
   const answers = await inTurn(
     appointment,
-    days.map((day) => () => firm.patch(appointment.path, at(`2026-06-${day} 10:00:00`))),
+    days.map((day) => () => company.patch(appointment.path, at(`2026-06-${day} 10:00:00`))),
   );
   for (const answer of answers) assert.equal(answer.status, 200, answer.text);
   const { start_time } = await appointment.read();
@@ -1051,7 +1072,7 @@ test('a move right behind a move leaves the reminder of the last', async () => {
 
 for (const channel of CHANNELS) {
   test(`in any order of moves, flags, recipients and deliveries nothing is sent twice or lost: ${channel}`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const confirmation = `${channel}_confirmation`;
     const reminder = `${channel}_notification`;
     const [soon, later, tooLate] = ['2026-06-10T09:00:00Z', '2026-06-20T14:00:00Z', '2026-06-01T09:30:00Z'] as const;
@@ -1068,7 +1089,7 @@ for (const channel of CHANNELS) {
 
     type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
     const follow = async (steps: Step[]) => {
-      const appointment = await book(firm, at(soon));
+      const appointment = await book(company, at(soon));
       const model = { start: soon as string, reminder: false, recipient: false, confirming: false, confirmed: 0 };
       const reminded: string[] = [];
       for (const one of steps) {
@@ -1088,7 +1109,7 @@ for (const channel of CHANNELS) {
           if (one.reminder !== undefined) body[reminder] = one.reminder;
           if (one.confirmation !== undefined) body[confirmation] = one.confirmation;
           if (one.recipient !== undefined) {
-            body[`${channel}_recipient`] = one.recipient ? recipients(firm)[`${channel}_recipient`] : null;
+            body[`${channel}_recipient`] = one.recipient ? recipients(company)[`${channel}_recipient`] : null;
           }
           await appointment.update(body);
         }

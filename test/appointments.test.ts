@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 
-const world = await openWorld();
+const app = await startApp();
 const NOW = '2026-06-01T09:00:00.000000Z';
 const NOBODY = '019716a0-0000-7000-8000-000000000000';
 const MIB = 1024 * 1024;
@@ -12,24 +12,24 @@ const UPDATE_METHODS = ['PATCH', 'POST'];
 const FLAGS = ['email_confirmation', 'email_notification', 'sms_confirmation', 'sms_notification'];
 const SMILE = '😀';
 
-beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 
 type Fields = Record<string, unknown>;
 
-const appointmentsOf = (firm: Firm) => `${firm.path}/appointments`;
+const appointmentsOf = (company: TestCompany) => `${company.path}/appointments`;
 
-const booking = (firm: Firm, more: Fields = {}): Fields => ({
-  adviser_email: firm.adviser,
+const booking = (company: TestCompany, more: Fields = {}): Fields => ({
+  adviser_email: company.adviser,
   start_time: '2026-06-10 10:00:00',
   end_time: '2026-06-10 11:00:00',
   ...more,
 });
 
-const everything = (firm: Firm): Fields =>
-  booking(firm, {
+const everything = (company: TestCompany): Fields =>
+  booking(company, {
     email_confirmation: true,
     email_notification: true,
-    email_recipient: firm.customers[0].email,
+    email_recipient: company.customers[0].email,
     sms_confirmation: true,
     sms_notification: true,
     sms_recipient: '07400 123456',
@@ -45,23 +45,23 @@ async function ok(answer: Promise<Answer>) {
 }
 
 /** Books and gives the path of the appointment. */
-async function book(firm: Firm, more: Fields = {}): Promise<string> {
-  const { id } = await ok(firm.post(appointmentsOf(firm), booking(firm, more)));
-  return `${appointmentsOf(firm)}/${id}`;
+async function book(company: TestCompany, more: Fields = {}): Promise<string> {
+  const { id } = await ok(company.post(appointmentsOf(company), booking(company, more)));
+  return `${appointmentsOf(company)}/${id}`;
 }
 
 /** There is no operation that only reads; an update that sends nothing shows the record. */
-const read = (firm: Firm, path: string) => ok(firm.patch(path, {}));
+const read = (company: TestCompany, path: string) => ok(company.patch(path, {}));
 
-async function booked(firm: Firm): Promise<number> {
+async function booked(company: TestCompany): Promise<number> {
   const sql = 'SELECT count(*)::int AS count FROM appointments WHERE company_id = $1';
-  const [row] = await world.sql<{ count: number }>(sql, [firm.companyId]);
+  const [row] = await app.sql<{ count: number }>(sql, [company.companyId]);
   return row?.count ?? 0;
 }
 
-async function setCompany(firm: Firm, column: string, value: string): Promise<void> {
-  await world.sql(`UPDATE companies SET ${column} = $2 WHERE id = $1`, [firm.companyId, value]);
-  world.clock.advance({ seconds: 3 });
+async function setCompany(company: TestCompany, column: string, value: string): Promise<void> {
+  await app.sql(`UPDATE companies SET ${column} = $2 WHERE id = $1`, [company.companyId, value]);
+  app.clock.advance({ seconds: 3 });
 }
 
 function assertProblem(answer: Answer, status: number, code: string, about?: unknown): void {
@@ -85,36 +85,42 @@ function assertRefused(answer: Answer, faults: Record<string, string>, about?: u
 const faultyFields = (answer: Answer): string[] =>
   [...new Set<string>(answer.body.errors.map((fault: { field: string }) => fault.field))].sort();
 
-async function assertNotBooked(firm: Firm, body: Fields, faults: Record<string, string>): Promise<void> {
-  const before = await booked(firm);
-  assertRefused(await firm.post(appointmentsOf(firm), body), faults, body);
-  assert.equal(await booked(firm), before);
+async function assertNotBooked(company: TestCompany, body: Fields, faults: Record<string, string>): Promise<void> {
+  const before = await booked(company);
+  assertRefused(await company.post(appointmentsOf(company), body), faults, body);
+  assert.equal(await booked(company), before);
 }
 
-async function assertNotUpdated(firm: Firm, path: string, body: Fields, faults: Record<string, string>) {
-  const before = await read(firm, path);
-  for (const method of UPDATE_METHODS) assertRefused(await firm.send(method, path, body), faults, body);
-  assert.deepEqual(await read(firm, path), before);
+async function assertNotUpdated(company: TestCompany, path: string, body: Fields, faults: Record<string, string>) {
+  const before = await read(company, path);
+  for (const method of UPDATE_METHODS) assertRefused(await company.send(method, path, body), faults, body);
+  assert.deepEqual(await read(company, path), before);
 }
 
-async function assertUntouched(firm: Firm, path: string, act: () => Promise<void>): Promise<void> {
-  const before = await read(firm, path);
-  const count = await booked(firm);
+async function assertUntouched(company: TestCompany, path: string, act: () => Promise<void>): Promise<void> {
+  const before = await read(company, path);
+  const count = await booked(company);
   await act();
-  assert.equal(await booked(firm), count);
-  assert.deepEqual(await read(firm, path), before);
+  assert.equal(await booked(company), count);
+  assert.deepEqual(await read(company, path), before);
 }
 
 /** Holds a value against both operations that take it. */
-async function assertRefusedEverywhere(firm: Firm, path: string, field: string, value: unknown, code: string) {
-  await assertNotBooked(firm, booking(firm, { [field]: value }), { [field]: code });
-  await assertNotUpdated(firm, path, { [field]: value }, { [field]: code });
+async function assertRefusedEverywhere(
+  company: TestCompany,
+  path: string,
+  field: string,
+  value: unknown,
+  code: string,
+) {
+  await assertNotBooked(company, booking(company, { [field]: value }), { [field]: code });
+  await assertNotUpdated(company, path, { [field]: value }, { [field]: code });
 }
 
 // Operation 10: the answer
 
 test('a booking answers with exactly the documented fields', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const documented = [
     'adviser_email',
     'created_at',
@@ -134,18 +140,18 @@ test('a booking answers with exactly the documented fields', async () => {
     'start_time',
     'updated_at',
   ];
-  for (const body of [booking(firm), everything(firm)]) {
-    assert.deepEqual(Object.keys(await ok(firm.post(appointmentsOf(firm), body))).sort(), documented);
+  for (const body of [booking(company), everything(company)]) {
+    assert.deepEqual(Object.keys(await ok(company.post(appointmentsOf(company), body))).sort(), documented);
   }
 });
 
 test('a booking of the required fields alone leaves every other one empty', async () => {
-  const firm = await world.firm();
-  const { id, ...answer } = await ok(firm.post(appointmentsOf(firm), booking(firm)));
+  const company = await app.company();
+  const { id, ...answer } = await ok(company.post(appointmentsOf(company), booking(company)));
   assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.deepEqual(answer, {
-    customer_case_id: firm.caseId,
-    adviser_email: firm.adviser,
+    customer_case_id: company.caseId,
+    adviser_email: company.adviser,
     start_time: '2026-06-10T09:00:00.000000Z',
     end_time: '2026-06-10 11:00:00',
     email_recipient: null,
@@ -164,14 +170,14 @@ test('a booking of the required fields alone leaves every other one empty', asyn
 });
 
 test('a booking answers with everything that was sent', async () => {
-  const firm = await world.firm();
-  const { id: _, ...answer } = await ok(firm.post(appointmentsOf(firm), everything(firm)));
+  const company = await app.company();
+  const { id: _, ...answer } = await ok(company.post(appointmentsOf(company), everything(company)));
   assert.deepEqual(answer, {
-    customer_case_id: firm.caseId,
-    adviser_email: firm.adviser,
+    customer_case_id: company.caseId,
+    adviser_email: company.adviser,
     start_time: '2026-06-10T09:00:00.000000Z',
     end_time: '2026-06-10 11:00:00',
-    email_recipient: firm.customers[0].email,
+    email_recipient: company.customers[0].email,
     email_confirmation: 'scheduled',
     email_notification: 'scheduled',
     email_day_before: 1,
@@ -187,16 +193,16 @@ test('a booking answers with everything that was sent', async () => {
 });
 
 test('null for an optional field of a booking is as if it was not sent', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const optional = ['email_recipient', 'sms_recipient', 'notes', 'location', 'video_meeting', ...FLAGS];
   const nulls = Object.fromEntries(optional.map((field) => [field, null]));
-  const { id: _, ...withNulls } = await ok(firm.post(appointmentsOf(firm), booking(firm, nulls)));
-  const { id: __, ...without } = await ok(firm.post(appointmentsOf(firm), booking(firm)));
+  const { id: _, ...withNulls } = await ok(company.post(appointmentsOf(company), booking(company, nulls)));
+  const { id: __, ...without } = await ok(company.post(appointmentsOf(company), booking(company)));
   assert.deepEqual(withNulls, without);
 });
 
 test('fields that are not documented for a booking are ignored', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const foreign = { id: NOBODY, customer_case_id: NOBODY, created_at: 5, email_day_before: 7, nonsense: { deep: [] } };
   const hidden = {
     type: 'x',
@@ -206,50 +212,50 @@ test('fields that are not documented for a booking are ignored', async () => {
     video_id: 'v',
     join_url: 'https://x.example',
   };
-  const answer = await ok(firm.post(appointmentsOf(firm), booking(firm, { ...foreign, ...hidden })));
+  const answer = await ok(company.post(appointmentsOf(company), booking(company, { ...foreign, ...hidden })));
   assert.notEqual(answer.id, NOBODY);
-  assert.equal(answer.customer_case_id, firm.caseId);
+  assert.equal(answer.customer_case_id, company.caseId);
   assert.equal(answer.created_at, NOW);
   assert.equal(answer.email_day_before, 0);
-  const record = await read(firm, `${appointmentsOf(firm)}/${answer.id}`);
+  const record = await read(company, `${appointmentsOf(company)}/${answer.id}`);
   for (const field of ['type', 'deleted_at', 'video_id', 'join_url']) assert.equal(record[field], null, field);
   assert.deepEqual([record.attended, record.cancelled], [0, 0]);
 });
 
 test('overlapping appointments of one adviser are allowed', async () => {
-  const firm = await world.firm();
-  const same = await Promise.all([book(firm), book(firm), book(firm)]);
+  const company = await app.company();
+  const same = await Promise.all([book(company), book(company), book(company)]);
   assert.equal(new Set(same).size, 3);
-  await book(firm, { start_time: '2026-06-10 10:30:00', end_time: '2026-06-10 11:30:00' });
-  assert.equal(await booked(firm), 4);
+  await book(company, { start_time: '2026-06-10 10:30:00', end_time: '2026-06-10 11:30:00' });
+  assert.equal(await booked(company), 4);
 });
 
 test('an appointment that is already over can be written down', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const past = { start_time: '2020-02-29 10:00:00', end_time: '2020-02-29 11:00:00' };
-  const answer = await ok(firm.post(appointmentsOf(firm), booking(firm, past)));
+  const answer = await ok(company.post(appointmentsOf(company), booking(company, past)));
   assert.equal(answer.start_time, '2020-02-29T10:00:00.000000Z');
 });
 
 test('video_meeting is no error, whether or not the adviser has connected an account', async () => {
-  const firm = await world.firm();
-  for (const adviser_email of [firm.adviser, firm.adviserWithVideo]) {
-    const path = await book(firm, { adviser_email, video_meeting: true });
-    await read(firm, path);
+  const company = await app.company();
+  for (const adviser_email of [company.adviser, company.adviserWithVideo]) {
+    const path = await book(company, { adviser_email, video_meeting: true });
+    await read(company, path);
   }
 });
 
 test('an adviser without a connected account gets no link', async () => {
-  const firm = await world.firm();
-  const record = await read(firm, await book(firm, { video_meeting: true }));
+  const company = await app.company();
+  const record = await read(company, await book(company, { video_meeting: true }));
   assert.equal(record.video_id, null);
   assert.equal(record.join_url, null);
 });
 
 test('no link is made where none was asked for', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const more of [{}, { video_meeting: false }]) {
-    const record = await read(firm, await book(firm, { adviser_email: firm.adviserWithVideo, ...more }));
+    const record = await read(company, await book(company, { adviser_email: company.adviserWithVideo, ...more }));
     assert.equal(record.video_id, null);
     assert.equal(record.join_url, null);
   }
@@ -258,7 +264,7 @@ test('no link is made where none was asked for', async () => {
 // Operation 11: the answer
 
 test('an update answers with exactly the documented fields, by PATCH and by POST', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const documented = [
     'attended',
     'cancelled',
@@ -283,19 +289,19 @@ test('an update answers with exactly the documented fields, by PATCH and by POST
     'updated_at',
     'video_id',
   ];
-  for (const body of [booking(firm), everything(firm)]) {
-    const path = await book(firm, body);
+  for (const body of [booking(company), everything(company)]) {
+    const path = await book(company, body);
     for (const method of UPDATE_METHODS) {
-      assert.deepEqual(Object.keys(await ok(firm.send(method, path, { notes: 'x' }))).sort(), documented);
+      assert.deepEqual(Object.keys(await ok(company.send(method, path, { notes: 'x' }))).sort(), documented);
     }
   }
 });
 
 test('an update shows what the booking stored, with "" where there is no email_recipient', async () => {
-  const firm = await world.firm();
-  const created = await ok(firm.post(appointmentsOf(firm), booking(firm)));
+  const company = await app.company();
+  const created = await ok(company.post(appointmentsOf(company), booking(company)));
   const { adviser_email: _, ...shared } = created;
-  assert.deepEqual(await read(firm, `${appointmentsOf(firm)}/${created.id}`), {
+  assert.deepEqual(await read(company, `${appointmentsOf(company)}/${created.id}`), {
     ...shared,
     email_recipient: '',
     type: null,
@@ -308,18 +314,18 @@ test('an update shows what the booking stored, with "" where there is no email_r
 });
 
 test('type, attended and cancelled are shown as they stand in the record', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   const sql = `UPDATE appointments SET type = 'review', attended = 1, cancelled = 1 WHERE company_id = $1`;
-  await world.sql(sql, [firm.companyId]);
-  const { type, attended, cancelled } = await read(firm, path);
+  await app.sql(sql, [company.companyId]);
+  const { type, attended, cancelled } = await read(company, path);
   assert.deepEqual({ type, attended, cancelled }, { type: 'review', attended: 1, cancelled: 1 });
 });
 
-const CHANGES: [field: string, sent: (firm: Firm) => unknown, shown: (firm: Firm) => unknown][] = [
+const CHANGES: [field: string, sent: (company: TestCompany) => unknown, shown: (company: TestCompany) => unknown][] = [
   ['start_time', () => '2026-06-10 10:30:00', () => '2026-06-10T09:30:00.000000Z'],
   ['end_time', () => '2026-06-10 12:15:00', () => '2026-06-10 12:15:00'],
-  ['email_recipient', (firm) => firm.customers[1].email, (firm) => firm.customers[1].email],
+  ['email_recipient', (company) => company.customers[1].email, (company) => company.customers[1].email],
   ['sms_recipient', () => '020 7946 0018', () => '020 7946 0018'],
   ['notes', () => 'New notes', () => 'New notes'],
   ['location', () => 'New place', () => 'New place'],
@@ -328,22 +334,22 @@ const CHANGES: [field: string, sent: (firm: Firm) => unknown, shown: (firm: Firm
 for (const method of UPDATE_METHODS) {
   for (const [field, sent, shown] of CHANGES) {
     test(`a ${method} that sends ${field} alone changes it and nothing else`, async () => {
-      const firm = await world.firm();
-      const path = await book(firm, everything(firm));
-      const before = await read(firm, path);
-      const answer = await ok(firm.send(method, path, { [field]: sent(firm) }));
-      assert.deepEqual(answer, { ...before, [field]: shown(firm) });
-      assert.deepEqual(await read(firm, path), answer);
+      const company = await app.company();
+      const path = await book(company, everything(company));
+      const before = await read(company, path);
+      const answer = await ok(company.send(method, path, { [field]: sent(company) }));
+      assert.deepEqual(answer, { ...before, [field]: shown(company) });
+      assert.deepEqual(await read(company, path), answer);
     });
   }
 
   test(`a ${method} of {} changes nothing`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm, everything(firm));
-    const stored = () => world.sql('SELECT * FROM appointments WHERE company_id = $1', [firm.companyId]);
+    const company = await app.company();
+    const path = await book(company, everything(company));
+    const stored = () => app.sql('SELECT * FROM appointments WHERE company_id = $1', [company.companyId]);
     const before = await stored();
-    world.clock.advance({ minutes: 1 });
-    await ok(firm.send(method, path, {}));
+    app.clock.advance({ minutes: 1 });
+    await ok(company.send(method, path, {}));
     const [row] = await stored();
     assert.ok(row);
     assert.deepEqual([{ ...row, updated_at: before[0]?.updated_at, version: before[0]?.version }], before);
@@ -351,65 +357,68 @@ for (const method of UPDATE_METHODS) {
 }
 
 test('an update of every field at once stores them all', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const sent = Object.fromEntries(CHANGES.map(([field, value]) => [field, value(firm)]));
-  const answer = await ok(firm.patch(path, sent));
-  for (const [field, , shown] of CHANGES) assert.equal(answer[field], shown(firm), field);
-  assert.deepEqual(await read(firm, path), answer);
+  const company = await app.company();
+  const path = await book(company);
+  const sent = Object.fromEntries(CHANGES.map(([field, value]) => [field, value(company)]));
+  const answer = await ok(company.patch(path, sent));
+  for (const [field, , shown] of CHANGES) assert.equal(answer[field], shown(company), field);
+  assert.deepEqual(await read(company, path), answer);
 });
 
 test('null clears notes, location and the recipients', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const empty = { notes: null, location: null, sms_recipient: null, email_recipient: '' };
   for (const [field, shown] of Object.entries(empty)) {
-    const path = await book(firm, { ...everything(firm), ...Object.fromEntries(FLAGS.map((flag) => [flag, false])) });
-    const before = await read(firm, path);
-    assert.deepEqual(await ok(firm.patch(path, { [field]: null })), { ...before, [field]: shown });
-    assert.deepEqual(await read(firm, path), { ...before, [field]: shown });
+    const path = await book(company, {
+      ...everything(company),
+      ...Object.fromEntries(FLAGS.map((flag) => [flag, false])),
+    });
+    const before = await read(company, path);
+    assert.deepEqual(await ok(company.patch(path, { [field]: null })), { ...before, [field]: shown });
+    assert.deepEqual(await read(company, path), { ...before, [field]: shown });
   }
 });
 
 test('a cleared recipient can be given again', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, everything(firm));
-  await ok(firm.patch(path, { email_recipient: null, sms_recipient: null }));
-  const again = { email_recipient: firm.customers[0].email, sms_recipient: '07400 123456' };
-  const answer = await ok(firm.patch(path, again));
+  const company = await app.company();
+  const path = await book(company, everything(company));
+  await ok(company.patch(path, { email_recipient: null, sms_recipient: null }));
+  const again = { email_recipient: company.customers[0].email, sms_recipient: '07400 123456' };
+  const answer = await ok(company.patch(path, again));
   assert.deepEqual({ email_recipient: answer.email_recipient, sms_recipient: answer.sms_recipient }, again);
 });
 
 test('an update moves updated_at to now and leaves created_at', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  world.clock.set('2026-06-02T10:11:12.345678Z');
-  const answer = await ok(firm.patch(path, { notes: 'later' }));
+  const company = await app.company();
+  const path = await book(company);
+  app.clock.set('2026-06-02T10:11:12.345678Z');
+  const answer = await ok(company.patch(path, { notes: 'later' }));
   assert.equal(answer.created_at, NOW);
   assert.equal(answer.updated_at, '2026-06-02T10:11:12.345678Z');
 });
 
 test('adviser_email and video_meeting are not fields of an update: whatever they hold is ignored', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   const stored = () =>
-    world.sql('SELECT adviser_id, adviser_email, video_meeting FROM appointments WHERE company_id = $1', [
-      firm.companyId,
+    app.sql('SELECT adviser_id, adviser_email, video_meeting FROM appointments WHERE company_id = $1', [
+      company.companyId,
     ]);
   const before = await stored();
-  for (const adviser_email of [firm.adviserWithVideo, 'nobody@firm.example', 5, null]) {
-    await ok(firm.patch(path, { adviser_email, video_meeting: true }));
-    await ok(firm.post(path, { adviser_email, video_meeting: 'yes' }));
+  for (const adviser_email of [company.adviserWithVideo, 'nobody@firm.example', 5, null]) {
+    await ok(company.patch(path, { adviser_email, video_meeting: true }));
+    await ok(company.post(path, { adviser_email, video_meeting: 'yes' }));
   }
   assert.deepEqual(await stored(), before);
 });
 
 test('fields that are not documented for an update are ignored', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const before = await read(firm, path);
+  const company = await app.company();
+  const path = await book(company);
+  const before = await read(company, path);
   const foreign = { id: NOBODY, customer_case_id: NOBODY, type: 'x', attended: 1, cancelled: 1, deleted_at: NOW };
   const more = { video_id: 'v', join_url: 'https://x.example', created_at: NOW, sms_day_before: 1, nonsense: [1] };
-  assert.deepEqual(await ok(firm.patch(path, { ...foreign, ...more })), before);
+  assert.deepEqual(await ok(company.patch(path, { ...foreign, ...more })), before);
 });
 
 // Time
@@ -421,10 +430,10 @@ test('start_time answers in UTC and end_time in wall time of the company', async
     ['America/New_York', '2026-06-10 22:00:00', '2026-06-11 00:30:00', '2026-06-11T02:00:00.000000Z'],
     ['Asia/Kathmandu', '2026-06-10 03:00:00', '2026-06-10 04:00:00', '2026-06-09T21:15:00.000000Z'],
   ] as const) {
-    const firm = await world.firm({ timeZone });
+    const company = await app.company({ timeZone });
     const times = { start_time: start, end_time: end };
-    const created = await ok(firm.post(appointmentsOf(firm), booking(firm, times)));
-    const updated = await ok(firm.patch(`${appointmentsOf(firm)}/${created.id}`, times));
+    const created = await ok(company.post(appointmentsOf(company), booking(company, times)));
+    const updated = await ok(company.patch(`${appointmentsOf(company)}/${created.id}`, times));
     for (const answer of [created, updated]) {
       assert.equal(answer.start_time, startShown, timeZone);
       assert.equal(answer.end_time, end, timeZone);
@@ -433,8 +442,8 @@ test('start_time answers in UTC and end_time in wall time of the company', async
 });
 
 test('a time may come with seconds, without them, or as ISO 8601 with Z or an offset', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   for (const [start, shown] of [
     ['2026-06-10 08:30:15', '2026-06-10T07:30:15.000000Z'],
     ['2026-06-10 08:30', '2026-06-10T07:30:00.000000Z'],
@@ -444,8 +453,11 @@ test('a time may come with seconds, without them, or as ISO 8601 with Z or an of
     ['2026-06-10T08:30:15+02:00', '2026-06-10T06:30:15.000000Z'],
     ['2026-06-10T03:30:15-05:30', '2026-06-10T09:00:15.000000Z'],
   ]) {
-    assert.equal((await ok(firm.post(appointmentsOf(firm), booking(firm, { start_time: start })))).start_time, shown);
-    assert.equal((await ok(firm.patch(path, { start_time: start }))).start_time, shown);
+    assert.equal(
+      (await ok(company.post(appointmentsOf(company), booking(company, { start_time: start })))).start_time,
+      shown,
+    );
+    assert.equal((await ok(company.patch(path, { start_time: start }))).start_time, shown);
   }
   for (const [end, shown] of [
     ['2026-06-10 12:30:15', '2026-06-10 12:30:15'],
@@ -453,13 +465,16 @@ test('a time may come with seconds, without them, or as ISO 8601 with Z or an of
     ['2026-06-10T12:30:15Z', '2026-06-10 13:30:15'],
     ['2026-06-10T12:30:15+02:00', '2026-06-10 11:30:15'],
   ]) {
-    assert.equal((await ok(firm.post(appointmentsOf(firm), booking(firm, { end_time: end })))).end_time, shown);
-    assert.equal((await ok(firm.patch(path, { end_time: end }))).end_time, shown);
+    assert.equal(
+      (await ok(company.post(appointmentsOf(company), booking(company, { end_time: end })))).end_time,
+      shown,
+    );
+    assert.equal((await ok(company.patch(path, { end_time: end }))).end_time, shown);
   }
 });
 
 test('a wall time that a clock change skips moves forward, one that it repeats means the first', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const [start, shown] of [
     ['2026-03-29 00:59:59', '2026-03-29T00:59:59.000000Z'],
     ['2026-03-29 01:00:00', '2026-03-29T01:00:00.000000Z'],
@@ -470,13 +485,13 @@ test('a wall time that a clock change skips moves forward, one that it repeats m
     ['2026-10-25 02:00:00', '2026-10-25T02:00:00.000000Z'],
   ] as const) {
     const times = { start_time: start, end_time: '2026-12-01 12:00:00' };
-    assert.equal((await ok(firm.post(appointmentsOf(firm), booking(firm, times)))).start_time, shown, start);
+    assert.equal((await ok(company.post(appointmentsOf(company), booking(company, times)))).start_time, shown, start);
   }
 });
 
 test('both times that are answered mean the same when they are sent back', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   const minutes = (from: string) => Temporal.Instant.from(from).epochMilliseconds / 60_000;
   const near = (from: string) => fc.integer({ min: minutes(from), max: minutes(from) + 48 * 60 });
   const start = fc.oneof(near('2026-03-28T00:00Z'), near('2026-10-24T00:00Z'), near('2026-07-15T00:00Z'));
@@ -487,12 +502,12 @@ test('both times that are answered mean the same when they are sent back', async
         return instant.toZonedDateTimeISO('Europe/London').toPlainDateTime();
       };
       const text = (minute: number) => wall(minute).toString({ smallestUnit: 'second' }).replace('T', ' ');
-      const first = await ok(firm.patch(path, { start_time: text(at), end_time: text(at + length) }));
+      const first = await ok(company.patch(path, { start_time: text(at), end_time: text(at + length) }));
       const meant = wall(at).toZonedDateTime('Europe/London').toInstant();
       assert.equal(first.start_time, meant.toString({ fractionalSecondDigits: 6 }));
       assert.equal(first.end_time, text(at + length));
       const { start_time, end_time } = first;
-      assert.deepEqual(await ok(firm.patch(path, { start_time, end_time })), first);
+      assert.deepEqual(await ok(company.patch(path, { start_time, end_time })), first);
     }),
     { numRuns: 40 },
   );
@@ -523,26 +538,26 @@ const NOT_A_TIME = [
 
 for (const field of ['start_time', 'end_time']) {
   test(`${field} must be a real date and time in an accepted form`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm);
-    for (const value of NOT_A_TIME) await assertRefusedEverywhere(firm, path, field, value, 'format');
+    const company = await app.company();
+    const path = await book(company);
+    for (const value of NOT_A_TIME) await assertRefusedEverywhere(company, path, field, value, 'format');
   });
 }
 
 test('no date, however far away, is more than a 400', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const far = ['0000-01-01 00:00', '0001-01-01 00:00:00', '0001-01-01T00:00:00+14:00', '9999-12-31 23:59:59'];
   for (const time of [...far, '9999-12-31T23:59:59-14:00', '9999-12-31T23:59:59.999999999Z']) {
     for (const more of [{ start_time: time }, { end_time: time }]) {
-      const answer = await firm.post(appointmentsOf(firm), booking(firm, more));
+      const answer = await company.post(appointmentsOf(company), booking(company, more));
       assert.ok([200, 400].includes(answer.status), `${JSON.stringify(more)}: ${answer.text}`);
     }
   }
 });
 
 test('any text made of the parts of a time is taken or refused, never a failure', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   const parts = [
     '2026',
     '0000',
@@ -571,7 +586,7 @@ test('any text made of the parts of a time is taken or refused, never a failure'
   const pieces = fc.array(fc.constantFrom(...parts), { maxLength: 14 }).map((chosen) => chosen.join(''));
   await fc.assert(
     fc.asyncProperty(fc.oneof(shaped, pieces, fc.string({ unit: 'binary' })), async (start_time) => {
-      const answer = await firm.patch(path, { start_time });
+      const answer = await company.patch(path, { start_time });
       assert.ok([200, 400].includes(answer.status), `${JSON.stringify(start_time)}: ${answer.text}`);
     }),
     { numRuns: 100 },
@@ -581,7 +596,7 @@ test('any text made of the parts of a time is taken or refused, never a failure'
 // The end is later than the start
 
 test('a booking ends later than it starts', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const [start_time, end_time] of [
     ['2026-06-10 10:00:00', '2026-06-10 10:00:00'],
     ['2026-06-10 10:00:00', '2026-06-10 09:59:59'],
@@ -593,28 +608,28 @@ test('a booking ends later than it starts', async () => {
     ['2026-06-10T10:00:00.000001Z', '2026-06-10T10:00:00.000001Z'],
     ['2026-06-10T10:00:00.000001Z', '2026-06-10T10:00:00.000000Z'],
   ]) {
-    await assertNotBooked(firm, booking(firm, { start_time, end_time }), { end_time: 'not_after_start' });
+    await assertNotBooked(company, booking(company, { start_time, end_time }), { end_time: 'not_after_start' });
   }
 });
 
 test('the least later than the start is late enough', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const [start_time, end_time] of [
     ['2026-06-10 10:00:00', '2026-06-10 10:00:01'],
     ['2026-06-10 10:00:00', '2026-06-10T09:00:00.000001Z'],
     ['2026-06-10T10:00:00+03:00', '2026-06-10T10:00:01+03:00'],
     ['2026-10-25 01:45:00', '2026-10-25T01:15:00Z'],
   ]) {
-    const answer = await firm.post(appointmentsOf(firm), booking(firm, { start_time, end_time }));
+    const answer = await company.post(appointmentsOf(company), booking(company, { start_time, end_time }));
     assert.equal(answer.status, 200, `${start_time} ${end_time}: ${answer.text}`);
   }
 });
 
 test('an end that is later by less than a microsecond is not later', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const times = { start_time: '2026-06-10T10:00:00.000001Z', end_time: '2026-06-10T10:00:00.000001999Z' };
-  await assertNotBooked(firm, booking(firm, times), { end_time: 'not_after_start' });
-  await assertNotUpdated(firm, await book(firm), times, { end_time: 'not_after_start' });
+  await assertNotBooked(company, booking(company, times), { end_time: 'not_after_start' });
+  await assertNotUpdated(company, await book(company), times, { end_time: 'not_after_start' });
 });
 
 for (const [what, times] of [
@@ -622,113 +637,113 @@ for (const [what, times] of [
   ['a start that was sent alone and the stored end', ['start_time', '2026-06-10 11:00:00', '2026-06-10 10:59:59']],
 ] as const) {
   test(`an update compares ${what}`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm);
+    const company = await app.company();
+    const path = await book(company);
     const [field, equal, apart] = times;
     const wrong = field === 'end_time' ? '2026-06-10 09:59:59' : '2026-06-10 11:00:01';
     for (const value of [equal, wrong]) {
-      await assertNotUpdated(firm, path, { [field]: value }, { [field]: 'not_after_start' });
+      await assertNotUpdated(company, path, { [field]: value }, { [field]: 'not_after_start' });
     }
-    await ok(firm.patch(path, { [field]: apart }));
+    await ok(company.patch(path, { [field]: apart }));
   });
 }
 
 test('an update that sends both times compares those and not the stored ones', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   for (const day of ['2026-06-12', '2026-06-08']) {
-    const moved = await ok(firm.patch(path, { start_time: `${day} 10:00:00`, end_time: `${day} 10:00:01` }));
+    const moved = await ok(company.patch(path, { start_time: `${day} 10:00:00`, end_time: `${day} 10:00:01` }));
     assert.equal(moved.end_time, `${day} 10:00:01`);
     for (const end_time of [`${day} 10:00:00`, `${day} 09:00:00`]) {
       const times = { start_time: `${day} 10:00:00`, end_time };
-      await assertNotUpdated(firm, path, times, { end_time: 'not_after_start' });
+      await assertNotUpdated(company, path, times, { end_time: 'not_after_start' });
     }
   }
 });
 
 test('a time that cannot be read is not compared', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   const early = { start_time: 'soon', end_time: '2026-06-05 11:00:00' };
   const late = { start_time: '2026-06-20 10:00:00', end_time: 'later' };
-  await assertNotUpdated(firm, path, early, { start_time: 'format' });
-  await assertNotUpdated(firm, path, late, { end_time: 'format' });
-  await assertNotBooked(firm, booking(firm, early), { start_time: 'format' });
-  await assertNotBooked(firm, booking(firm, late), { end_time: 'format' });
+  await assertNotUpdated(company, path, early, { start_time: 'format' });
+  await assertNotUpdated(company, path, late, { end_time: 'format' });
+  await assertNotBooked(company, booking(company, early), { start_time: 'format' });
+  await assertNotBooked(company, booking(company, late), { end_time: 'format' });
 });
 
 test('an update compares with what was stored last, not first', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  await ok(firm.patch(path, { end_time: '2026-06-10 13:00:00' }));
-  await ok(firm.patch(path, { start_time: '2026-06-10 12:00:00' }));
-  await assertNotUpdated(firm, path, { end_time: '2026-06-10 11:00:00' }, { end_time: 'not_after_start' });
+  const company = await app.company();
+  const path = await book(company);
+  await ok(company.patch(path, { end_time: '2026-06-10 13:00:00' }));
+  await ok(company.patch(path, { start_time: '2026-06-10 12:00:00' }));
+  await assertNotUpdated(company, path, { end_time: '2026-06-10 11:00:00' }, { end_time: 'not_after_start' });
 });
 
 // Fields
 
 test('a booking without its required fields names them all', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const faults = { adviser_email: 'required', start_time: 'required', end_time: 'required' };
-  await assertNotBooked(firm, {}, faults);
-  await assertNotBooked(firm, { adviser_email: null, start_time: null, end_time: null }, faults);
+  await assertNotBooked(company, {}, faults);
+  await assertNotBooked(company, { adviser_email: null, start_time: null, end_time: null }, faults);
   for (const field of Object.keys(faults)) {
-    await assertNotBooked(firm, booking(firm, { [field]: undefined }), { [field]: 'required' });
-    await assertNotBooked(firm, booking(firm, { [field]: null }), { [field]: 'required' });
+    await assertNotBooked(company, booking(company, { [field]: undefined }), { [field]: 'required' });
+    await assertNotBooked(company, booking(company, { [field]: null }), { [field]: 'required' });
   }
 });
 
 for (const field of ['start_time', 'end_time']) {
   test(`an update cannot clear ${field}`, async () => {
-    const firm = await world.firm();
-    await assertNotUpdated(firm, await book(firm), { [field]: null }, { [field]: 'required' });
+    const company = await app.company();
+    await assertNotUpdated(company, await book(company), { [field]: null }, { [field]: 'required' });
   });
 }
 
 for (const field of ['start_time', 'end_time', 'email_recipient', 'sms_recipient', 'notes', 'location']) {
   test(`${field} is a string and nothing else`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm);
-    for (const value of [5, true, {}, ['x']]) await assertRefusedEverywhere(firm, path, field, value, 'type');
+    const company = await app.company();
+    const path = await book(company);
+    for (const value of [5, true, {}, ['x']]) await assertRefusedEverywhere(company, path, field, value, 'type');
   });
 }
 
 test('adviser_email is a string and nothing else', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const value of [5, true, {}, ['x']]) {
-    await assertNotBooked(firm, booking(firm, { adviser_email: value }), { adviser_email: 'type' });
+    await assertNotBooked(company, booking(company, { adviser_email: value }), { adviser_email: 'type' });
   }
 });
 
 for (const field of FLAGS) {
   test(`${field} is a JSON boolean and nothing else`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm);
+    const company = await app.company();
+    const path = await book(company);
     for (const value of ['true', 'false', '', 0, 1, {}, [true]]) {
-      await assertRefusedEverywhere(firm, path, field, value, 'type');
+      await assertRefusedEverywhere(company, path, field, value, 'type');
     }
   });
 }
 
 test('video_meeting is a JSON boolean and nothing else', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const value of ['true', '', 0, 1, {}]) {
-    await assertNotBooked(firm, booking(firm, { video_meeting: value }), { video_meeting: 'type' });
+    await assertNotBooked(company, booking(company, { video_meeting: value }), { video_meeting: 'type' });
   }
 });
 
 for (const field of ['notes', 'location']) {
   test(`${field} holds 10,000 characters, counted in code points, and not one more`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const longest = SMILE.repeat(10_000);
-    const path = await book(firm, { [field]: longest });
-    assert.equal((await read(firm, path))[field], longest);
-    assert.equal((await ok(firm.patch(path, { [field]: `${longest.slice(2)}x` })))[field], `${longest.slice(2)}x`);
-    await assertRefusedEverywhere(firm, path, field, `${longest}x`, 'too_long');
+    const path = await book(company, { [field]: longest });
+    assert.equal((await read(company, path))[field], longest);
+    assert.equal((await ok(company.patch(path, { [field]: `${longest.slice(2)}x` })))[field], `${longest.slice(2)}x`);
+    await assertRefusedEverywhere(company, path, field, `${longest}x`, 'too_long');
   });
 
   test(`${field} is kept as it was sent, to the last character`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     for (const text of [
       '',
       '  padded  ',
@@ -737,35 +752,35 @@ for (const field of ['notes', 'location']) {
       `'; DROP TABLE cases; --`,
       '\\u0000',
     ]) {
-      const path = await book(firm, { [field]: text });
-      assert.equal((await read(firm, path))[field], text);
-      assert.equal((await ok(firm.patch(path, { [field]: `x${text}` })))[field], `x${text}`);
+      const path = await book(company, { [field]: text });
+      assert.equal((await read(company, path))[field], text);
+      assert.equal((await ok(company.patch(path, { [field]: `x${text}` })))[field], `x${text}`);
     }
   });
 }
 
 for (const field of ['notes', 'location', 'email_recipient', 'sms_recipient', 'start_time']) {
   test(`a NUL character in ${field} is refused`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm);
-    const good: Fields = { ...everything(firm), start_time: '2026-06-10 10:00:00' };
+    const company = await app.company();
+    const path = await book(company);
+    const good: Fields = { ...everything(company), start_time: '2026-06-10 10:00:00' };
     const bad = { [field]: `${good[field]}\u0000` };
-    const before = await read(firm, path);
+    const before = await read(company, path);
     for (const answer of [
-      await firm.post(appointmentsOf(firm), booking(firm, bad)),
-      await firm.patch(path, bad),
-      await firm.post(path, bad),
+      await company.post(appointmentsOf(company), booking(company, bad)),
+      await company.patch(path, bad),
+      await company.post(path, bad),
     ]) {
       assertProblem(answer, 400, 'invalid_request', bad);
       assert.deepEqual(faultyFields(answer), [field]);
     }
-    assert.equal(await booked(firm), 1);
-    assert.deepEqual(await read(firm, path), before);
+    assert.equal(await booked(company), 1);
+    assert.deepEqual(await read(company, path), before);
   });
 }
 
 test('every fault of a request is named at once', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const wrong = {
     start_time: 'soon',
     end_time: 5,
@@ -776,17 +791,17 @@ test('every fault of a request is named at once', async () => {
     location: SMILE.repeat(10_001),
   };
   const shape = ['start_time', 'end_time', 'email_notification', 'sms_recipient', 'notes', 'location'];
-  const created = await firm.post(appointmentsOf(firm), { ...wrong, adviser_email: 'nobody@firm.example' });
+  const created = await company.post(appointmentsOf(company), { ...wrong, adviser_email: 'nobody@firm.example' });
   assertProblem(created, 400, 'invalid_request');
   assert.deepEqual(faultyFields(created), [...shape, 'email_recipient', 'adviser_email'].sort());
-  const updated = await firm.patch(await book(firm), wrong);
+  const updated = await company.patch(await book(company), wrong);
   assertProblem(updated, 400, 'invalid_request');
   assert.deepEqual(faultyFields(updated), [...shape, 'email_recipient'].sort());
 });
 
 test('one wrong field refuses the whole update', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, everything(firm));
+  const company = await app.company();
+  const path = await book(company, everything(company));
   const good = {
     notes: 'New notes',
     location: 'New place',
@@ -798,133 +813,141 @@ test('one wrong field refuses the whole update', async () => {
     ['end_time', '2026-06-10 07:00:00', 'not_after_start'],
     ['email_notification', 'no', 'type'],
   ] as const) {
-    await assertNotUpdated(firm, path, { ...good, [field]: value }, { [field]: code });
+    await assertNotUpdated(company, path, { ...good, [field]: value }, { [field]: code });
   }
 });
 
 // Adviser
 
 test('adviser_email is compared without regard to case', async () => {
-  const firm = await world.firm();
-  for (const adviser_email of [firm.adviser.toUpperCase(), `A${firm.adviser.slice(1)}`]) {
-    const answer = await ok(firm.post(appointmentsOf(firm), booking(firm, { adviser_email })));
-    assert.equal(answer.adviser_email.toLowerCase(), firm.adviser);
+  const company = await app.company();
+  for (const adviser_email of [company.adviser.toUpperCase(), `A${company.adviser.slice(1)}`]) {
+    const answer = await ok(company.post(appointmentsOf(company), booking(company, { adviser_email })));
+    assert.equal(answer.adviser_email.toLowerCase(), company.adviser);
   }
   const sql =
     'SELECT DISTINCT d.email FROM appointments a JOIN advisers d ON d.id = a.adviser_id WHERE a.company_id = $1';
-  assert.deepEqual(await world.sql(sql, [firm.companyId]), [{ email: firm.adviser }]);
+  assert.deepEqual(await app.sql(sql, [company.companyId]), [{ email: company.adviser }]);
 });
 
 test('adviser_email designates the adviser', async () => {
-  const firm = await world.firm();
-  const answer = await ok(firm.post(appointmentsOf(firm), booking(firm, { adviser_email: firm.adviserWithVideo })));
-  assert.equal(answer.adviser_email, firm.adviserWithVideo);
+  const company = await app.company();
+  const answer = await ok(
+    company.post(appointmentsOf(company), booking(company, { adviser_email: company.adviserWithVideo })),
+  );
+  assert.equal(answer.adviser_email, company.adviserWithVideo);
   const sql = 'SELECT d.email FROM appointments a JOIN advisers d ON d.id = a.adviser_id WHERE a.company_id = $1';
-  assert.deepEqual(await world.sql(sql, [firm.companyId]), [{ email: firm.adviserWithVideo }]);
+  assert.deepEqual(await app.sql(sql, [company.companyId]), [{ email: company.adviserWithVideo }]);
 });
 
 test('adviser_email must be that of an adviser of the company', async () => {
-  const firm = await world.firm();
-  const other = await world.firm();
-  for (const adviser_email of ['nobody@firm.example', other.adviser, firm.customers[0].email, `${firm.adviser}x`]) {
-    await assertNotBooked(firm, booking(firm, { adviser_email }), { adviser_email: 'unknown' });
+  const company = await app.company();
+  const other = await app.company();
+  for (const adviser_email of [
+    'nobody@firm.example',
+    other.adviser,
+    company.customers[0].email,
+    `${company.adviser}x`,
+  ]) {
+    await assertNotBooked(company, booking(company, { adviser_email }), { adviser_email: 'unknown' });
   }
 });
 
 test('adviser_email must be an email', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const adviser_email of ['', 'adviser', '@firm.example', '%', `${'a'.repeat(255)}@firm.example`]) {
-    const answer = await firm.post(appointmentsOf(firm), booking(firm, { adviser_email }));
+    const answer = await company.post(appointmentsOf(company), booking(company, { adviser_email }));
     assertProblem(answer, 400, 'invalid_request', adviser_email);
     assert.deepEqual(faultyFields(answer), ['adviser_email']);
   }
-  assert.equal(await booked(firm), 0);
+  assert.equal(await booked(company), 0);
 });
 
 test('an adviser who is no longer active cannot be booked', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  await world.sql('UPDATE advisers SET active = false WHERE company_id = $1 AND email = $2', [
-    firm.companyId,
-    firm.adviser,
+  const company = await app.company();
+  const path = await book(company);
+  await app.sql('UPDATE advisers SET active = false WHERE company_id = $1 AND email = $2', [
+    company.companyId,
+    company.adviser,
   ]);
-  await assertNotBooked(firm, booking(firm), { adviser_email: 'unknown' });
-  await book(firm, { adviser_email: firm.adviserWithVideo });
-  await ok(firm.patch(path, { notes: 'what was booked can still be changed' }));
+  await assertNotBooked(company, booking(company), { adviser_email: 'unknown' });
+  await book(company, { adviser_email: company.adviserWithVideo });
+  await ok(company.patch(path, { notes: 'what was booked can still be changed' }));
 });
 
 // Recipients
 
 test('email_recipient is any customer of the case, compared without regard to case', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  for (const { email } of firm.customers) {
+  const company = await app.company();
+  const path = await book(company);
+  for (const { email } of company.customers) {
     for (const email_recipient of [email, email.toUpperCase(), email.replace('client', 'Client')]) {
-      const created = await ok(firm.post(appointmentsOf(firm), booking(firm, { email_recipient })));
+      const created = await ok(company.post(appointmentsOf(company), booking(company, { email_recipient })));
       assert.equal(created.email_recipient.toLowerCase(), email);
-      const updated = await ok(firm.patch(path, { email_recipient }));
+      const updated = await ok(company.patch(path, { email_recipient }));
       assert.equal(updated.email_recipient.toLowerCase(), email);
     }
   }
 });
 
 test('a customer whose address is stored in capitals is found in small letters', async () => {
-  const firm = await world.firm();
-  await firm.addCustomer(firm.caseId, { email: 'Mary.JONES@Client.Example' });
-  await book(firm, { email_recipient: 'mary.jones@client.example' });
+  const company = await app.company();
+  await company.addCustomer(company.caseId, { email: 'Mary.JONES@Client.Example' });
+  await book(company, { email_recipient: 'mary.jones@client.example' });
 });
 
 test('email_recipient must be a customer of this very case', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const other = await world.firm();
+  const company = await app.company();
+  const path = await book(company);
+  const other = await app.company();
   const elsewhere = 'elsewhere@client.example';
-  await firm.addCustomer(await firm.openCase(), { email: elsewhere });
+  await company.addCustomer(await company.openCase(), { email: elsewhere });
   const related = 'related@client.example';
   const person = { entity_id: 'person', title: 'Ms', first_names: 'Rel', last_name: 'Ated', email: related };
-  await ok(firm.post(`${firm.path}/address-book/entry`, person));
-  const strangers = ['nobody@client.example', elsewhere, related, other.customers[0].email, firm.adviser];
-  for (const stranger of strangers) await assertRefusedEverywhere(firm, path, 'email_recipient', stranger, 'unknown');
+  await ok(company.post(`${company.path}/address-book/entry`, person));
+  const strangers = ['nobody@client.example', elsewhere, related, other.customers[0].email, company.adviser];
+  for (const stranger of strangers)
+    await assertRefusedEverywhere(company, path, 'email_recipient', stranger, 'unknown');
 });
 
 test('email_recipient is judged whether or not a flag is set', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   const email_recipient = 'nobody@client.example';
   for (const flag of [undefined, null, false, true]) {
     const body = { email_recipient, email_confirmation: flag, email_notification: flag };
-    await assertNotBooked(firm, booking(firm, body), { email_recipient: 'unknown' });
-    await assertNotUpdated(firm, path, body, { email_recipient: 'unknown' });
+    await assertNotBooked(company, booking(company, body), { email_recipient: 'unknown' });
+    await assertNotUpdated(company, path, body, { email_recipient: 'unknown' });
   }
 });
 
 test('an empty email_recipient is none, so that the answer of an update can be sent back', async () => {
-  const firm = await world.firm();
-  const created = await ok(firm.post(appointmentsOf(firm), booking(firm, { email_recipient: '' })));
+  const company = await app.company();
+  const created = await ok(company.post(appointmentsOf(company), booking(company, { email_recipient: '' })));
   assert.equal(created.email_recipient, null);
-  const path = await book(firm, everything(firm));
-  const cleared = await ok(firm.patch(path, { email_recipient: '' }));
+  const path = await book(company, everything(company));
+  const cleared = await ok(company.patch(path, { email_recipient: '' }));
   assert.equal(cleared.email_recipient, '');
   assert.equal(cleared.email_notification, 'skipped');
-  assert.equal((await ok(firm.patch(path, { email_recipient: cleared.email_recipient }))).email_recipient, '');
+  assert.equal((await ok(company.patch(path, { email_recipient: cleared.email_recipient }))).email_recipient, '');
 });
 
 test('email_recipient holds 254 characters and not one more', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const longest = `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(53)}.example`;
   assert.equal(longest.length, 254);
-  await firm.addCustomer(firm.caseId, { email: longest });
-  const path = await book(firm, { email_recipient: longest });
-  assert.equal((await ok(firm.patch(path, { email_recipient: longest }))).email_recipient, longest);
-  await assertRefusedEverywhere(firm, path, 'email_recipient', `${longest}x`, 'too_long');
+  await company.addCustomer(company.caseId, { email: longest });
+  const path = await book(company, { email_recipient: longest });
+  assert.equal((await ok(company.patch(path, { email_recipient: longest }))).email_recipient, longest);
+  await assertRefusedEverywhere(company, path, 'email_recipient', `${longest}x`, 'too_long');
 });
 
 test('a recipient who has since left the case does not stop a change of something else', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, { email_recipient: firm.customers[0].email });
-  await world.sql('UPDATE customers SET email = NULL WHERE company_id = $1', [firm.companyId]);
-  const answer = await ok(firm.patch(path, { notes: 'still' }));
-  assert.equal(answer.email_recipient, firm.customers[0].email);
+  const company = await app.company();
+  const path = await book(company, { email_recipient: company.customers[0].email });
+  await app.sql('UPDATE customers SET email = NULL WHERE company_id = $1', [company.companyId]);
+  const answer = await ok(company.patch(path, { notes: 'still' }));
+  assert.equal(answer.email_recipient, company.customers[0].email);
 });
 
 const POSSIBLE = [
@@ -940,60 +963,66 @@ const POSSIBLE = [
 const IMPOSSIBLE = ['', ' ', '+', '123', '07400', '074001234567890', '+44 1', '+999 123456789', 'call me', '6123 4567'];
 
 test('sms_recipient is any possible number, in national or international form', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   for (const sms_recipient of POSSIBLE) {
-    const created = await ok(firm.post(appointmentsOf(firm), booking(firm, { sms_recipient })));
+    const created = await ok(company.post(appointmentsOf(company), booking(company, { sms_recipient })));
     assert.equal(created.sms_recipient, sms_recipient);
-    assert.equal((await ok(firm.patch(path, { sms_recipient }))).sms_recipient, sms_recipient);
+    assert.equal((await ok(company.patch(path, { sms_recipient }))).sms_recipient, sms_recipient);
   }
 });
 
 test('sms_recipient that is no possible number is refused', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   const texts = ['my number is 07400 123456', '07400 123456; 07400 654321', 'john@client.example'];
   for (const number of [...IMPOSSIBLE, ...texts]) {
-    await assertRefusedEverywhere(firm, path, 'sms_recipient', number, 'format');
+    await assertRefusedEverywhere(company, path, 'sms_recipient', number, 'format');
   }
 });
 
 test('sms_recipient is judged whether or not a flag is set', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   for (const flag of [undefined, null, false, true]) {
     const body = { sms_recipient: '123', sms_confirmation: flag, sms_notification: flag };
-    await assertNotBooked(firm, booking(firm, body), { sms_recipient: 'format' });
-    await assertNotUpdated(firm, path, body, { sms_recipient: 'format' });
+    await assertNotBooked(company, booking(company, body), { sms_recipient: 'format' });
+    await assertNotUpdated(company, path, body, { sms_recipient: 'format' });
   }
 });
 
 test('sms_recipient need not be a number of a customer', async () => {
-  const firm = await world.firm();
-  await book(firm, { sms_recipient: '01632 960001' });
+  const company = await app.company();
+  await book(company, { sms_recipient: '01632 960001' });
 });
 
 test("a national number is read in the company's region, an international one in any", async () => {
-  const firm = await world.firm();
-  await setCompany(firm, 'phone_region', 'SG');
-  const path = await book(firm, { sms_recipient: '6123 4567' });
-  await ok(firm.patch(path, { sms_recipient: '6123 4568' }));
-  await ok(firm.patch(path, { sms_recipient: '+44 7400 123456' }));
-  await assertRefusedEverywhere(firm, path, 'sms_recipient', '0113 496', 'format');
+  const company = await app.company();
+  await setCompany(company, 'phone_region', 'SG');
+  const path = await book(company, { sms_recipient: '6123 4567' });
+  await ok(company.patch(path, { sms_recipient: '6123 4568' }));
+  await ok(company.patch(path, { sms_recipient: '+44 7400 123456' }));
+  await assertRefusedEverywhere(company, path, 'sms_recipient', '0113 496', 'format');
 });
 
 test('sms_recipient has at most 100 characters', async () => {
-  const firm = await world.firm();
-  await assertRefusedEverywhere(firm, await book(firm), 'sms_recipient', `07400 123456${' '.repeat(89)}`, 'too_long');
+  const company = await app.company();
+  await assertRefusedEverywhere(
+    company,
+    await book(company),
+    'sms_recipient',
+    `07400 123456${' '.repeat(89)}`,
+    'too_long',
+  );
 });
 
 // Operation 12
 
 test('DELETE answers with the id and deleted_at and nothing else', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, everything(firm));
-  world.clock.set('2026-06-02T10:11:12.345678Z');
-  const answer = await ok(firm.delete(path));
+  const company = await app.company();
+  const path = await book(company, everything(company));
+  app.clock.set('2026-06-02T10:11:12.345678Z');
+  const answer = await ok(company.delete(path));
   assert.deepEqual(answer, { id: path.split('/').at(-1), deleted_at: '2026-06-02T10:11:12.345678Z' });
 });
 
@@ -1003,28 +1032,28 @@ for (const [how, body, headers] of [
   ['an empty chunked body', undefined, { 'transfer-encoding': 'chunked' }],
 ] as const) {
   test(`POST with ${how} deletes`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm);
-    const answer = await ok(firm.post(path, body, headers));
+    const company = await app.company();
+    const path = await book(company);
+    const answer = await ok(company.post(path, body, headers));
     assert.deepEqual(answer, { id: path.split('/').at(-1), deleted_at: NOW });
-    assertProblem(await firm.patch(path, {}), 404, 'not_found');
+    assertProblem(await company.patch(path, {}), 404, 'not_found');
   });
 }
 
 test('POST with {} updates and does not delete', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const answer = await ok(firm.post(path, {}));
+  const company = await app.company();
+  const path = await book(company);
+  const answer = await ok(company.post(path, {}));
   assert.equal(answer.deleted_at, null);
   assert.equal(answer.start_time, '2026-06-10T09:00:00.000000Z');
-  assert.deepEqual(await read(firm, path), answer);
+  assert.deepEqual(await read(company, path), answer);
 });
 
 for (const how of ['DELETE', 'POST']) {
   test(`what ${how} has deleted is gone for every operation`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm);
-    await ok(firm.send(how, path));
+    const company = await app.company();
+    const path = await book(company);
+    await ok(company.send(how, path));
     for (const [method, body] of [
       ['PATCH', { notes: 'x' }],
       ['POST', { notes: 'x' }],
@@ -1033,31 +1062,31 @@ for (const how of ['DELETE', 'POST']) {
       ['POST', undefined],
       ['DELETE', undefined],
     ] as const) {
-      assertProblem(await firm.send(method, path, body), 404, 'not_found', method);
+      assertProblem(await company.send(method, path, body), 404, 'not_found', method);
     }
   });
 }
 
 test('deleting one appointment leaves the others', async () => {
-  const firm = await world.firm();
-  const [first, second] = [await book(firm), await book(firm)];
-  await ok(firm.delete(first));
-  assert.equal((await read(firm, second)).deleted_at, null);
+  const company = await app.company();
+  const [first, second] = [await book(company), await book(company)];
+  await ok(company.delete(first));
+  assert.equal((await read(company, second)).deleted_at, null);
 });
 
 test('a deleted record is kept with deleted_at', async () => {
-  const firm = await world.firm();
-  await ok(firm.delete(await book(firm, everything(firm))));
+  const company = await app.company();
+  await ok(company.delete(await book(company, everything(company))));
   const sql = 'SELECT notes, deleted_at FROM appointments WHERE company_id = $1';
-  assert.deepEqual(await world.sql(sql, [firm.companyId]), [
+  assert.deepEqual(await app.sql(sql, [company.companyId]), [
     { notes: 'Bring the deeds', deleted_at: new Date('2026-06-01T09:00:00Z') },
   ]);
 });
 
 test('of ten deletions at once exactly one succeeds', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const ten = Array.from({ length: 10 }, (_, i) => firm.send(i % 2 ? 'DELETE' : 'POST', path));
+  const company = await app.company();
+  const path = await book(company);
+  const ten = Array.from({ length: 10 }, (_, i) => company.send(i % 2 ? 'DELETE' : 'POST', path));
   const statuses = (await Promise.all(ten)).map(({ status }) => status);
   assert.deepEqual(statuses.sort(), [200, ...Array(9).fill(404)]);
 });
@@ -1070,60 +1099,61 @@ for (const [what, bodies] of [
   ['malformed', NOT_JSON],
 ] as const) {
   test(`a body that is ${what} neither books, updates nor deletes`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm);
-    const before = await read(firm, path);
+    const company = await app.company();
+    const path = await book(company);
+    const before = await read(company, path);
     for (const body of bodies) {
       for (const [method, target] of [
         ['POST', path],
         ['PATCH', path],
-        ['POST', appointmentsOf(firm)],
+        ['POST', appointmentsOf(company)],
       ] as const) {
-        assertProblem(await firm.send(method, target, body), 400, 'invalid_request', [method, body]);
+        assertProblem(await company.send(method, target, body), 400, 'invalid_request', [method, body]);
       }
     }
-    assert.equal(await booked(firm), 1);
-    assert.deepEqual(await read(firm, path), before);
+    assert.equal(await booked(company), 1);
+    assert.deepEqual(await read(company, path), before);
   });
 }
 
 test('a body that is not UTF-8 neither books, updates nor deletes', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const before = await read(firm, path);
+  const company = await app.company();
+  const path = await book(company);
+  const before = await read(company, path);
   const bytes = Buffer.concat([Buffer.from('{"notes":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
-  const full = JSON.stringify(booking(firm, { notes: 'MARK' }));
+  const full = JSON.stringify(booking(company, { notes: 'MARK' }));
   const bookingBytes = Buffer.from(full.replace('MARK', '\u00ff'), 'latin1');
-  assertProblem(await firm.post(path, bytes), 400, 'invalid_request');
-  assertProblem(await firm.patch(path, bytes), 400, 'invalid_request');
-  assertProblem(await firm.post(appointmentsOf(firm), bookingBytes), 400, 'invalid_request');
-  assert.equal(await booked(firm), 1);
-  assert.deepEqual(await read(firm, path), before);
+  assertProblem(await company.post(path, bytes), 400, 'invalid_request');
+  assertProblem(await company.patch(path, bytes), 400, 'invalid_request');
+  assertProblem(await company.post(appointmentsOf(company), bookingBytes), 400, 'invalid_request');
+  assert.equal(await booked(company), 1);
+  assert.deepEqual(await read(company, path), before);
 });
 
 test('an update by PATCH and a booking need a body', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const before = await read(firm, path);
-  assertProblem(await firm.patch(path), 400, 'invalid_request');
-  assertProblem(await firm.post(appointmentsOf(firm)), 400, 'invalid_request');
-  assert.equal(await booked(firm), 1);
-  assert.deepEqual(await read(firm, path), before);
+  const company = await app.company();
+  const path = await book(company);
+  const before = await read(company, path);
+  assertProblem(await company.patch(path), 400, 'invalid_request');
+  assertProblem(await company.post(appointmentsOf(company)), 400, 'invalid_request');
+  assert.equal(await booked(company), 1);
+  assert.deepEqual(await read(company, path), before);
 });
 
 test('a body of 1 MiB is read', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
+  const company = await app.company();
+  const path = await book(company);
   const padded = (body: unknown) => JSON.stringify(body).padEnd(MIB, ' ');
-  for (const method of UPDATE_METHODS) assert.equal((await ok(firm.send(method, path, padded({})))).deleted_at, null);
-  await ok(firm.post(appointmentsOf(firm), padded(booking(firm))));
+  for (const method of UPDATE_METHODS)
+    assert.equal((await ok(company.send(method, path, padded({})))).deleted_at, null);
+  await ok(company.post(appointmentsOf(company), padded(booking(company))));
 });
 
 /** Sends the body in pieces, without announcing its length. */
-async function inPieces(firm: Firm, method: string, path: string, text: string): Promise<Answer> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${firm.token}` };
+async function inPieces(company: TestCompany, method: string, path: string, text: string): Promise<Answer> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${company.token}` };
   const body = ReadableStream.from([text.slice(0, 1000), text.slice(1000)].map((piece) => Buffer.from(piece)));
-  const response = await fetch(new URL(path, world.baseUrl), { method, headers, body, duplex: 'half' });
+  const response = await fetch(new URL(path, app.baseUrl), { method, headers, body, duplex: 'half' });
   const answered = await response.text();
   return {
     status: response.status,
@@ -1134,35 +1164,39 @@ async function inPieces(firm: Firm, method: string, path: string, text: string):
 }
 
 for (const [how, send] of [
-  ['announced', (firm: Firm, method: string, path: string, text: string) => firm.send(method, path, text)],
+  ['announced', (company: TestCompany, method: string, path: string, text: string) => company.send(method, path, text)],
   ['in pieces', inPieces],
 ] as const) {
   test(`a body of one byte more than 1 MiB, ${how}, neither books, updates nor deletes`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm);
+    const company = await app.company();
+    const path = await book(company);
     const padded = (body: unknown) => JSON.stringify(body).padEnd(MIB + 1, ' ');
-    await assertUntouched(firm, path, async () => {
+    await assertUntouched(company, path, async () => {
       for (const method of UPDATE_METHODS) {
-        assertProblem(await send(firm, method, path, padded({})), 413, 'body_too_large');
-        assertProblem(await send(firm, method, path, padded({ notes: 'x' })), 413, 'body_too_large');
+        assertProblem(await send(company, method, path, padded({})), 413, 'body_too_large');
+        assertProblem(await send(company, method, path, padded({ notes: 'x' })), 413, 'body_too_large');
       }
-      assertProblem(await send(firm, 'POST', appointmentsOf(firm), padded(booking(firm))), 413, 'body_too_large');
+      assertProblem(
+        await send(company, 'POST', appointmentsOf(company), padded(booking(company))),
+        413,
+        'body_too_large',
+      );
     });
   });
 }
 
 test('a DELETE that is refused because of its size deletes nothing', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  await assertUntouched(firm, path, async () => {
-    assertProblem(await firm.send('DELETE', path, '{}'.padEnd(MIB + 1)), 413, 'body_too_large');
+  const company = await app.company();
+  const path = await book(company);
+  await assertUntouched(company, path, async () => {
+    assertProblem(await company.send('DELETE', path, '{}'.padEnd(MIB + 1)), 413, 'body_too_large');
   });
 });
 
 test('an unknown appointment is 404 also where the body is too large', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const method of [...UPDATE_METHODS, 'DELETE']) {
-    const answer = await firm.send(method, `${appointmentsOf(firm)}/${NOBODY}`, '{}'.padEnd(MIB + 1));
+    const answer = await company.send(method, `${appointmentsOf(company)}/${NOBODY}`, '{}'.padEnd(MIB + 1));
     assertProblem(answer, 404, 'not_found', method);
   }
 });
@@ -1170,8 +1204,8 @@ test('an unknown appointment is 404 also where the body is too large', async () 
 // Who may ask, and for what
 
 /** Every way to call the three operations, with bodies that would succeed. */
-const calls = (firm: Firm, path: string): [method: string, path: string, body: unknown][] => [
-  ['POST', appointmentsOf(firm), booking(firm)],
+const calls = (company: TestCompany, path: string): [method: string, path: string, body: unknown][] => [
+  ['POST', appointmentsOf(company), booking(company)],
   ['PATCH', path, { notes: 'x' }],
   ['POST', path, { notes: 'x' }],
   ['POST', path, undefined],
@@ -1179,12 +1213,12 @@ const calls = (firm: Firm, path: string): [method: string, path: string, body: u
 ];
 
 test('Content-Type: application/json is required, without a body too', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  await assertUntouched(firm, path, async () => {
+  const company = await app.company();
+  const path = await book(company);
+  await assertUntouched(company, path, async () => {
     for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
-      for (const [method, target, body] of calls(firm, path)) {
-        const answer = await firm.send(method, target, body, { 'content-type': type });
+      for (const [method, target, body] of calls(company, path)) {
+        const answer = await company.send(method, target, body, { 'content-type': type });
         assertProblem(answer, 400, 'invalid_request', [method, type]);
         assert.match(answer.text, /content-type/i);
       }
@@ -1193,21 +1227,21 @@ test('Content-Type: application/json is required, without a body too', async () 
 });
 
 test('Content-Type may carry parameters and any case', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const type of ['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON']) {
-    const path = await book(firm);
-    for (const [method, target, body] of calls(firm, path).slice(0, 4)) {
-      await ok(firm.send(method, target, body, { 'content-type': type }));
+    const path = await book(company);
+    for (const [method, target, body] of calls(company, path).slice(0, 4)) {
+      await ok(company.send(method, target, body, { 'content-type': type }));
     }
   }
 });
 
 test('without a token there is nothing but 401', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  await assertUntouched(firm, path, async () => {
-    for (const [method, target, body] of calls(firm, path)) {
-      const answer = await world.anonymous.send(method, target, body);
+  const company = await app.company();
+  const path = await book(company);
+  await assertUntouched(company, path, async () => {
+    for (const [method, target, body] of calls(company, path)) {
+      const answer = await app.anonymous.send(method, target, body);
       assertProblem(answer, 401, 'invalid_token', method);
       assert.match(String(answer.headers['www-authenticate']), /^Bearer/);
     }
@@ -1215,11 +1249,11 @@ test('without a token there is nothing but 401', async () => {
 });
 
 test('a token without the scope is refused with 403', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const powerless = await firm.withScopes();
-  await assertUntouched(firm, path, async () => {
-    for (const [method, target, body] of calls(firm, path)) {
+  const company = await app.company();
+  const path = await book(company);
+  const powerless = await company.withScopes();
+  await assertUntouched(company, path, async () => {
+    for (const [method, target, body] of calls(company, path)) {
       const answer = await powerless.send(method, target, body);
       assertProblem(answer, 403, 'insufficient_scope', method);
       assert.match(String(answer.headers['www-authenticate']), /error="insufficient_scope"/);
@@ -1228,24 +1262,24 @@ test('a token without the scope is refused with 403', async () => {
 });
 
 test("another company's case does not exist", async () => {
-  const firm = await world.firm();
-  const other = await world.firm();
-  const path = await book(firm);
-  await assertUntouched(firm, path, async () => {
-    for (const [method, target, body] of calls(firm, path)) {
-      const sent = method === 'POST' && target === appointmentsOf(firm) ? booking(other) : body;
+  const company = await app.company();
+  const other = await app.company();
+  const path = await book(company);
+  await assertUntouched(company, path, async () => {
+    for (const [method, target, body] of calls(company, path)) {
+      const sent = method === 'POST' && target === appointmentsOf(company) ? booking(other) : body;
       assertProblem(await other.send(method, target, sent), 404, 'not_found', method);
     }
   });
 });
 
 test('an unknown case, or a word that is no UUID, is 404', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  await assertUntouched(firm, path, async () => {
-    for (const id of [NOBODY, 'first', '1', `${firm.caseId}0`, '%00']) {
-      for (const [method, target, body] of calls(firm, path)) {
-        const answer = await firm.send(method, target.replace(firm.caseId, id), body);
+  const company = await app.company();
+  const path = await book(company);
+  await assertUntouched(company, path, async () => {
+    for (const id of [NOBODY, 'first', '1', `${company.caseId}0`, '%00']) {
+      for (const [method, target, body] of calls(company, path)) {
+        const answer = await company.send(method, target.replace(company.caseId, id), body);
         assertProblem(answer, 404, 'not_found', [method, id]);
       }
     }
@@ -1253,39 +1287,39 @@ test('an unknown case, or a word that is no UUID, is 404', async () => {
 });
 
 test('an unknown appointment, or a word that is no UUID, is 404', async () => {
-  const firm = await world.firm();
-  for (const id of [NOBODY, 'first', '1', firm.caseId, '%00']) {
-    for (const [method, target, body] of calls(firm, `${appointmentsOf(firm)}/${id}`).slice(1)) {
-      assertProblem(await firm.send(method, target, body), 404, 'not_found', [method, id]);
+  const company = await app.company();
+  for (const id of [NOBODY, 'first', '1', company.caseId, '%00']) {
+    for (const [method, target, body] of calls(company, `${appointmentsOf(company)}/${id}`).slice(1)) {
+      assertProblem(await company.send(method, target, body), 404, 'not_found', [method, id]);
     }
   }
 });
 
 test('an appointment is found only under its own case', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const elsewhere = path.replace(firm.caseId, await firm.openCase());
-  await assertUntouched(firm, path, async () => {
-    for (const [method, target, body] of calls(firm, elsewhere).slice(1)) {
-      assertProblem(await firm.send(method, target, body), 404, 'not_found', method);
+  const company = await app.company();
+  const path = await book(company);
+  const elsewhere = path.replace(company.caseId, await company.openCase());
+  await assertUntouched(company, path, async () => {
+    for (const [method, target, body] of calls(company, elsewhere).slice(1)) {
+      assertProblem(await company.send(method, target, body), 404, 'not_found', method);
     }
   });
 });
 
 test("another company's appointment is not found under one's own case", async () => {
-  const firm = await world.firm();
-  const other = await world.firm();
-  const path = await book(firm);
-  await assertUntouched(firm, path, async () => {
-    for (const [method, target, body] of calls(firm, path.replace(firm.caseId, other.caseId)).slice(1)) {
+  const company = await app.company();
+  const other = await app.company();
+  const path = await book(company);
+  await assertUntouched(company, path, async () => {
+    for (const [method, target, body] of calls(company, path.replace(company.caseId, other.caseId)).slice(1)) {
       assertProblem(await other.send(method, target, body), 404, 'not_found', method);
     }
   });
 });
 
 test('an unknown case or appointment is 404 whatever the body holds', async () => {
-  const firm = await world.firm();
-  const path = `${appointmentsOf(firm)}/${NOBODY}`;
+  const company = await app.company();
+  const path = `${appointmentsOf(company)}/${NOBODY}`;
   const targets = [
     ['POST', `/cases/${NOBODY}/appointments`],
     ['PATCH', path],
@@ -1294,82 +1328,82 @@ test('an unknown case or appointment is 404 whatever the body holds', async () =
   ] as const;
   for (const body of [{}, { start_time: 5 }, { adviser_email: 'x' }, ...NOT_AN_OBJECT, ...NOT_JSON]) {
     for (const [method, target] of targets) {
-      assertProblem(await firm.send(method, target, body), 404, 'not_found', [method, body]);
+      assertProblem(await company.send(method, target, body), 404, 'not_found', [method, body]);
     }
   }
 });
 
 test('credentials are judged before the header, the header before the path', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const path = `/cases/${NOBODY}/appointments/${NOBODY}`;
   const plain = { 'content-type': 'text/plain' };
-  const powerless = await firm.withScopes();
+  const powerless = await company.withScopes();
   for (const method of ['PATCH', 'POST', 'DELETE']) {
     const body = method === 'DELETE' ? undefined : '{';
-    assertProblem(await world.anonymous.send(method, path, body, plain), 401, 'invalid_token', method);
+    assertProblem(await app.anonymous.send(method, path, body, plain), 401, 'invalid_token', method);
     assertProblem(await powerless.send(method, path, body, plain), 403, 'insufficient_scope', method);
-    assertProblem(await firm.send(method, path, body, plain), 400, 'invalid_request', method);
-    assertProblem(await firm.send(method, path, body), 404, 'not_found', method);
+    assertProblem(await company.send(method, path, body, plain), 400, 'invalid_request', method);
+    assertProblem(await company.send(method, path, body), 404, 'not_found', method);
   }
 });
 
 test('no other method touches an appointment', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  await assertUntouched(firm, path, async () => {
-    assertProblem(await firm.send('PUT', path, { notes: 'x' }), 405, 'method_not_allowed');
-    assertProblem(await firm.send('PUT', appointmentsOf(firm), booking(firm)), 405, 'method_not_allowed');
-    assertProblem(await firm.patch(appointmentsOf(firm), booking(firm)), 405, 'method_not_allowed');
-    assertProblem(await firm.delete(appointmentsOf(firm)), 405, 'method_not_allowed');
+  const company = await app.company();
+  const path = await book(company);
+  await assertUntouched(company, path, async () => {
+    assertProblem(await company.send('PUT', path, { notes: 'x' }), 405, 'method_not_allowed');
+    assertProblem(await company.send('PUT', appointmentsOf(company), booking(company)), 405, 'method_not_allowed');
+    assertProblem(await company.patch(appointmentsOf(company), booking(company)), 405, 'method_not_allowed');
+    assertProblem(await company.delete(appointmentsOf(company)), 405, 'method_not_allowed');
   });
 });
 
 // At once
 
 test('updates of different fields at once all arrive', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const answers = await Promise.all(CHANGES.map(([field, sent]) => firm.patch(path, { [field]: sent(firm) })));
+  const company = await app.company();
+  const path = await book(company);
+  const answers = await Promise.all(CHANGES.map(([field, sent]) => company.patch(path, { [field]: sent(company) })));
   for (const answer of answers) assert.equal(answer.status, 200, answer.text);
-  const record = await read(firm, path);
-  for (const [field, , shown] of CHANGES) assert.equal(record[field], shown(firm), field);
+  const record = await read(company, path);
+  for (const [field, , shown] of CHANGES) assert.equal(record[field], shown(company), field);
 });
 
 test('ten updates at once never mix their parts', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  const ten = Array.from({ length: 10 }, (_, i) => firm.patch(path, { notes: `n${i}`, location: `n${i}` }));
+  const company = await app.company();
+  const path = await book(company);
+  const ten = Array.from({ length: 10 }, (_, i) => company.patch(path, { notes: `n${i}`, location: `n${i}` }));
   for (const answer of await Promise.all(ten)) {
     assert.equal(answer.status, 200, answer.text);
     assert.equal(answer.body.notes, answer.body.location);
   }
-  const { notes, location } = await read(firm, path);
+  const { notes, location } = await read(company, path);
   assert.equal(notes, location);
 });
 
 test('a start moved later and an end moved earlier at once never leave an end before its start', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (let round = 0; round < 5; round += 1) {
-    const path = await book(firm);
+    const path = await book(company);
     const answers = await Promise.all([
-      firm.patch(path, { start_time: '2026-06-10 10:45:00' }),
-      firm.patch(path, { end_time: '2026-06-10 10:15:00' }),
+      company.patch(path, { start_time: '2026-06-10 10:45:00' }),
+      company.patch(path, { end_time: '2026-06-10 10:15:00' }),
     ]);
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400]);
   }
 });
 
 test('an update at the same time as a deletion is done before it or not at all', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (let round = 0; round < 5; round += 1) {
-    const path = await book(firm);
-    const updates = [1, 2, 3, 4].map((i) => firm.patch(path, { notes: `n${i}` }));
-    const [deleted, ...updated] = await Promise.all([firm.delete(path), ...updates]);
+    const path = await book(company);
+    const updates = [1, 2, 3, 4].map((i) => company.patch(path, { notes: `n${i}` }));
+    const [deleted, ...updated] = await Promise.all([company.delete(path), ...updates]);
     assert.equal(deleted?.status, 200, deleted?.text);
     for (const answer of updated) {
       assert.ok([200, 404].includes(answer.status), answer.text);
       if (answer.status === 200) assert.equal(answer.body.deleted_at, null);
     }
-    assertProblem(await firm.patch(path, {}), 404, 'not_found');
+    assertProblem(await company.patch(path, {}), 404, 'not_found');
   }
 });

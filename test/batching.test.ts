@@ -3,23 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { headersOf, requestsAtOnce } from './harness/batching.ts';
 import { type Event, eventsOf } from './harness/events.ts';
 import { type Answer, caller } from './harness/http.ts';
-import { meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
-import { Recorder } from './harness/post.ts';
+import { meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
+import { Recorder } from './harness/message-worker.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** Requests of the same moment that ask for the same are one statement, and none of them notices. */
 
-const world = await openWorld({ secrets });
+const app = await startApp({ secrets });
 const zoom = await openZoom();
 const post = new Recorder();
-const worker = meetingRooms(world, zoom, { sender: post });
+const worker = meetingWorker(app, zoom, { sender: post });
 
 const NOW = '2026-06-01T09:00:00Z';
-beforeEach(() => world.clock.set(NOW));
+beforeEach(() => app.clock.set(NOW));
 
 type Fields = Record<string, unknown>;
 
@@ -33,13 +33,18 @@ async function ok(answer: Promise<Answer>) {
  * Requests of one shape are made by one statement. `alone`: those that never are, or only where what each asks before
  * happens to be answered at the same moment. `paid`: what was paid of the invoice before.
  */
-type Shape = { made?: (firm: Firm) => Fields; paid?: number; alone?: true; sent: (firm: Firm, n: number) => Fields };
+type Shape = {
+  made?: (company: TestCompany) => Fields;
+  paid?: number;
+  alone?: true;
+  sent: (company: TestCompany, n: number) => Fields;
+};
 type Kind = {
   name: string;
   /** What the log says of it. */
   type: string;
   list: string;
-  made: (firm: Firm, n: number) => Fields;
+  made: (company: TestCompany, n: number) => Fields;
   shapes: [Shape, ...Shape[]];
   /** The table, its column with a text, and that text as the log shows it. */
   table: string;
@@ -98,9 +103,9 @@ const cleared = (n: number) => ({
 });
 const address = (n: number) =>
   some(n, { address_1: `Flat ${n}`, address_2: null, address_3: `Town ${n}`, postcode: `LS${n} 2AB` });
-const relationship = ({ customers: [john, ann] }: Firm, n: number) =>
+const relationship = ({ customers: [john, ann] }: TestCompany, n: number) =>
   some(n, { [john.id]: `uncle ${n}`, [ann.id]: `aunt ${n}` });
-const tags = ({ customTags }: Firm, n: number) => ({
+const tags = ({ customTags }: TestCompany, n: number) => ({
   tags: ['executor', 'trustee', 'guardian'].slice(n % 3),
   custom_tags: customTags.slice(n % 3),
 });
@@ -115,10 +120,10 @@ const INTERACTIONS: Kind = {
   name: 'updates of interactions',
   type: 'interaction.updated',
   list: '/interactions',
-  made: (_firm, n) => ({ type: 'email', notes: `before ${n}`, sender: 'Alex', recipient: 'John' }),
+  made: (_company, n) => ({ type: 'email', notes: `before ${n}`, sender: 'Alex', recipient: 'John' }),
   shapes: [
     {
-      sent: (_firm, n) => ({
+      sent: (_company, n) => ({
         type: ['phone', 'letter', 'SMS'][n % 3],
         ...some(n, { sender: `sender ${n}`, notes: `after ${n}`, recipient: `recipient ${n}` }),
         ...(n % 5 === 0 && { sender: null, notes: null }),
@@ -135,7 +140,7 @@ const INVOICES: Kind = {
   name: 'updates of invoices',
   type: 'invoice.updated',
   list: '/invoices',
-  made: (_firm, n) => ({
+  made: (_company, n) => ({
     ...heading(n),
     invoice_number: `M-${n}`,
     total: 100,
@@ -143,18 +148,18 @@ const INVOICES: Kind = {
     items: several(1 + (n % 3), line(n)),
   }),
   shapes: [
-    { sent: (_firm, n) => heading(n) },
-    { sent: (_firm, n) => ({ ...heading(n), items: several(1 + (n % 4), line(n)) }) },
+    { sent: (_company, n) => heading(n) },
+    { sent: (_company, n) => ({ ...heading(n), items: several(1 + (n % 4), line(n)) }) },
     {
       alone: true,
-      sent: (_firm, n) => ({ ...heading(n), items: several(1 + (n % 4), line(n)), keep_existing_items: true }),
+      sent: (_company, n) => ({ ...heading(n), items: several(1 + (n % 4), line(n)), keep_existing_items: true }),
     },
-    { sent: (_firm, n) => ({ ...heading(n), keep_existing_items: false }) },
-    { paid: 100, sent: (_firm, n) => ({ ...heading(n), total: n % 2 ? 100 : 60 + n / 2 }) },
+    { sent: (_company, n) => ({ ...heading(n), keep_existing_items: false }) },
+    { paid: 100, sent: (_company, n) => ({ ...heading(n), total: n % 2 ? 100 : 60 + n / 2 }) },
     {
       paid: 100,
       alone: true,
-      sent: (_firm, n) => ({
+      sent: (_company, n) => ({
         ...heading(n),
         total: 99,
         items: several(1 + (n % 4), line(n)),
@@ -171,26 +176,26 @@ const ENTRIES: Kind = {
   name: 'updates of address book entries',
   type: 'address_book_entry.updated',
   list: '/address-book/entry',
-  made: (firm, n) => ({
+  made: (company, n) => ({
     ...person(100 + n),
     ...details(100 + n),
     known_as: `before ${n}`,
-    relationship: relationship(firm, n + 1),
+    relationship: relationship(company, n + 1),
     address: { address_1: `1 High Street ${n}`, postcode: 'AB1 2CD' },
     tags: ['executor'],
   }),
   shapes: [
-    { sent: (_firm, n) => ({ ...person(n), ...some(n, details(n)) }) },
-    { sent: (firm, n) => ({ ...person(n), ...some(n, tags(firm, n)) }) },
-    { sent: (_firm, n) => ({ ...person(n), ...some(n, details(n)), ...cleared(n) }) },
-    { sent: (firm, n) => ({ ...person(n), relationship: n % 4 === 3 ? null : relationship(firm, n) }) },
-    { sent: (_firm, n) => ({ ...person(n), address: n % 4 === 3 ? null : address(n) }) },
+    { sent: (_company, n) => ({ ...person(n), ...some(n, details(n)) }) },
+    { sent: (company, n) => ({ ...person(n), ...some(n, tags(company, n)) }) },
+    { sent: (_company, n) => ({ ...person(n), ...some(n, details(n)), ...cleared(n) }) },
+    { sent: (company, n) => ({ ...person(n), relationship: n % 4 === 3 ? null : relationship(company, n) }) },
+    { sent: (_company, n) => ({ ...person(n), address: n % 4 === 3 ? null : address(n) }) },
     {
-      sent: (firm, n) => ({
+      sent: (company, n) => ({
         ...person(n),
         ...cleared(n),
-        ...tags(firm, n),
-        relationship: relationship(firm, n),
+        ...tags(company, n),
+        relationship: relationship(company, n),
         address: address(n),
       }),
     },
@@ -202,10 +207,10 @@ const ENTRIES: Kind = {
 
 const BOOKED = {
   list: '/appointments',
-  made: (firm: Firm, n: number) => ({
-    adviser_email: firm.adviser,
+  made: (company: TestCompany, n: number) => ({
+    adviser_email: company.adviser,
     ...at(n),
-    email_recipient: firm.customers[0].email,
+    email_recipient: company.customers[0].email,
     sms_recipient: '07400 123456',
     email_notification: true,
     sms_notification: n % 2 === 0,
@@ -216,23 +221,23 @@ const BOOKED = {
   shown: (image: Event['before']) => image?.notes,
 };
 
-const withMeeting = (firm: Firm) => ({ adviser_email: firm.adviserWithVideo, video_meeting: true });
+const withMeeting = (company: TestCompany) => ({ adviser_email: company.adviserWithVideo, video_meeting: true });
 
 const APPOINTMENTS: Kind = {
   ...BOOKED,
   name: 'updates of appointments',
   type: 'appointment.updated',
   shapes: [
-    { sent: (_firm, n) => texts(n) },
-    { sent: (_firm, n) => ({ ...texts(n), ...at(n + 7) }) },
+    { sent: (_company, n) => texts(n) },
+    { sent: (_company, n) => ({ ...texts(n), ...at(n + 7) }) },
     // What their answers say of the messages is looked for in what the statement wrote.
     {
       alone: true,
-      sent: (_firm, n) => ({ ...texts(n), email_confirmation: true, ...(n % 2 && { sms_confirmation: true }) }),
+      sent: (_company, n) => ({ ...texts(n), email_confirmation: true, ...(n % 2 && { sms_confirmation: true }) }),
     },
-    { alone: true, sent: (_firm, n) => ({ ...texts(n), sms_notification: n % 2 ? null : false }) },
-    { sent: (firm, n) => ({ ...texts(n), email_recipient: n % 4 === 3 ? null : firm.customers[n % 2]?.email }) },
-    { made: withMeeting, sent: (_firm, n) => ({ ...texts(n), ...at(n + 9) }) },
+    { alone: true, sent: (_company, n) => ({ ...texts(n), sms_notification: n % 2 ? null : false }) },
+    { sent: (company, n) => ({ ...texts(n), email_recipient: n % 4 === 3 ? null : company.customers[n % 2]?.email }) },
+    { made: withMeeting, sent: (_company, n) => ({ ...texts(n), ...at(n + 9) }) },
   ],
 };
 
@@ -255,9 +260,17 @@ const KINDS = [...UPDATES, DELETIONS];
 const OF_A_SHAPE = 16;
 
 /** A record, and what is to become of it. */
-type Case = { firm: Firm; token: string; path: string; id: string; body: Fields; shape: Shape; requestId: string };
+type Case = {
+  company: TestCompany;
+  token: string;
+  path: string;
+  id: string;
+  body: Fields;
+  shape: Shape;
+  requestId: string;
+};
 
-const { exchange, atOnce } = requestsAtOnce(world.baseUrl);
+const { exchange, atOnce } = requestsAtOnce(app.baseUrl);
 
 function send({ deletes }: Kind, { token, path, body, requestId }: Case): Promise<Answer> {
   const headers = headersOf(token, requestId);
@@ -275,71 +288,73 @@ async function sendByShape(kind: Kind, cases: Case[]): Promise<Answer[]> {
   return answers;
 }
 
-async function make(kind: Kind, firm: Firm, n: number, shape: Shape = kind.shapes[0], token = firm.token) {
-  const who = caller(world.baseUrl, token);
-  const { id } = await ok(who.post(`${firm.path}${kind.list}`, { ...kind.made(firm, n), ...shape.made?.(firm) }));
-  const path = `${firm.path}${kind.list}/${id}`;
+async function make(kind: Kind, company: TestCompany, n: number, shape: Shape = kind.shapes[0], token = company.token) {
+  const who = caller(app.baseUrl, token);
+  const { id } = await ok(
+    who.post(`${company.path}${kind.list}`, { ...kind.made(company, n), ...shape.made?.(company) }),
+  );
+  const path = `${company.path}${kind.list}/${id}`;
   const { paid } = shape;
   if (paid) await ok(who.post(`${path}/payments`, { amount: paid, paid_at: `2026-05-${10 + (n % 20)} 12:00:00` }));
-  return { firm, token, path, id, shape, body: shape.sent(firm, n), requestId: `request-${n}` } as Case;
+  return { company, token, path, id, shape, body: shape.sent(company, n), requestId: `request-${n}` } as Case;
 }
 
 /** In the order of their shapes; `staff` take turns, each with credentials of their own. */
 async function makeAll(
   kind: Kind,
-  staff: { firm: Firm; token: string }[],
+  staff: { company: TestCompany; token: string }[],
   shapes: Shape[] = kind.shapes,
   each = OF_A_SHAPE,
 ) {
   const wanted = shapes.flatMap((shape) => several(each, () => shape));
   const made = wanted.map((shape, n) => {
-    const { firm, token } = staff[n % staff.length] ?? assert.fail();
-    return make(kind, firm, n, shape, token);
+    const { company, token } = staff[n % staff.length] ?? assert.fail();
+    return make(kind, company, n, shape, token);
   });
   return Promise.all(made);
 }
 
-const makeSome = (kind: Kind, firm: Firm, count: number, shape = kind.shapes[0]) =>
-  makeAll(kind, [{ firm, token: firm.token }], [shape], count);
+const makeSome = (kind: Kind, company: TestCompany, count: number, shape = kind.shapes[0]) =>
+  makeAll(kind, [{ company, token: company.token }], [shape], count);
 
 // What a connection has not prepared goes by itself; the first of these finds nothing prepared and comes by all of them.
 for (const kind of KINDS) {
   for (const shape of kind.shapes) {
-    const cases = await makeSome(kind, await world.firm(), 40, shape);
+    const cases = await makeSome(kind, await app.company(), 40, shape);
     for (let round = 0; round < 2; round++) await sendAll(kind, cases);
   }
 }
 
-type Booking = { firm: Firm; token: string; path: string; body: Fields; requestId: string };
+type Booking = { company: TestCompany; token: string; path: string; body: Fields; requestId: string };
 
 /** Of a record that is to be made. */
-const booking = (kind: Kind, firm: Firm, n: number, token = firm.token): Booking => ({
-  firm,
+const booking = (kind: Kind, company: TestCompany, n: number, token = company.token): Booking => ({
+  company,
   token,
-  path: `${firm.path}${kind.list}`,
-  body: kind.made(firm, n),
+  path: `${company.path}${kind.list}`,
+  body: kind.made(company, n),
   requestId: `request-${n}`,
 });
 const book = ({ token, path, body, requestId }: Booking) => exchange('POST', path, headersOf(token, requestId), body);
 for (const kind of UPDATES) {
   for (let round = 0; round < 2; round++) {
-    const firm = await world.firm();
+    const company = await app.company();
     await atOnce(
-      several(40, (n) => booking(kind, firm, n)),
+      several(40, (n) => booking(kind, company, n)),
       book,
     );
   }
 }
 
-async function history({ firm, path }: Pick<Case, 'firm' | 'path'>): Promise<Event[]> {
-  return ok(firm.get(`${path}/history`));
+async function history({ company, path }: Pick<Case, 'company' | 'path'>): Promise<Event[]> {
+  return ok(company.get(`${path}/history`));
 }
 
 const lastOf = async (one: Case): Promise<Event> => (await history(one)).at(-1) ?? assert.fail();
 
 /** How many entries of the log one statement has written. */
 async function together(type: string, cases: { id: string }[]): Promise<number> {
-  const [row] = await world.sql<{ most: number }>(
+  const [row] = await app.sql<{ most: number }>(
     `SELECT max(count)::int AS most FROM (
        SELECT count(*) FROM events WHERE type = $1 AND record_id = ANY ($2::uuid[]) GROUP BY xmin::text, cmin::text) counts`,
     [type, cases.map(({ id }) => id)],
@@ -362,26 +377,29 @@ const STORED = [
 ];
 
 /** All that there is of it: as it is read, its history, and what belongs to an appointment. */
-async function whole(one: Pick<Case, 'firm' | 'path' | 'id'>): Promise<unknown> {
-  const read = await one.firm.get(one.path, { 'x-request-id': 'read' });
-  const stored = await Promise.all(STORED.map((text) => world.sql(text, [one.id])));
-  return neutral(one.firm, [read.body, await history(one), stored]);
+async function whole(one: Pick<Case, 'company' | 'path' | 'id'>): Promise<unknown> {
+  const read = await one.company.get(one.path, { 'x-request-id': 'read' });
+  const stored = await Promise.all(STORED.map((text) => app.sql(text, [one.id])));
+  return neutral(one.company, [read.body, await history(one), stored]);
 }
 
-/** Without what two firms have of their own: identifiers and addresses. */
-function neutral({ caseId, companyId, customers: [john, ann], adviser, adviserWithVideo }: Firm, value: unknown) {
+/** Without what two companies have of their own: identifiers and addresses. */
+function neutral(
+  { caseId, companyId, customers: [john, ann], adviser, adviserWithVideo }: TestCompany,
+  value: unknown,
+) {
   const own = { caseId, companyId, john: john.id, johnAt: john.email, ann: ann.id, annAt: ann.email };
   let text = JSON.stringify(value);
   for (const [name, id] of Object.entries({ ...own, adviser, adviserWithVideo })) text = text.replaceAll(id, name);
   return JSON.parse(text.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|evt_[\w-]{22}/g, 'id'));
 }
 
-/** Two firms, and two people in each who take turns. */
+/** Two companies, and two people in each who take turns. */
 async function offices() {
-  const firms = [await world.firm(), await world.firm({ timeZone: 'America/New_York' })];
-  const staff: { firm: Firm; token: string }[] = [];
+  const companies = [await app.company(), await app.company({ timeZone: 'America/New_York' })];
+  const staff: { company: TestCompany; token: string }[] = [];
   for (let i = 0; i < 2; i++) {
-    for (const firm of firms) staff.push({ firm, token: await firm.tokenFor(COMPANY_SCOPES) });
+    for (const company of companies) staff.push({ company, token: await company.tokenFor(COMPANY_SCOPES) });
   }
   return staff;
 }
@@ -396,7 +414,7 @@ for (const kind of KINDS) {
     for (const [i, one] of cases.entries()) {
       const [answer = assert.fail(), same = assert.fail()] = [answers[i], alone[i]];
       assert.deepEqual([answer.status, same.status], [200, 200], answer.text);
-      assert.deepEqual(neutral(one.firm, answer.body), neutral(twins[i]?.firm ?? assert.fail(), same.body));
+      assert.deepEqual(neutral(one.company, answer.body), neutral(twins[i]?.company ?? assert.fail(), same.body));
       assert.deepEqual(became[i], expected[i], JSON.stringify(one.body));
     }
     await assertTogether(kind, cases);
@@ -419,18 +437,18 @@ for (const kind of KINDS) {
   });
 
   test(`${kind.name} at once: one of another company, of another case, unknown or deleted is not found, the others are made`, async () => {
-    const [firm, stranger] = [await world.firm(), await world.firm()];
-    const gone = await make(kind, firm, 42);
-    if (kind !== INVOICES) await ok(firm.delete(gone.path));
-    const good = await makeSome(kind, firm, 30);
+    const [company, stranger] = [await app.company(), await app.company()];
+    const gone = await make(kind, company, 42);
+    if (kind !== INVOICES) await ok(company.delete(gone.path));
+    const good = await makeSome(kind, company, 30);
     const theirs = await make(kind, stranger, 40);
-    const ours = await make(kind, firm, 41);
+    const ours = await make(kind, company, 41);
     const under = (path: string, id: string): Case => ({ ...ours, path: `${path}${kind.list}/${id}` });
     const bad = [
-      under(firm.path, theirs.id),
+      under(company.path, theirs.id),
       under(stranger.path, theirs.id),
-      under(`/cases/${await firm.openCase()}`, ours.id),
-      under(firm.path, randomUUID()),
+      under(`/cases/${await company.openCase()}`, ours.id),
+      under(company.path, randomUUID()),
       ...(kind === INVOICES ? [] : [gone]),
     ];
     const before = await Promise.all([theirs, ours].map(whole));
@@ -444,17 +462,17 @@ for (const kind of KINDS) {
   });
 
   test(`${kind.name} at once: one whose record somebody else is changing waits, and the log has what it really was`, async () => {
-    const firm = await world.firm();
-    const cases = await makeSome(kind, firm, 20);
+    const company = await app.company();
+    const cases = await makeSome(kind, company, 20);
     const held = cases[10] ?? assert.fail();
-    const holder = new pg.Client(world.connection);
+    const holder = new pg.Client(app.connection);
     await holder.connect();
     try {
       await holder.query('BEGIN');
       await holder.query(`SELECT 1 FROM ${kind.table} WHERE id = $1 FOR UPDATE`, [held.id]);
       const answers = sendAll(kind, cases);
       const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      while ((await world.sql(waits)).length === 0);
+      while ((await app.sql(waits)).length === 0);
       await holder.query(`UPDATE ${kind.table} SET ${kind.column} = 'by hand', version = version + 1 WHERE id = $1`, [
         held.id,
       ]);
@@ -474,12 +492,12 @@ for (const kind of KINDS) {
 
 for (const kind of UPDATES) {
   test(`${kind.name} at once, several of them of one record: each is made onto the one before it`, async () => {
-    const firm = await world.firm();
-    const cases = await makeSome(kind, firm, 24);
+    const company = await app.company();
+    const cases = await makeSome(kind, company, 24);
     const one = cases[5] ?? assert.fail();
     const more = several(5, (i) => ({
       ...one,
-      body: kind.shapes[0].sent(firm, 30 + i),
+      body: kind.shapes[0].sent(company, 30 + i),
       requestId: `request-${30 + i}`,
     }));
     const answers = await sendAll(kind, [...cases.slice(0, 12), ...more, ...cases.slice(12)]);
@@ -507,14 +525,14 @@ for (const kind of UPDATES) {
     const made = async (sendThem: (all: Booking[]) => Promise<Answer[]>) => {
       const staff = await offices();
       const all = several(40, (n) => {
-        const { firm, token } = staff[n % staff.length] ?? assert.fail();
-        return booking(kind, firm, n, token);
+        const { company, token } = staff[n % staff.length] ?? assert.fail();
+        return booking(kind, company, n, token);
       });
       const answers = await sendThem(all);
-      return all.map(({ firm, path }, i) => {
+      return all.map(({ company, path }, i) => {
         const { status, text, body } = answers[i] ?? assert.fail();
         assert.equal(status, 200, text);
-        return { firm, answer: neutral(firm, body), id: body.id, path: `${path}/${body.id}` };
+        return { company, answer: neutral(company, body), id: body.id, path: `${path}/${body.id}` };
       });
     };
     const records = await made((all) => atOnce(all, book));
@@ -535,10 +553,10 @@ for (const kind of UPDATES) {
   });
 
   test(`${of}: one of an unknown case, or of a case of another company, is not found, the others are made`, async () => {
-    const [firm, stranger] = [await world.firm(), await world.firm()];
-    const good = several(30, (n) => booking(kind, firm, n));
+    const [company, stranger] = [await app.company(), await app.company()];
+    const good = several(30, (n) => booking(kind, company, n));
     const bad = [stranger.path, `/cases/${randomUUID()}`].map((path) => ({
-      ...booking(kind, firm, 40),
+      ...booking(kind, company, 40),
       path: `${path}${kind.list}`,
     }));
     const answers = await atOnce(good.toSpliced(15, 0, ...bad), book);
@@ -546,32 +564,32 @@ for (const kind of UPDATES) {
     assert.deepEqual(statuses.splice(15, 2), [404, 404]);
     assert.deepEqual(statuses, Array(30).fill(200));
     const record = type.split('.', 1)[0] ?? '';
-    assert.equal((await eventsOf(firm, record)).length, 30);
+    assert.equal((await eventsOf(company, record)).length, 30);
     assert.deepEqual(await eventsOf(stranger, record), []);
   });
 }
 
 test('invoices made at once with the same number: one of them has it, and no other one is refused', async () => {
-  const firm = await world.firm();
-  const all = several(30, (n) => booking(INVOICES, firm, n));
+  const company = await app.company();
+  const all = several(30, (n) => booking(INVOICES, company, n));
   for (const n of [3, 12, 13, 14, 28]) (all[n] ?? assert.fail()).body.invoice_number = 'the same';
   const answers = await atOnce(all, book);
   const refused = answers.filter(({ status }) => status !== 200);
   assert.equal(refused.length, 4);
   for (const answer of refused) assertRefused(answer, 'invoice_number');
-  assert.equal((await eventsOf(firm, 'invoice')).length, 26);
-  assert.equal((await ok(firm.get(`${firm.path}/invoices`))).length, 26);
+  assert.equal((await eventsOf(company, 'invoice')).length, 26);
+  assert.equal((await ok(company.get(`${company.path}/invoices`))).length, 26);
 });
 
 test('deletions of appointments at once, several of them of one: one is made, the others find nothing', async () => {
-  const firm = await world.firm();
-  const cases = await makeSome(DELETIONS, firm, 24);
+  const company = await app.company();
+  const cases = await makeSome(DELETIONS, company, 24);
   const [one = assert.fail()] = cases;
   const answers = await sendAll(DELETIONS, [...cases.slice(1), one, one, one]);
   const statuses = answers.map(({ status }) => status);
   assert.deepEqual(statuses.splice(23).sort(), [200, 404, 404]);
   assert.deepEqual(statuses, Array(23).fill(200));
-  assert.equal((await eventsOf(firm, 'appointment')).length, 48);
+  assert.equal((await eventsOf(company, 'appointment')).length, 48);
 });
 
 /** What has a meaning where lists are written as text, or none in JSON. */
@@ -603,15 +621,19 @@ const DIFFICULT = [
 ];
 const difficult = (n: number) => DIFFICULT[n % DIFFICULT.length] ?? '';
 
-const WRITTEN: [kind: Kind, sent: (firm: Firm, n: number) => Fields, read: (record: Event['after']) => unknown][] = [
+const WRITTEN: [
+  kind: Kind,
+  sent: (company: TestCompany, n: number) => Fields,
+  read: (record: Event['after']) => unknown,
+][] = [
   [
     INTERACTIONS,
-    (_firm, n) => ({ type: 'phone', notes: difficult(n), sender: difficult(n + 1), recipient: difficult(n + 2) }),
+    (_company, n) => ({ type: 'phone', notes: difficult(n), sender: difficult(n + 1), recipient: difficult(n + 2) }),
     (image) => [image?.notes, image?.sender, image?.recipient],
   ],
   [
     INVOICES,
-    (_firm, n) => ({
+    (_company, n) => ({
       ...heading(n),
       invoice_number: `${n}${difficult(n)}`,
       payment_terms: difficult(n + 1),
@@ -649,16 +671,16 @@ const WRITTEN: [kind: Kind, sent: (firm: Firm, n: number) => Fields, read: (reco
   ],
   [
     APPOINTMENTS,
-    (_firm, n) => ({ notes: difficult(n), location: difficult(n + 1) }),
+    (_company, n) => ({ notes: difficult(n), location: difficult(n + 1) }),
     (image) => [image?.notes, image?.location],
   ],
 ];
 
 for (const [kind, sent, read] of WRITTEN) {
   test(`${kind.name} at once keep every text as it was sent: quotes, braces, commas, NULL, nothing at all`, async () => {
-    const firm = await world.firm();
-    const cases = await makeSome(kind, firm, 48);
-    for (const [n, one] of cases.entries()) one.body = sent(firm, n);
+    const company = await app.company();
+    const cases = await makeSome(kind, company, 48);
+    for (const [n, one] of cases.entries()) one.body = sent(company, n);
     for (const { status, text } of await sendAll(kind, cases)) assert.equal(status, 200, text);
     for (const one of cases) {
       const { after } = await lastOf(one);
@@ -690,10 +712,10 @@ async function among(kind: Kind, good: Case[], bad: Case[]): Promise<Answer[]> {
 }
 
 test('a fault in the database is that of the one whose record has it, and not of those who shared its statement', async () => {
-  await world.sql(`
+  await app.sql(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'never'; END $$;
     CREATE TRIGGER refuse BEFORE UPDATE ON interactions FOR EACH ROW WHEN (new.notes = 'never') EXECUTE FUNCTION refuse()`);
-  const [bad = assert.fail(), ...good] = await makeSome(INTERACTIONS, await world.firm(), 31);
+  const [bad = assert.fail(), ...good] = await makeSome(INTERACTIONS, await app.company(), 31);
   bad.body = { type: 'phone', notes: 'never' };
   const [answer] = await among(INTERACTIONS, good, [bad]);
   assert.equal(answer?.status, 500);
@@ -701,8 +723,8 @@ test('a fault in the database is that of the one whose record has it, and not of
 });
 
 test('an invoice number that is taken is the fault of the one that asks for it, of several of the same moment too', async () => {
-  const firm = await world.firm();
-  const cases = await makeSome(INVOICES, firm, 34);
+  const company = await app.company();
+  const cases = await makeSome(INVOICES, company, 34);
   const [one = assert.fail(), two = assert.fail(), three = assert.fail(), ...good] = cases;
   one.body = { ...one.body, invoice_number: 'M-5' };
   for (const same of [two, three]) same.body = { ...same.body, invoice_number: 'the same' };
@@ -722,15 +744,15 @@ test('an invoice number that is taken is the fault of the one that asks for it, 
 });
 
 test('an unknown tag, custom tag or customer is the fault of the one that names it', async () => {
-  const firm = await world.firm();
-  const stranger = await world.firm();
-  const good = await makeSome(ENTRIES, firm, 30);
-  const bad = await makeSome(ENTRIES, firm, 4);
+  const company = await app.company();
+  const stranger = await app.company();
+  const good = await makeSome(ENTRIES, company, 30);
+  const bad = await makeSome(ENTRIES, company, 4);
   const foreign = stranger.customers[0].id;
   const faults: [Fields, string][] = [
     [{ tags: ['executor', '{"a","b"}'] }, 'tags[1]'],
     [{ tags: ['NULL'] }, 'tags[0]'],
-    [{ custom_tags: [firm.customTags[0], 'executor'] }, 'custom_tags[1]'],
+    [{ custom_tags: [company.customTags[0], 'executor'] }, 'custom_tags[1]'],
     [{ relationship: { [foreign]: 'uncle' } }, `relationship.${foreign}`],
   ];
   for (const [i, one] of bad.entries()) one.body = { ...one.body, ...faults[i]?.[0] };
@@ -741,10 +763,10 @@ test('an unknown tag, custom tag or customer is the fault of the one that names 
 });
 
 test('an unknown recipient of an appointment is the fault of the one that names it', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const shape = APPOINTMENTS.shapes[4] ?? assert.fail();
-  const good = await makeSome(APPOINTMENTS, firm, 30, shape);
-  const [bad = assert.fail()] = await makeSome(APPOINTMENTS, firm, 1, shape);
+  const good = await makeSome(APPOINTMENTS, company, 30, shape);
+  const [bad = assert.fail()] = await makeSome(APPOINTMENTS, company, 1, shape);
   bad.body = { email_recipient: 'nobody@client.example' };
   const [answer] = await among(APPOINTMENTS, good, [bad]);
   assertRefused(answer, 'email_recipient');
@@ -752,10 +774,10 @@ test('an unknown recipient of an appointment is the fault of the one that names 
 });
 
 test('invoices updated at once, paid, part paid and not: each has its own day of payment', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const cases: Case[] = [];
   for (let n = 0; n < 40; n++) {
-    const one = await make(INVOICES, firm, n, { paid: [0, 40, 100][n % 3] ?? 0, sent: (_firm, n) => heading(n) });
+    const one = await make(INVOICES, company, n, { paid: [0, 40, 100][n % 3] ?? 0, sent: (_company, n) => heading(n) });
     // What was paid in part reaches a total that is lowered; what was paid is no longer enough for one that is raised.
     one.body.total = { 0: 30, 1: 200 }[Math.floor(n / 3) % 3] ?? 100;
     cases.push(one);
@@ -766,29 +788,29 @@ test('invoices updated at once, paid, part paid and not: each has its own day of
     const isPaid = paid > 0 && paid >= Number(one.body.total);
     const day = isPaid ? `2026-05-${10 + (n % 20)}T11:00:00.000000Z` : null;
     assert.equal(answers[n]?.body.date_paid, day);
-    const { date_paid, status } = await ok(firm.get(one.path));
+    const { date_paid, status } = await ok(company.get(one.path));
     assert.deepEqual([date_paid, status], [day, isPaid ? 'Paid' : paid ? 'Part Paid' : 'Not Paid']);
   }
   assert.ok((await together(INVOICES.type, cases)) >= 3);
 });
 
 test('invoices updated at once: the items of one are replaced, of another added to, removed or left alone', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const { shapes } = INVOICES;
-  const cases = await makeAll(INVOICES, [{ firm, token: firm.token }], shapes.slice(0, 4), 10);
+  const cases = await makeAll(INVOICES, [{ company, token: company.token }], shapes.slice(0, 4), 10);
   await sendAll(INVOICES, cases);
   for (const [n, { path, shape }] of cases.entries()) {
     const before = several(1 + (n % 3), (i) => `line ${i} of ${n}`);
     const added = several(1 + (n % 4), (i) => `line ${i} of ${n}`);
     const expected = [before, added, [...before, ...added], []][shapes.indexOf(shape)];
-    const { items } = await ok(firm.get(path));
+    const { items } = await ok(company.get(path));
     assert.deepEqual(
       items.map(({ description }: Fields) => description),
       expected,
     );
   }
-  const ids = await world.sql('SELECT 1 FROM invoice_items WHERE company_id = $1 GROUP BY id HAVING count(*) > 1', [
-    firm.companyId,
+  const ids = await app.sql('SELECT 1 FROM invoice_items WHERE company_id = $1 GROUP BY id HAVING count(*) > 1', [
+    company.companyId,
   ]);
   assert.deepEqual(ids, []);
   await assertTogether(INVOICES, cases);
@@ -800,7 +822,7 @@ test('items added at once to several invoices come behind those that each has', 
   // Whether there is room for them is asked first, and who is answered at the same moment is chance.
   for (let round = 0; most < 3; round++) {
     assert.ok(round < 20, 'never together');
-    const cases = await makeSome(INVOICES, await world.firm(), 40, shape);
+    const cases = await makeSome(INVOICES, await app.company(), 40, shape);
     await sendAll(INVOICES, cases);
     for (const [n, one] of cases.entries()) {
       const { before, after } = await lastOf(one);
@@ -814,17 +836,17 @@ test('items added at once to several invoices come behind those that each has', 
 });
 
 test('appointments deleted at once: who was told of one is told that it is off, no reminder goes out, no meeting stays', async () => {
-  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
-  await world.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
-  const firm = await world.firm();
-  const [{ id: adviser = '' } = {}] = await ok(firm.get(`/manage/advisers?search=${firm.adviser}`));
-  await ok(firm.send('PUT', `/manage/advisers/${adviser}/video-account`, { provider: 'zoom', ...CREDENTIALS }));
+  await app.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+  await app.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
+  const company = await app.company();
+  const [{ id: adviser = '' } = {}] = await ok(company.get(`/manage/advisers?search=${company.adviser}`));
+  await ok(company.send('PUT', `/manage/advisers/${adviser}/video-account`, { provider: 'zoom', ...CREDENTIALS }));
   const cases: Case[] = [];
   for (let n = 0; n < 40; n++) {
     const made = () => ({ email_confirmation: n % 3 === 0, video_meeting: n % 4 === 0, sms_notification: true });
-    cases.push(await make(DELETIONS, firm, n, { made, sent: () => ({}) }));
+    cases.push(await make(DELETIONS, company, n, { made, sent: () => ({}) }));
   }
-  const stays = await make(DELETIONS, firm, 41, { made: () => ({ video_meeting: true }), sent: () => ({}) });
+  const stays = await make(DELETIONS, company, 41, { made: () => ({ video_meeting: true }), sent: () => ({}) });
   const told = cases.filter((_one, n) => n % 3 === 0).map(({ id }) => id);
   await worker.runOnce();
   assert.deepEqual(post.sent.map(({ appointmentId }) => appointmentId).sort(), told.toSorted());
@@ -835,9 +857,9 @@ test('appointments deleted at once: who was told of one is told that it is off, 
   const answers = await sendAll(DELETIONS, cases);
   for (const [i, { status, body }] of answers.entries()) assert.deepEqual([status, body.id], [200, cases[i]?.id]);
   assert.ok((await together(DELETIONS.type, cases)) >= 3);
-  const messages = await world.sql<{ appointment_id: string; id: string; kind: string; state: string }>(
+  const messages = await app.sql<{ appointment_id: string; id: string; kind: string; state: string }>(
     'SELECT appointment_id, id, kind, state FROM messages WHERE company_id = $1 AND appointment_id <> $2',
-    [firm.companyId, stays.id],
+    [company.companyId, stays.id],
   );
   const cancellations = messages.filter(({ kind }) => kind === 'cancellation');
   assert.deepEqual(cancellations.map(({ appointment_id }) => appointment_id).sort(), told.toSorted());
@@ -849,11 +871,11 @@ test('appointments deleted at once: who was told of one is told that it is off, 
   );
   await worker.runOnce();
   const sent = post.sent.map(({ kind, appointmentId, recipient }) => [kind, appointmentId, recipient]);
-  assert.deepEqual(sent.sort(), told.map((id) => ['cancellation', id, firm.customers[0].email]).sort());
+  assert.deepEqual(sent.sort(), told.map((id) => ['cancellation', id, company.customers[0].email]).sort());
   assert.equal(zoom.meetings.size, 1);
   assert.deepEqual(await whole(stays), stayed);
   post.sent.length = 0;
-  world.clock.set('2026-07-10T09:00:00Z');
+  app.clock.set('2026-07-10T09:00:00Z');
   await worker.runOnce();
   assert.deepEqual(
     post.sent.filter(({ appointmentId }) => appointmentId !== stays.id),
@@ -862,7 +884,7 @@ test('appointments deleted at once: who was told of one is told that it is off, 
 });
 
 test('nothing but its key leads to a record: no other index of its table begins with the case', async () => {
-  const others = await world.sql(
+  const others = await app.sql(
     `SELECT tablename, indexname FROM pg_indexes
       WHERE tablename = ANY ($1) AND indexdef LIKE '%(company_id, case_id, %' AND indexname <> tablename || '_pkey'`,
     [['people', 'addresses', 'interactions', 'invoices', 'appointments', 'customers']],
@@ -874,17 +896,17 @@ test('what comes by the same records in another order is not waited for in a cir
   const [heading, items] = INVOICES.shapes as [Shape, Shape, ...Shape[]];
   const deadlocks = async () => {
     const found = 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()';
-    return (await world.sql<{ deadlocks: string }>(found))[0]?.deadlocks;
+    return (await app.sql<{ deadlocks: string }>(found))[0]?.deadlocks;
   };
   const before = await deadlocks();
   for (let round = 0; round < 6; round++) {
-    const firm = await world.firm();
+    const company = await app.company();
     const made: Case[] = [];
-    for (let n = 0; n < 24; n++) made.push(await make(INVOICES, firm, n));
+    for (let n = 0; n < 24; n++) made.push(await make(INVOICES, company, n));
     const of = (shape: Shape, ...places: number[]) =>
       places.map((n) => {
         const one = made[n] ?? assert.fail();
-        return { ...one, shape, body: { ...shape.sent(firm, 100 + n), invoice_number: `M-${n}` } };
+        return { ...one, shape, body: { ...shape.sent(company, 100 + n), invoice_number: `M-${n}` } };
       });
     // The first of each go by themselves, and what follows is gathered by eights.
     const one = [...of(heading, 9, 10), ...of(items, 2, 3, 4), ...of(heading, 20, 21)];

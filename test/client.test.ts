@@ -3,23 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { CaseRecordsError, type Client, createClient } from 'case-records/client';
 import { type Schema, typeOf } from '../scripts/schema-types.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
 
 /** The client by itself, and with the service as it is. What it does on a bad line is in client-retries.test.ts. */
 
-const world = await openWorld();
+const app = await startApp();
 
-const personOf = (firm: Firm) => ({
+const personOf = (company: TestCompany) => ({
   entity_id: 'person' as const,
   title: 'Ms',
   first_names: 'Jane',
   last_name: 'Doe',
-  relationship: { [firm.customers[0].id]: 'sister' },
+  relationship: { [company.customers[0].id]: 'sister' },
 });
-const invoiceOf = (firm: Firm) => ({
+const invoiceOf = (company: TestCompany) => ({
   invoice_number: 'A1',
-  sender_id: firm.customers[0].id,
+  sender_id: company.customers[0].id,
   date_created: '2026-06-01 09:00:00',
   date_due: '2026-07-01 09:00:00',
   vat: 20,
@@ -121,8 +121,8 @@ test('a header that cannot be sent is a TypeError and not a line that is down', 
 });
 
 test('address book: create, list, update, read, remove a tag, delete, restore', async () => {
-  const { client, caseId, ...firm } = await world.firm();
-  const body = { ...personOf({ client, caseId, ...firm }), tags: ['executor'] };
+  const { client, caseId, ...company } = await app.company();
+  const body = { ...personOf({ client, caseId, ...company }), tags: ['executor'] };
   const { data: made } = await client.createCaseAddressBookEntry({ caseId, body });
   const { data: list } = await client.getCaseAddressBook({ caseId, name: 'jane' });
   assert.deepEqual(
@@ -140,7 +140,7 @@ test('address book: create, list, update, read, remove a tag, delete, restore', 
 });
 
 test('interactions: create, list, update, read, delete, restore', async () => {
-  const { client, caseId } = await world.firm();
+  const { client, caseId } = await app.company();
   const { data: made } = await client.createCaseInteraction({ caseId, body: { type: 'phone', notes: 'First' } });
   const one = { caseId, interactionId: made.id };
   await client.updateCaseInteraction({ ...one, body: { type: 'letter' } });
@@ -152,8 +152,8 @@ test('interactions: create, list, update, read, delete, restore', async () => {
 });
 
 test('invoices: create, list, update, pay, cancel an item, mark as sent', async () => {
-  const { client, caseId, ...firm } = await world.firm();
-  const body = invoiceOf({ client, caseId, ...firm });
+  const { client, caseId, ...company } = await app.company();
+  const body = invoiceOf({ client, caseId, ...company });
   const { data: made } = await client.createCaseInvoice({ caseId, body });
   const one = { caseId, invoiceId: made.id };
   await client.updateCaseInvoice({ ...one, body: { ...body, invoice_number: 'A2', keep_existing_items: true } });
@@ -171,7 +171,7 @@ test('invoices: create, list, update, pay, cancel an item, mark as sent', async 
 });
 
 test('appointments: create, list, update, read, set the outcome, delete, restore', async () => {
-  const { client, caseId, adviser } = await world.firm();
+  const { client, caseId, adviser } = await app.company();
   const times = { start_time: '2026-07-01 10:00:00', end_time: '2026-07-01 11:00:00' };
   const { data: made } = await client.createCaseAppointment({ caseId, body: { adviser_email: adviser, ...times } });
   const one = { caseId, appointmentID: made.id };
@@ -184,7 +184,7 @@ test('appointments: create, list, update, read, set the outcome, delete, restore
 });
 
 test('an answer tells its status, its request, and whether it was given before', async () => {
-  const { client, caseId } = await world.firm();
+  const { client, caseId } = await app.company();
   const input = { caseId, body: { type: 'phone' as const }, idempotencyKey: randomUUID() };
   const first = await client.createCaseInteraction(input);
   const again = await client.createCaseInteraction(input);
@@ -196,7 +196,7 @@ test('an answer tells its status, its request, and whether it was given before',
 });
 
 test('a write onto a state that somebody has changed is refused, onto the present one it is done', async () => {
-  const { client, caseId } = await world.firm();
+  const { client, caseId } = await app.company();
   const { data } = await client.createCaseInteraction({ caseId, body: { type: 'phone' } });
   const one = { caseId, interactionId: data.id };
   const { etag } = await client.readInteraction(one);
@@ -208,7 +208,7 @@ test('a write onto a state that somebody has changed is refused, onto the presen
 });
 
 test('a reader who has the record already is told so, without the record', async () => {
-  const { client, caseId } = await world.firm();
+  const { client, caseId } = await app.company();
   const { data } = await client.createCaseInteraction({ caseId, body: { type: 'phone' } });
   const one = { caseId, interactionId: data.id };
   const { etag } = await client.readInteraction(one);
@@ -217,7 +217,7 @@ test('a reader who has the record already is told so, without the record', async
 });
 
 test('a refusal is an error that names every fault', async () => {
-  const { client, caseId } = await world.firm();
+  const { client, caseId } = await app.company();
   const body = { type: 'Phone' as 'phone', when: '2026-02-30 10:30' };
   const error = await refused(client.createCaseInteraction({ caseId, body }));
   assert.deepEqual([error.status, error.code, error.attempts], [400, 'invalid_request', 1]);
@@ -234,19 +234,21 @@ test('a refusal is an error that names every fault', async () => {
 });
 
 test('an unknown record, a missing scope and a wrong token are told apart by their codes', async () => {
-  const firm = await world.firm();
-  const missing = await refused(firm.client.readInteraction({ caseId: firm.caseId, interactionId: randomUUID() }));
+  const company = await app.company();
+  const missing = await refused(
+    company.client.readInteraction({ caseId: company.caseId, interactionId: randomUUID() }),
+  );
   assert.deepEqual([missing.status, missing.code, missing.faults], [404, 'not_found', []]);
-  const stranger = createClient({ baseUrl: world.baseUrl, token: 'cr_wrong' });
+  const stranger = createClient({ baseUrl: app.baseUrl, token: 'cr_wrong' });
   const unknown = await refused(stranger.getCompany());
   assert.deepEqual([unknown.status, unknown.code, unknown.attempts], [401, 'invalid_token', 1]);
-  const { data } = await firm.client.createKey({ body: { name: 'reader', scopes: ['invoices:read'] } });
-  const reader = createClient({ baseUrl: world.baseUrl, token: data.key });
+  const { data } = await company.client.createKey({ body: { name: 'reader', scopes: ['invoices:read'] } });
+  const reader = createClient({ baseUrl: app.baseUrl, token: data.key });
   assert.equal((await refused(reader.getCompany())).code, 'insufficient_scope');
 });
 
 test('the errors of OAuth are errors of the client like all others', async () => {
-  const { client } = await world.firm();
+  const { client } = await app.company();
   const body = { grant_type: 'client_credentials' as const, client_id: randomUUID(), client_secret: 'x' };
   const error = await refused(client.createAccessToken({ body }));
   assert.deepEqual([error.status, error.code], [401, 'invalid_client']);
@@ -272,8 +274,8 @@ const FILL = `
          timestamptz '2020-01-01T00:00:00Z' + n * interval '1 minute', now(), now() FROM generate_series(1, $3) n`;
 
 test('250 entries come in three pages, each when it is asked for, and one by one in the order of the list', async () => {
-  const { client, caseId, companyId } = await world.firm();
-  await world.sql(FILL, [companyId, caseId, 250]);
+  const { client, caseId, companyId } = await app.company();
+  await app.sql(FILL, [companyId, caseId, 250]);
   const sizes = [];
   for await (const { data, total } of client.pages(client.getCaseInteractions, { caseId })) {
     assert.equal(total, 250);
@@ -299,7 +301,7 @@ test('who has seen enough fetches no further page', async () => {
 });
 
 test('an empty list has one empty page', async () => {
-  const { client, caseId } = await world.firm();
+  const { client, caseId } = await app.company();
   assert.deepEqual(await Array.fromAsync(client.pages(client.getCaseInvoices, { caseId }), ({ data }) => data), [[]]);
   assert.equal((await Array.fromAsync(client.entries(client.listCases))).length, 1);
 });

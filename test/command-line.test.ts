@@ -6,11 +6,11 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../src/cli/command-line.ts';
-import { failureOf } from '../src/cli/failure.ts';
+import { toFailure } from '../src/cli/failure.ts';
 import { GROUPS } from '../src/cli/groups.ts';
 import { connectClient } from '../src/kernel/database/connect.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { openWorld } from './harness/app.ts';
+import { startApp } from './harness/app.ts';
 import { caller } from './harness/http.ts';
 import { mailServer } from './harness/mail-server.ts';
 import {
@@ -39,7 +39,7 @@ async function typed(env: Environment, ...args: string[]): Promise<Done> {
     const { text, note = '', failed } = result.output;
     return { code: failed ? 1 : 0, out: text, err: note };
   } catch (error) {
-    const { lines, exitCode } = failureOf(error);
+    const { lines, exitCode } = toFailure(error);
     return { code: exitCode, out: '', err: lines.join('\n') };
   }
 }
@@ -54,15 +54,15 @@ function started(program: string, args: string[], env: NodeJS.ProcessEnv): Promi
 }
 
 describe('on a database of its own', async () => {
-  const world = await openWorld();
-  const env = { DATABASE_URL: urlOf(world.connection), DATA_DIR: join(home.path, 'unused') };
+  const app = await startApp();
+  const env = { DATABASE_URL: urlOf(app.connection), DATA_DIR: join(home.path, 'unused') };
   const type = (...args: string[]) => typed(env, ...args);
   const json = async (...args: string[]) => {
     const done = await type(...args, '--json');
     assert.equal(done.code, 0, done.err);
     return JSON.parse(done.out);
   };
-  const company = async (name = `Firm ${Math.random()}`): Promise<string> =>
+  const newCompany = async (name = `Company ${Math.random()}`): Promise<string> =>
     (await json('company', 'create', '--name', name)).id;
 
   test('a company is created, shown, updated and listed', async () => {
@@ -84,13 +84,13 @@ describe('on a database of its own', async () => {
   });
 
   test('an empty text clears a field that may be empty', async () => {
-    const id = await company();
+    const id = await newCompany();
     await json('company', 'update', id, '--sender-name', 'Office');
     assert.equal((await json('company', 'update', id, '--sender-name', '')).sender_name, null);
   });
 
   test('an adviser is named by email or identifier, and disabled, enabled and removed', async () => {
-    const at = ['--company', await company()];
+    const at = ['--company', await newCompany()];
     const made = await json(
       'adviser',
       'create',
@@ -116,7 +116,7 @@ describe('on a database of its own', async () => {
   });
 
   test('a case is opened and gets customers, who are changed and removed', async () => {
-    const at = ['--company', await company()];
+    const at = ['--company', await newCompany()];
     const { id } = await json('case', 'create', ...at, '--reference', 'Smith, wills');
     const inCase = [...at, '--case', id];
     const john = await json('customer', 'create', ...inCase, '--last-name', 'Smith', '--phone', '07400 123456');
@@ -137,7 +137,7 @@ describe('on a database of its own', async () => {
   });
 
   test('custom tags are made, listed and removed, the default ones listed', async () => {
-    const at = ['--company', await company()];
+    const at = ['--company', await newCompany()];
     await json('tag', 'create', ...at, '--tag', 'vip-client');
     assert.deepEqual(
       (await json('tag', 'list', ...at)).map(({ tag }: { tag: string }) => tag),
@@ -149,11 +149,11 @@ describe('on a database of its own', async () => {
   });
 
   test('a client gets tokens with the secret it was shown, until it is disabled', async () => {
-    const at = ['--company', await company()];
+    const at = ['--company', await newCompany()];
     const made = await json('client', 'create', ...at, '--name', 'website', '--scope', 'manage,invoices:read');
     const ask = async (client_secret: string) =>
       (
-        await world.anonymous.post('/oauth/token', {
+        await app.anonymous.post('/oauth/token', {
           grant_type: 'client_credentials',
           client_id: made.id,
           client_secret,
@@ -174,7 +174,7 @@ describe('on a database of its own', async () => {
   });
 
   test('a key opens what its scopes say, and is revoked', async () => {
-    const at = ['--company', await company()];
+    const at = ['--company', await newCompany()];
     const made = await json(
       'key',
       'create',
@@ -187,16 +187,16 @@ describe('on a database of its own', async () => {
       'invoices:read',
     );
     assert.deepEqual(made.scopes, ['invoices:read', 'manage']);
-    assert.equal((await caller(world.baseUrl, made.key).get('/manage/company')).status, 200);
+    assert.equal((await caller(app.baseUrl, made.key).get('/manage/company')).status, 200);
     assert.ok(!JSON.stringify(await json('key', 'list', ...at)).includes(made.key));
     assert.notEqual((await json('key', 'revoke', made.id, ...at)).revoked_at, null);
-    world.clock.advance({ seconds: 3 });
-    assert.equal((await caller(world.baseUrl, made.key).get('/manage/company')).status, 401);
+    app.clock.advance({ seconds: 3 });
+    assert.equal((await caller(app.baseUrl, made.key).get('/manage/company')).status, 401);
     assert.equal((await json('key', 'show', made.id, ...at)).name, 'script');
   });
 
   test('what happened is listed, with whoever did it, from where the last list ended', async () => {
-    const id = await company();
+    const id = await newCompany();
     const at = ['--company', id];
     await json('tag', 'create', ...at, '--tag', 'vip-client');
     const all = await json('events', ...at);
@@ -215,22 +215,22 @@ describe('on a database of its own', async () => {
       first.out,
       new RegExp(`^ID +AT +TYPE +RECORD +ACTOR +CHANGED\n${all[0].id} .* company.created +${id} +operator$`),
     );
-    assert.equal(first.err, `what follows: --after ${all[0].id}`);
+    assert.equal(first.err, `next page: --after ${all[0].id}`);
     const { code, err } = await type('events', ...at, '--types', 'tag.painted', '--after', 'evt_', '--limit', '501');
     assert.equal(code, 3);
     assert.match(err, /--after .*\n--limit must not be more than 500\n--types "tag.painted" is not a type of event/s);
-    assert.deepEqual(await json('events', '--company', await company(), '--types', 'tag.*'), []);
+    assert.deepEqual(await json('events', '--company', await newCompany(), '--types', 'tag.*'), []);
   });
 
   test('a key with the scope operator reaches all companies', async () => {
-    const at = ['--company', await company()];
+    const at = ['--company', await newCompany()];
     const { out } = await type('key', 'create', ...at, '--name', 'operator', '--scope', 'operator', '--only', 'key');
-    const answer = await caller(world.baseUrl, out).get('/manage/companies');
+    const answer = await caller(app.baseUrl, out).get('/manage/companies');
     assert.equal(answer.status, 200, answer.text);
   });
 
   test('a company is named by its name, without regard to case', async () => {
-    await company('Named & Partners');
+    await newCompany('Named & Partners');
     assert.equal((await type('adviser', 'list', '--company', 'named & partners')).code, 0);
     assert.deepEqual(await type('adviser', 'list', '--company', 'named'), {
       code: 4,
@@ -240,30 +240,30 @@ describe('on a database of its own', async () => {
   });
 
   test('a name that two companies have is refused', async () => {
-    await company('Twins');
-    await company('Twins');
+    await newCompany('Twins');
+    await newCompany('Twins');
     const { code, err } = await type('adviser', 'list', '--company', 'Twins');
     assert.equal(code, 3);
     assert.match(err, /^--company .*identifier/);
   });
 
   test('where there are several companies, one must be named', async () => {
-    await company();
-    await company();
+    await newCompany();
+    await newCompany();
     const { code, err } = await type('adviser', 'list');
     assert.equal(code, 3);
     assert.match(err, /^--company is required/);
   });
 
   test("another company's records are not found", async () => {
-    const at = ['--company', await company()];
+    const at = ['--company', await newCompany()];
     const { id } = await json('case', 'create', ...at, '--reference', 'Smith');
-    const { code, err } = await type('case', 'show', id, '--company', await company());
+    const { code, err } = await type('case', 'show', id, '--company', await newCompany());
     assert.deepEqual([code, err], [4, 'There is no such case.']);
   });
 
   test('every refused value is named with its flag, and nothing is made', async () => {
-    const at = ['--company', await company()];
+    const at = ['--company', await newCompany()];
     const { code, err } = await type('adviser', 'create', ...at, '--email', 'nobody', '--name', '');
     assert.equal(code, 3);
     assert.deepEqual(
@@ -277,14 +277,14 @@ describe('on a database of its own', async () => {
   });
 
   test('a refused list is named with the flag of one of its words', async () => {
-    const { code, err } = await type('key', 'create', '--company', await company(), '--name', 'x', '--scope', 'all');
+    const { code, err } = await type('key', 'create', '--company', await newCompany(), '--name', 'x', '--scope', 'all');
     assert.equal(code, 3);
     assert.match(err, /^--scope must be one of/);
   });
 
   test('an identifier that is none is not found', async () => {
     for (const group of ['case', 'client', 'key']) {
-      assert.equal((await type(group, 'show', "'; --", '--company', await company())).code, 4, group);
+      assert.equal((await type(group, 'show', "'; --", '--company', await newCompany())).code, 4, group);
     }
   });
 
@@ -305,7 +305,7 @@ describe('on a database of its own', async () => {
   ];
   for (const [rule, args, told] of WRONG) {
     test(`${rule} is a wrong command line`, async () => {
-      await company();
+      await newCompany();
       const { code, err } = await type(...args);
       assert.equal(code, 2);
       assert.match(err, told);
@@ -313,7 +313,7 @@ describe('on a database of its own', async () => {
   }
 
   test('lists are tables with as many entries as there are, page by page', async () => {
-    const at = ['--company', await company()];
+    const at = ['--company', await newCompany()];
     for (const tag of ['a', 'bb', 'ccc']) await json('tag', 'create', ...at, '--tag', tag);
     const { out, err } = await type('tag', 'list', ...at, '--per-page', '2');
     assert.deepEqual(
@@ -326,20 +326,29 @@ describe('on a database of its own', async () => {
   });
 
   test('a secret is shown once, with a word about it', async () => {
-    const { out, err } = await type('key', 'create', '--company', await company(), '--name', 'x', '--scope', 'manage');
+    const { out, err } = await type(
+      'key',
+      'create',
+      '--company',
+      await newCompany(),
+      '--name',
+      'x',
+      '--scope',
+      'manage',
+    );
     assert.match(out, /^key +cr_/m);
     assert.match(err, /once/);
   });
 
   test('what people wrote does not steer the terminal', async () => {
-    const at = ['--company', await company()];
+    const at = ['--company', await newCompany()];
     await json('case', 'create', ...at, '--reference', 'red \u001b[31m right to left \u202e end');
     assert.doesNotMatch((await type('case', 'list', ...at)).out, /\p{Cc}(?<!\n)|\u202e/u);
   });
 
   test('the demonstration company works, and its file is readable by its owner only', async () => {
     const file = join(home.path, 'deep', 'demo.json');
-    const { code, out, err } = await type('demo', '--file', file, '--url', world.baseUrl);
+    const { code, out, err } = await type('demo', '--file', file, '--url', app.baseUrl);
     assert.equal(code, 0, err);
     assert.ok(!out.includes('cr_'), 'the token stays in its file');
     const demo = JSON.parse(await readFile(file, 'utf8'));
@@ -374,7 +383,7 @@ describe('on the bundled database', () => {
     assert.equal(code, 0, err);
     assert.match(out, /^applied: 0001_case_records\.sql$/m);
     assert.equal(await databaseProcess(DATA_DIR), undefined);
-    assert.equal((await typed(env, 'migrate', '--dry-run')).out, 'Nothing is missing.');
+    assert.equal((await typed(env, 'migrate', '--dry-run')).out, 'No migration is missing.');
   });
 
   test('while no service runs the database is started for the command', async () => {
@@ -423,7 +432,7 @@ describe('on the bundled database', () => {
 
     test('a worker joins in, and stops when it is told to', async () => {
       const worker = launch(env, 'worker');
-      await printed(worker, /sends what is due/);
+      await printed(worker, /worker is running/);
       worker.child.kill('SIGTERM');
       assert.equal(await worker.ended, 0, worker.output.join('\n'));
     });
@@ -470,7 +479,10 @@ describe('the doctor', () => {
     const at = (url: string) => typed({ SMTP_URL: url, DATA_DIR: '/nonexistent' }, 'doctor');
     assert.match((await at(mail.url)).out, /ok +mail /);
     await mail.close();
-    assert.match((await at('smtp://user:hidden@127.0.0.1:9')).out, /fault +mail +127\.0\.0\.1:9 takes none/);
+    assert.match(
+      (await at('smtp://user:hidden@127.0.0.1:9')).out,
+      /fault +mail +127\.0\.0\.1:9 does not accept emails/,
+    );
     assert.doesNotMatch((await at('smtp://user:hidden@127.0.0.1:9')).out, /hidden/);
   });
 
@@ -502,7 +514,7 @@ describe('the doctor', () => {
       assert.match(out, /fault +migrations +0001_case_records\.sql.*case-records migrate/);
       const refused = await typed(env, 'company', 'list');
       assert.equal(refused.code, 1);
-      assert.match(refused.err, /lacks 0001_case_records\.sql/);
+      assert.match(refused.err, /lacks the migrations 0001_case_records\.sql/);
 
       assert.equal((await typed(env, 'migrate')).code, 0);
       assert.equal((await typed(env, 'company', 'create', '--name', 'First')).code, 0);
@@ -510,7 +522,10 @@ describe('the doctor', () => {
       const client = await connectClient(server.connection, 'test');
       await client.query("UPDATE companies SET time_zone = 'Mars/Olympus'");
       await client.end();
-      assert.match((await typed(env, 'doctor')).out, /fault +time zones +not known here: Mars\/Olympus/);
+      assert.match(
+        (await typed(env, 'doctor')).out,
+        /fault +time zones +unknown to this version of Node: Mars\/Olympus/,
+      );
     } finally {
       await server.stop();
     }

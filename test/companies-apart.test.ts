@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 type Ids = Record<string, string>;
 type Form = { method: string; template: string; empty?: true };
@@ -19,8 +19,8 @@ const formsOfOneRecord = allForms.filter(({ template }) => template.split('{').l
 
 const nameOf = ({ method, template, empty }: Form) => `${method} ${template}${empty ? ' (empty)' : ''}`;
 
-const BODIES: Record<string, (firm: Firm) => object> = {
-  'address-book': (firm) => ({
+const BODIES: Record<string, (company: TestCompany) => object> = {
+  'address-book': (company) => ({
     entity_id: 'person',
     title: 'Mrs',
     first_names: 'Jane',
@@ -28,12 +28,12 @@ const BODIES: Record<string, (firm: Firm) => object> = {
     tags: ['executor'],
     custom_tags: ['vip-client'],
     address: { address_1: '1 High Street' },
-    relationship: { [firm.customers[0].id]: 'sister' },
+    relationship: { [company.customers[0].id]: 'sister' },
   }),
-  interactions: () => ({ type: 'letter', notes: 'written by its own firm' }),
-  invoices: (firm) => ({
+  interactions: () => ({ type: 'letter', notes: 'written by its own company' }),
+  invoices: (company) => ({
     invoice_number: 'INV-1',
-    sender_id: firm.companyId,
+    sender_id: company.companyId,
     date_created: '2026-06-01 09:00:00',
     date_due: '2026-07-01 09:00:00',
     vat: 20,
@@ -41,34 +41,34 @@ const BODIES: Record<string, (firm: Firm) => object> = {
     sub_total: 100,
     items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
   }),
-  appointments: (firm) => ({
-    adviser_email: firm.adviser,
+  appointments: (company) => ({
+    adviser_email: company.adviser,
     start_time: '2026-08-01 09:00:00',
     end_time: '2026-08-01 10:00:00',
-    email_recipient: firm.customers[0].email,
+    email_recipient: company.customers[0].email,
     email_confirmation: true,
     email_notification: true,
     video_meeting: true,
   }),
 };
 
-function bodyOf({ method, template, empty }: Form, firm: Firm): object | undefined {
+function bodyOf({ method, template, empty }: Form, company: TestCompany): object | undefined {
   if (method === 'GET' || method === 'DELETE' || empty) return undefined;
   if (template.endsWith('{appointmentID}')) return { notes: 'changed from outside' };
-  return BODIES[(template.split('/')[3] ?? '').replace('_', '-')]?.(firm);
+  return BODIES[(template.split('/')[3] ?? '').replace('_', '-')]?.(company);
 }
 
 const fill = (template: string, ids: Ids) => template.replaceAll(/\{(\w+)\}/g, (_, name) => ids[name] ?? '');
 
-async function recordsIn(firm: Firm, caseId = firm.caseId): Promise<Ids> {
-  const inCase = caseId === firm.caseId ? firm : { ...firm, customers: await copyCustomer(firm, caseId) };
+async function recordsIn(company: TestCompany, caseId = company.caseId): Promise<Ids> {
+  const inCase = caseId === company.caseId ? company : { ...company, customers: await copyCustomer(company, caseId) };
   const make = async (path: string, resource: string): Promise<string> => {
-    const answer = await firm.post(`/cases/${caseId}/${path}`, BODIES[resource]?.(inCase));
+    const answer = await company.post(`/cases/${caseId}/${path}`, BODIES[resource]?.(inCase));
     assert.equal(answer.status, 200, answer.text);
     return answer.body.id;
   };
   const invoiceId = await make('invoices', 'invoices');
-  await firm.post(`/cases/${caseId}/invoices/${invoiceId}/payments`, { amount: 1 });
+  await company.post(`/cases/${caseId}/invoices/${invoiceId}/payments`, { amount: 1 });
   return {
     caseId,
     entryID: await make('address-book/entry', 'address-book'),
@@ -78,24 +78,24 @@ async function recordsIn(firm: Firm, caseId = firm.caseId): Promise<Ids> {
   };
 }
 
-async function copyCustomer(firm: Firm, caseId: string): Promise<Firm['customers']> {
-  const [customer] = firm.customers;
-  const copy = { ...customer, id: await firm.addCustomer(caseId, customer) };
+async function copyCustomer(company: TestCompany, caseId: string): Promise<TestCompany['customers']> {
+  const [customer] = company.customers;
+  const copy = { ...customer, id: await company.addCustomer(caseId, customer) };
   return [copy, copy];
 }
 
 const neverWere = (ids: Ids): Ids => Object.fromEntries(Object.keys(ids).map((name) => [name, randomUUID()]));
 
-async function everythingOf(firm: Firm): Promise<Record<string, string[]>> {
-  const tables = await world.sql<{ name: string }>(
+async function everythingOf(company: TestCompany): Promise<Record<string, string[]>> {
+  const tables = await app.sql<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns
      WHERE table_schema = 'public' AND column_name = 'company_id' ORDER BY 1`,
   );
   const held: Record<string, string[]> = {};
   for (const { name } of tables) {
-    const rows = await world.sql<{ row: string }>(
+    const rows = await app.sql<{ row: string }>(
       `SELECT to_jsonb(t)::text AS row FROM ${name} t WHERE company_id = $1 ORDER BY 1`,
-      [firm.companyId],
+      [company.companyId],
     );
     held[name] = rows.map(({ row }) => row);
   }
@@ -110,8 +110,8 @@ const comparable = ({ status, headers, body }: Answer) => ({
 });
 
 /** A body that is in order, and others that are at fault in each way: by form, by what they name, by being no JSON. */
-const bodiesOf = (form: Form, firm: Firm): unknown[] => {
-  const body = bodyOf(form, firm);
+const bodiesOf = (form: Form, company: TestCompany): unknown[] => {
+  const body = bodyOf(form, company);
   return body
     ? [
         body,
@@ -128,7 +128,7 @@ const bodiesOf = (form: Form, firm: Firm): unknown[] => {
 };
 
 /** As if the identifiers had never been given to anything, whatever the body holds. */
-async function assertUnknown(caller: Firm, form: Form, ids: Ids, invented: Ids): Promise<void> {
+async function assertUnknown(caller: TestCompany, form: Form, ids: Ids, invented: Ids): Promise<void> {
   for (const body of bodiesOf(form, caller)) {
     const answer = await caller.send(form.method, fill(form.template, ids), body);
     assert.equal(answer.status, 404, `${JSON.stringify(body)}: ${answer.text}`);
@@ -145,8 +145,8 @@ test('the document lists the forms of the twelve operations that this file walks
 });
 
 for (const form of allForms) {
-  test(`${nameOf(form)} with a case of another firm is as if it never was`, async () => {
-    const [owner, stranger] = [await world.firm(), await world.firm()];
+  test(`${nameOf(form)} with a case of another company is as if it never was`, async () => {
+    const [owner, stranger] = [await app.company(), await app.company()];
     const ids = await recordsIn(owner);
     const before = await everythingOf(owner);
     await assertUnknown(stranger, form, ids, neverWere(ids));
@@ -155,8 +155,8 @@ for (const form of allForms) {
 }
 
 for (const form of formsOfOneRecord) {
-  test(`${nameOf(form)} with one's own case and a record of another firm is as if it never was`, async () => {
-    const [owner, stranger] = [await world.firm(), await world.firm()];
+  test(`${nameOf(form)} with one's own case and a record of another company is as if it never was`, async () => {
+    const [owner, stranger] = [await app.company(), await app.company()];
     const ids = await recordsIn(owner);
     const own = { caseId: stranger.caseId };
     const before = [await everythingOf(owner), await everythingOf(stranger)];
@@ -164,27 +164,27 @@ for (const form of formsOfOneRecord) {
     assert.deepEqual([await everythingOf(owner), await everythingOf(stranger)], before);
   });
 
-  test(`${nameOf(form)} with a case of another firm and one's own record is as if it never was`, async () => {
-    const [owner, stranger] = [await world.firm(), await world.firm()];
+  test(`${nameOf(form)} with a case of another company and one's own record is as if it never was`, async () => {
+    const [owner, stranger] = [await app.company(), await app.company()];
     const ids = { ...(await recordsIn(stranger)), caseId: owner.caseId };
     const before = [await everythingOf(owner), await everythingOf(stranger)];
     await assertUnknown(stranger, form, ids, neverWere(ids));
     assert.deepEqual([await everythingOf(owner), await everythingOf(stranger)], before);
   });
 
-  test(`${nameOf(form)} with a record of another case of the same firm is as if it never was`, async () => {
-    const firm = await world.firm();
-    const ids = await recordsIn(firm);
-    const other = { caseId: await firm.openCase() };
-    const before = await everythingOf(firm);
-    await assertUnknown(firm, form, { ...ids, ...other }, { ...neverWere(ids), ...other });
-    assert.deepEqual(await everythingOf(firm), before);
+  test(`${nameOf(form)} with a record of another case of the same company is as if it never was`, async () => {
+    const company = await app.company();
+    const ids = await recordsIn(company);
+    const other = { caseId: await company.openCase() };
+    const before = await everythingOf(company);
+    await assertUnknown(company, form, { ...ids, ...other }, { ...neverWere(ids), ...other });
+    assert.deepEqual(await everythingOf(company), before);
   });
 
   test(`${nameOf(form)} with its own case, record and token works`, async () => {
-    const firm = await world.firm();
-    const ids = await recordsIn(firm);
-    const answer = await firm.send(form.method, fill(form.template, ids), bodyOf(form, firm));
+    const company = await app.company();
+    const ids = await recordsIn(company);
+    const answer = await company.send(form.method, fill(form.template, ids), bodyOf(form, company));
     assert.equal(answer.status, 200, answer.text);
   });
 }
@@ -194,87 +194,92 @@ for (const [resource, kind] of [
   ['invoices', 'invoiceId'],
   ['address-book', 'entryID'],
 ] as const) {
-  test(`the ${resource} of a case are neither those of another firm nor of another case`, async () => {
-    const [firm, stranger] = [await world.firm(), await world.firm()];
+  test(`the ${resource} of a case are neither those of another company nor of another case`, async () => {
+    const [company, stranger] = [await app.company(), await app.company()];
     const foreign = await recordsIn(stranger);
-    const own = await recordsIn(firm);
-    const other = await recordsIn(firm, await firm.openCase());
+    const own = await recordsIn(company);
+    const other = await recordsIn(company, await company.openCase());
     const listed = async (caseId: string): Promise<string[]> => {
-      const answer = await firm.get(`/cases/${caseId}/${resource}`);
+      const answer = await company.get(`/cases/${caseId}/${resource}`);
       assert.equal(answer.status, 200, answer.text);
       assert.ok(!answer.text.includes(foreign[kind] ?? ''));
       return answer.body
         .filter((item: { entity_id?: string }) => item.entity_id !== 'address')
         .map((item: { id: string }) => item.id);
     };
-    assert.deepEqual(await listed(firm.caseId), [own[kind]]);
+    assert.deepEqual(await listed(company.caseId), [own[kind]]);
     assert.deepEqual(await listed(other.caseId ?? ''), [other[kind]]);
   });
 }
 
 test('a record of one kind is not found under the path of another', async () => {
-  const firm = await world.firm();
-  const ids = await recordsIn(firm);
+  const company = await app.company();
+  const ids = await recordsIn(company);
   for (const form of formsOfOneRecord) {
     const own = /\{(\w+)\}$/.exec(form.template)?.[1] ?? '';
     for (const kind of ['entryID', 'interactionId', 'invoiceId', 'appointmentID'].filter((name) => name !== own)) {
       const path = fill(form.template, { ...ids, [own]: ids[kind] ?? '' });
-      const answer = await firm.send(form.method, path, bodyOf(form, firm));
+      const answer = await company.send(form.method, path, bodyOf(form, company));
       assert.equal(answer.status, 404, `${form.method} ${path}: ${answer.text}`);
     }
   }
 });
 
-test('two firms and two cases may use the same invoice number without noticing one another', async () => {
-  const [firm, stranger] = [await world.firm(), await world.firm()];
-  const other = await firm.openCase();
+test('two companies and two cases may use the same invoice number without noticing one another', async () => {
+  const [company, stranger] = [await app.company(), await app.company()];
+  const other = await company.openCase();
   for (const [caller, path] of [
-    [firm, firm.path],
+    [company, company.path],
     [stranger, stranger.path],
-    [firm, `/cases/${other}`],
+    [company, `/cases/${other}`],
   ] as const) {
     const answer = await caller.post(`${path}/invoices`, BODIES.invoices?.(caller));
     assert.equal(answer.status, 200, answer.text);
   }
 });
 
-type Naming = { field: string; path: string; body: (firm: Firm, named: string) => object };
+type Naming = { field: string; path: string; body: (company: TestCompany, named: string) => object };
 
 /** What a body may name, and a value for each that belongs to somebody else. */
 const namings: Record<string, Naming> = {
   customer: {
     field: 'relationship',
     path: 'address-book/entry',
-    body: (firm, named) => ({ ...BODIES['address-book']?.(firm), relationship: { [named]: 'sister' } }),
+    body: (company, named) => ({ ...BODIES['address-book']?.(company), relationship: { [named]: 'sister' } }),
   },
   adviser: {
     field: 'adviser_email',
     path: 'appointments',
-    body: (firm, named) => ({ ...BODIES.appointments?.(firm), adviser_email: named }),
+    body: (company, named) => ({ ...BODIES.appointments?.(company), adviser_email: named }),
   },
   recipient: {
     field: 'email_recipient',
     path: 'appointments',
-    body: (firm, named) => ({ ...BODIES.appointments?.(firm), email_recipient: named }),
+    body: (company, named) => ({ ...BODIES.appointments?.(company), email_recipient: named }),
   },
   'custom tag': {
     field: 'custom_tags',
     path: 'address-book/entry',
-    body: (firm, named) => ({ ...BODIES['address-book']?.(firm), custom_tags: [named] }),
+    body: (company, named) => ({ ...BODIES['address-book']?.(company), custom_tags: [named] }),
   },
 };
 
-async function assertRefusedAlike(firm: Firm, naming: Naming, foreign: string, invented: string): Promise<void> {
-  const before = await everythingOf(firm);
+async function assertRefusedAlike(
+  company: TestCompany,
+  naming: Naming,
+  foreign: string,
+  invented: string,
+): Promise<void> {
+  const before = await everythingOf(company);
   const told = async (named: string) => {
-    const answer = await firm.post(`${firm.path}/${naming.path}`, naming.body(firm, named));
+    const answer = await company.post(`${company.path}/${naming.path}`, naming.body(company, named));
     assert.equal(answer.status, 400, answer.text);
     assert.ok(answer.body.errors[0].field.startsWith(naming.field), answer.text);
     assert.equal(answer.body.errors[0].code, 'unknown');
     return JSON.stringify({ ...answer.body, request_id: '' }).replaceAll(named, '…');
   };
   assert.equal(await told(foreign), await told(invented));
-  assert.deepEqual(await everythingOf(firm), before);
+  assert.deepEqual(await everythingOf(company), before);
 }
 
 const namingOf = (kind: string): Naming => {
@@ -283,39 +288,39 @@ const namingOf = (kind: string): Naming => {
   return naming;
 };
 
-test('a customer of another firm is as unknown as one that never was', async () => {
-  const [firm, stranger] = [await world.firm(), await world.firm()];
-  await assertRefusedAlike(firm, namingOf('customer'), stranger.customers[0].id, randomUUID());
+test('a customer of another company is as unknown as one that never was', async () => {
+  const [company, stranger] = [await app.company(), await app.company()];
+  await assertRefusedAlike(company, namingOf('customer'), stranger.customers[0].id, randomUUID());
 });
 
 test('a customer of another case is as unknown as one that never was', async () => {
-  const firm = await world.firm();
-  const elsewhere = await firm.addCustomer(await firm.openCase(), {});
-  await assertRefusedAlike(firm, namingOf('customer'), elsewhere, randomUUID());
+  const company = await app.company();
+  const elsewhere = await company.addCustomer(await company.openCase(), {});
+  await assertRefusedAlike(company, namingOf('customer'), elsewhere, randomUUID());
 });
 
-test('an adviser of another firm is as unknown as one that never was', async () => {
-  const [firm, stranger] = [await world.firm(), await world.firm()];
-  await assertRefusedAlike(firm, namingOf('adviser'), stranger.adviser, 'adviser-nobody@firm.example');
+test('an adviser of another company is as unknown as one that never was', async () => {
+  const [company, stranger] = [await app.company(), await app.company()];
+  await assertRefusedAlike(company, namingOf('adviser'), stranger.adviser, 'adviser-nobody@firm.example');
 });
 
-test('the email address of a customer of another firm is as unknown as one that never was', async () => {
-  const [firm, stranger] = [await world.firm(), await world.firm()];
-  await assertRefusedAlike(firm, namingOf('recipient'), stranger.customers[0].email, 'john-nobody@client.example');
+test('the email address of a customer of another company is as unknown as one that never was', async () => {
+  const [company, stranger] = [await app.company(), await app.company()];
+  await assertRefusedAlike(company, namingOf('recipient'), stranger.customers[0].email, 'john-nobody@client.example');
 });
 
 test('the email address of a customer of another case is as unknown as one that never was', async () => {
-  const firm = await world.firm();
-  await firm.addCustomer(await firm.openCase(), { email: 'elsewhere@client.example' });
-  await assertRefusedAlike(firm, namingOf('recipient'), 'elsewhere@client.example', 'nowhere@client.example');
+  const company = await app.company();
+  await company.addCustomer(await company.openCase(), { email: 'elsewhere@client.example' });
+  await assertRefusedAlike(company, namingOf('recipient'), 'elsewhere@client.example', 'nowhere@client.example');
 });
 
-test('a custom tag of another firm is as unknown as one that never was', async () => {
-  const [firm, stranger] = [await world.firm(), await world.firm()];
-  await world.sql(`INSERT INTO custom_tags (company_id, tag, created_at) VALUES ($1, 'theirs-alone', now())`, [
+test('a custom tag of another company is as unknown as one that never was', async () => {
+  const [company, stranger] = [await app.company(), await app.company()];
+  await app.sql(`INSERT INTO custom_tags (company_id, tag, created_at) VALUES ($1, 'theirs-alone', now())`, [
     stranger.companyId,
   ]);
-  await assertRefusedAlike(firm, namingOf('custom tag'), 'theirs-alone', 'of-nobody-else');
+  await assertRefusedAlike(company, namingOf('custom tag'), 'theirs-alone', 'of-nobody-else');
 });
 
 /** Every column that refers to something, by table. */
@@ -349,7 +354,7 @@ const REFERENCES: Record<string, string[]> = {
 type Row = Record<string, unknown>;
 
 async function rowOf(table: string, { companyId, caseId }: { companyId: string; caseId: string }): Promise<Row> {
-  const [found] = await world.sql<{ row: Row }>(
+  const [found] = await app.sql<{ row: Row }>(
     `SELECT to_jsonb(t) AS row FROM ${table} t
      WHERE company_id = $1 AND coalesce(to_jsonb(t) ->> 'case_id', $2) = $2 LIMIT 1`,
     [companyId, caseId],
@@ -362,13 +367,13 @@ async function insert(table: string, row: Row): Promise<string> {
   const fresh = { ...row };
   if ('id' in row) fresh.id = randomUUID();
   if ('secret_sha256' in row) fresh.secret_sha256 = `\\x${randomBytes(32).toString('hex')}`;
-  const [{ columns } = { columns: '' }] = await world.sql<{ columns: string }>(
+  const [{ columns } = { columns: '' }] = await app.sql<{ columns: string }>(
     `SELECT string_agg(column_name, ', ') AS columns FROM information_schema.columns
      WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER'`,
     [table],
   );
   try {
-    await world.sql(
+    await app.sql(
       `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, $1)`,
       [fresh],
     );
@@ -379,55 +384,55 @@ async function insert(table: string, row: Row): Promise<string> {
 }
 
 /** Something in every table that belongs to a company. */
-async function fillTables(firm: Firm, caseId = firm.caseId): Promise<void> {
-  await recordsIn(firm, caseId);
+async function fillTables(company: TestCompany, caseId = company.caseId): Promise<void> {
+  await recordsIn(company, caseId);
   const clientId = randomUUID();
-  await world.sql(
+  await app.sql(
     `INSERT INTO clients (company_id, id, name, scopes, secret_sha256, created_at, updated_at)
      VALUES ($1, $2, 'test', '{}', sha256('test'), now(), now())`,
-    [firm.companyId, clientId],
+    [company.companyId, clientId],
   );
-  await world.sql(
+  await app.sql(
     `INSERT INTO video_accounts (company_id, id, adviser_id, account_id, client_id, host, created_at, updated_at)
      SELECT company_id, gen_random_uuid(), id, 'account', 'client', 'host', now(), now() FROM advisers WHERE company_id = $1 LIMIT 1`,
-    [firm.companyId],
+    [company.companyId],
   );
-  await world.sql('UPDATE tokens SET client_id = $2, client_generation = 1 WHERE company_id = $1', [
-    firm.companyId,
+  await app.sql('UPDATE tokens SET client_id = $2, client_generation = 1 WHERE company_id = $1', [
+    company.companyId,
     clientId,
   ]);
-  await world.sql(
+  await app.sql(
     `INSERT INTO client_rotations (company_id, client_id, rotated_by_type, rotated_by_id) VALUES ($1, $2, 'key', $3)`,
-    [firm.companyId, clientId, randomUUID()],
+    [company.companyId, clientId, randomUUID()],
   );
   const endpointId = randomUUID();
-  await world.sql(
+  await app.sql(
     `INSERT INTO webhook_endpoints (company_id, id, url, types, state, position, created_at, updated_at)
      VALUES ($1, $2, 'https://firm.example/', '{*}', 'disabled', 0, now(), now())`,
-    [firm.companyId, endpointId],
+    [company.companyId, endpointId],
   );
-  await world.sql(
+  await app.sql(
     `INSERT INTO webhook_deliveries (company_id, endpoint_id, event_type, state, ready, due_at, created_at)
      VALUES ($1, $2, 'ping', 'waiting', true, now(), now())`,
-    [firm.companyId, endpointId],
+    [company.companyId, endpointId],
   );
-  await world.sql(
+  await app.sql(
     `INSERT INTO webhook_notices (company_id, endpoint_id, id, kind, state, due_at)
      VALUES ($1, $2, $2, 'failing', 'waiting', now())`,
-    [firm.companyId, endpointId],
+    [company.companyId, endpointId],
   );
-  await firm.post(`${firm.path}/interactions`, { type: 'phone' }, { 'idempotency-key': randomUUID() });
+  await company.post(`${company.path}/interactions`, { type: 'phone' }, { 'idempotency-key': randomUUID() });
 }
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
 for (const [table, columns] of Object.entries(REFERENCES).filter(([, references]) => references.length > 1)) {
   for (const column of columns) {
-    test(`the database refuses a row of ${table} whose ${column} is of another firm`, async () => {
-      const [firm, stranger] = [await world.firm(), await world.firm()];
-      await fillTables(firm);
+    test(`the database refuses a row of ${table} whose ${column} is of another company`, async () => {
+      const [company, stranger] = [await app.company(), await app.company()];
+      await fillTables(company);
       await fillTables(stranger);
-      const row = await rowOf(table, firm);
+      const row = await rowOf(table, company);
       const foreign = await rowOf(table, stranger);
       assert.notEqual(row[column], foreign[column]);
       assert.equal(await insert(table, { ...row, [column]: foreign[column] }), FOREIGN_KEY_VIOLATION);
@@ -440,13 +445,13 @@ for (const [table, columns] of Object.entries(REFERENCES)) {
     (column) => !['company_id', 'case_id', 'adviser_id', 'client_id', 'endpoint_id'].includes(column),
   );
   for (const column of inTheCase.length > 0 ? ['case_id', ...inTheCase] : []) {
-    test(`the database refuses a row of ${table} whose ${column} is of another case of the same firm`, async () => {
-      const firm = await world.firm();
-      await fillTables(firm);
-      const other = await firm.openCase();
-      await fillTables(firm, other);
-      const row = await rowOf(table, firm);
-      const elsewhere = await rowOf(table, { companyId: firm.companyId, caseId: other });
+    test(`the database refuses a row of ${table} whose ${column} is of another case of the same company`, async () => {
+      const company = await app.company();
+      await fillTables(company);
+      const other = await company.openCase();
+      await fillTables(company, other);
+      const row = await rowOf(table, company);
+      const elsewhere = await rowOf(table, { companyId: company.companyId, caseId: other });
       assert.notEqual(row[column], elsewhere[column]);
       assert.equal(await insert(table, { ...row, [column]: elsewhere[column] }), FOREIGN_KEY_VIOLATION);
     });
@@ -456,9 +461,9 @@ for (const [table, columns] of Object.entries(REFERENCES)) {
 for (const [table, columns] of Object.entries(REFERENCES)) {
   for (const column of columns) {
     test(`the database refuses a row of ${table} whose ${column} never was`, async () => {
-      const firm = await world.firm();
-      await fillTables(firm);
-      const row = { ...(await rowOf(table, firm)), [column]: randomUUID() };
+      const company = await app.company();
+      await fillTables(company);
+      const row = { ...(await rowOf(table, company)), [column]: randomUUID() };
       assert.equal(await insert(table, row), FOREIGN_KEY_VIOLATION);
     });
   }
@@ -466,14 +471,14 @@ for (const [table, columns] of Object.entries(REFERENCES)) {
 
 for (const table of ['customers', 'addresses', 'interactions']) {
   test(`the database stores a row of ${table} whose keys belong together`, async () => {
-    const firm = await world.firm();
-    await fillTables(firm);
-    assert.equal(await insert(table, await rowOf(table, firm)), 'stored');
+    const company = await app.company();
+    await fillTables(company);
+    assert.equal(await insert(table, await rowOf(table, company)), 'stored');
   });
 }
 
 test('every table that belongs to a company is known to this file', async () => {
-  const rows = await world.sql<{ name: string }>(
+  const rows = await app.sql<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns
      WHERE table_schema = 'public' AND column_name = 'company_id'`,
   );
@@ -481,7 +486,7 @@ test('every table that belongs to a company is known to this file', async () => 
 });
 
 test('every key of a table that belongs to a company begins with the company, then with the case', async () => {
-  const keys = await world.sql<{ table: string; columns: string[]; incase: boolean }>(
+  const keys = await app.sql<{ table: string; columns: string[]; incase: boolean }>(
     `SELECT c.conrelid::regclass::text AS "table",
             EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.conrelid AND a.attname = 'case_id') AS incase,
             ARRAY(SELECT a.attname::text FROM unnest(c.conkey) WITH ORDINALITY k(n, i)

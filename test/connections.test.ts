@@ -9,11 +9,11 @@ import { PrimaryClient } from '../src/kernel/database/primary-client.ts';
 import { CodedError } from '../src/kernel/errors.ts';
 import { longStatement, statement } from '../src/kernel/sql/statement.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 
 /** What becomes of requests whose connection to the database ends, or hangs behind another. */
 
-const world = await openWorld();
+const app = await startApp();
 
 const APP = `datname = current_database() AND application_name = 'case-records'`;
 
@@ -27,7 +27,7 @@ async function holding(
   values: unknown[],
   work: (holder: pg.Client) => Promise<void>,
 ): Promise<void> {
-  const holder = new pg.Client(world.connection);
+  const holder = new pg.Client(app.connection);
   await holder.connect();
   try {
     await holder.query('BEGIN');
@@ -41,7 +41,7 @@ async function holding(
 const waiting = async (forMs = 0) =>
   Number(
     (
-      await world.sql(
+      await app.sql(
         `SELECT count(*) AS count FROM pg_stat_activity
           WHERE ${APP} AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > make_interval(secs => $1)`,
         [forMs / 1000],
@@ -50,18 +50,22 @@ const waiting = async (forMs = 0) =>
   );
 
 const endThose = (which: string) =>
-  world.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${APP} AND ${which}`);
+  app.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${APP} AND ${which}`);
 
-async function call(firm: Firm): Promise<string> {
-  const made = await firm.post(`${firm.path}/interactions`, { type: 'phone', notes: '' });
+async function call(company: TestCompany): Promise<string> {
+  const made = await company.post(`${company.path}/interactions`, { type: 'phone', notes: '' });
   assert.equal(made.status, 200, made.text);
   return made.body.id;
 }
 
 test('a transaction whose connection ends is a 503, leaves nothing, and the service goes on', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   await holding('LOCK TABLE idempotency_keys IN EXCLUSIVE MODE', [], async (holder) => {
-    const write = firm.post(`${firm.path}/interactions`, { type: 'phone', notes: 'lost' }, { 'idempotency-key': 'k' });
+    const write = company.post(
+      `${company.path}/interactions`,
+      { type: 'phone', notes: 'lost' },
+      { 'idempotency-key': 'k' },
+    );
     await until(async () => (await waiting()) === 1);
     await endThose(`wait_event_type = 'Lock'`);
     const answer = await write;
@@ -69,27 +73,31 @@ test('a transaction whose connection ends is a 503, leaves nothing, and the serv
     assert.equal(answer.headers['retry-after'], '1');
     await holder.query('ROLLBACK');
   });
-  assert.deepEqual((await firm.get(`${firm.path}/interactions`)).body, []);
-  const again = await firm.post(`${firm.path}/interactions`, { type: 'phone', notes: '' }, { 'idempotency-key': 'k' });
+  assert.deepEqual((await company.get(`${company.path}/interactions`)).body, []);
+  const again = await company.post(
+    `${company.path}/interactions`,
+    { type: 'phone', notes: '' },
+    { 'idempotency-key': 'k' },
+  );
   assert.equal(again.status, 200);
 });
 
 test('a write whose connection ends is a 503 and is not tried again', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   await holding('LOCK TABLE interactions IN EXCLUSIVE MODE', [], async (holder) => {
-    const write = firm.post(`${firm.path}/interactions`, { type: 'phone', notes: '' });
+    const write = company.post(`${company.path}/interactions`, { type: 'phone', notes: '' });
     await until(async () => (await waiting()) === 1);
     await endThose(`wait_event_type = 'Lock'`);
     assert.equal((await write).status, 503);
     await holder.query('ROLLBACK');
   });
-  assert.deepEqual((await firm.get(`${firm.path}/interactions`)).body, []);
+  assert.deepEqual((await company.get(`${company.path}/interactions`)).body, []);
 });
 
 test('a read whose connection ends is answered on another', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
-    const read = firm.get(`${firm.path}/interactions`);
+    const read = company.get(`${company.path}/interactions`);
     await until(async () => (await waiting()) === 1);
     await endThose(`wait_event_type = 'Lock'`);
     await until(async () => (await waiting()) === 1);
@@ -99,21 +107,23 @@ test('a read whose connection ends is answered on another', async () => {
 });
 
 test('after all connections have ended, reads are answered and writes are again', async () => {
-  const firm = await world.firm();
-  await Promise.all(Array.from({ length: 40 }, () => call(firm)));
+  const company = await app.company();
+  await Promise.all(Array.from({ length: 40 }, () => call(company)));
   await endThose('true');
-  const answers = await Promise.all(Array.from({ length: 30 }, () => firm.get(`${firm.path}/interactions`)));
+  const answers = await Promise.all(Array.from({ length: 30 }, () => company.get(`${company.path}/interactions`)));
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-  await until(async () => (await firm.post(`${firm.path}/interactions`, { type: 'phone' })).status === 200);
+  await until(async () => (await company.post(`${company.path}/interactions`, { type: 'phone' })).status === 200);
 });
 
 test('who comes later does not wait behind a statement that hangs', async () => {
-  const firm = await world.firm();
-  const id = await call(firm);
+  const company = await app.company();
+  const id = await call(company);
   await holding('SELECT 1 FROM interactions WHERE id = $1 FOR UPDATE', [id], async (holder) => {
-    const stuck = Array.from({ length: 4 }, () => firm.patch(`${firm.path}/interactions/${id}`, { type: 'letter' }));
+    const stuck = Array.from({ length: 4 }, () =>
+      company.patch(`${company.path}/interactions/${id}`, { type: 'letter' }),
+    );
     await until(async () => (await waiting(300)) === 4);
-    await Promise.all(Array.from({ length: 60 }, () => call(firm)));
+    await Promise.all(Array.from({ length: 60 }, () => call(company)));
     assert.equal(await waiting(), 4);
     await holder.query('ROLLBACK');
     for (const answer of await Promise.all(stuck)) assert.equal(answer.status, 200);
@@ -121,24 +131,24 @@ test('who comes later does not wait behind a statement that hangs', async () => 
 });
 
 test('a statement that is given up is a 503, leaves nothing, and the connection goes on', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const headers of [{}, { 'idempotency-key': 'given-up' }]) {
     await holding('LOCK TABLE interactions IN EXCLUSIVE MODE', [], async (holder) => {
-      const write = firm.post(`${firm.path}/interactions`, { type: 'phone', notes: 'given up' }, headers);
+      const write = company.post(`${company.path}/interactions`, { type: 'phone', notes: 'given up' }, headers);
       await until(async () => (await waiting()) === 1);
       // As the server itself does when the time is over.
-      await world.sql(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`);
+      await app.sql(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`);
       const answer = await write;
       assert.deepEqual([answer.status, answer.headers['retry-after']], [503, '1'], answer.text);
       await holder.query('ROLLBACK');
     });
-    assert.deepEqual((await firm.get(`${firm.path}/interactions`)).body, []);
+    assert.deepEqual((await company.get(`${company.path}/interactions`)).body, []);
   }
-  await call(firm);
+  await call(company);
 });
 
 test('what waits behind a statement that is given up before it is prepared is away as well', async (t) => {
-  const db = new Database({ connection: { ...world.connection, user: SERVICE_ROLE }, poolSize: 1 });
+  const db = new Database({ connection: { ...app.connection, user: SERVICE_ROLE }, poolSize: 1 });
   t.after(() => db.close());
   const asked = statement('test.unprepared', 'SELECT 1 FROM interactions');
   const isAway = (error: unknown) => error instanceof CodedError && error.code === 'unavailable';
@@ -151,7 +161,7 @@ test('what waits behind a statement that is given up before it is prepared is aw
     });
     // First the one who prepares it, then one of those who are asked again.
     const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`;
-    while (!ended) await world.sql(cancel);
+    while (!ended) await app.sql(cancel);
     await answers;
     await holder.query('ROLLBACK');
   });
@@ -159,7 +169,7 @@ test('what waits behind a statement that is given up before it is prepared is aw
 
 test('on every kind of connection a statement, and a pause within a transaction, has its time', async () => {
   const text = `SELECT current_setting('statement_timeout') || ' ' || current_setting('idle_in_transaction_session_timeout')`;
-  const { db } = world;
+  const { db } = app;
   const asked = statement('test.times', text);
   const pieces: string[] = [];
   for await (const piece of db.streamRows(asked, [])) pieces.push(piece);
@@ -214,7 +224,7 @@ test('a server that falls silent in the middle of a transaction is waited for on
   await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     let ended: unknown;
-    const work = world.db.transaction((held) => held.transaction((inner) => inner.queryRows(asked, [])));
+    const work = app.db.transaction((held) => held.transaction((inner) => inner.queryRows(asked, [])));
     work.catch((error) => {
       ended = error;
     });
@@ -243,9 +253,9 @@ test('what ends a connection is told by its code: the system, the resolver, TLS 
 
 test('a connection whose settings cannot be made is not left open', async () => {
   const name = 'case-records test settings';
-  const client = new PrimaryClient({ ...world.connection, application_name: name, sessionSql: 'SELECT 1 / 0' });
+  const client = new PrimaryClient({ ...app.connection, application_name: name, sessionSql: 'SELECT 1 / 0' });
   await assert.rejects(client.connect(), /division by zero/);
-  const open = () => world.sql('SELECT 1 FROM pg_stat_activity WHERE application_name = $1', [name]);
+  const open = () => app.sql('SELECT 1 FROM pg_stat_activity WHERE application_name = $1', [name]);
   for (let i = 0; i < 500 && (await open()).length > 0; i++) await new Promise(setImmediate);
   assert.deepEqual(await open(), []);
 });

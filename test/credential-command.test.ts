@@ -5,18 +5,18 @@ import { text as textOf } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../src/cli/command-line.ts';
-import { failureOf } from '../src/cli/failure.ts';
+import { toFailure } from '../src/cli/failure.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { caller } from './harness/http.ts';
 import { urlOf } from './harness/service.ts';
-import { ok } from './harness/webhook-company.ts';
-import { secrets } from './harness/webhook-office.ts';
+import { secrets } from './harness/webhook-worker.ts';
+import { ok } from './harness/webhooks.ts';
 
 /** After a leak: the commands that list and end everything from one credential. */
 
-const world = await openWorld({ secrets });
-const env = { DATABASE_URL: urlOf(world.connection), DATA_DIR: '/nonexistent' };
+const app = await startApp({ secrets });
+const env = { DATABASE_URL: urlOf(app.connection), DATA_DIR: '/nonexistent' };
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
 const FULL = { scopes: COMPANY_SCOPES };
@@ -30,7 +30,7 @@ async function typed(...args: string[]): Promise<Done> {
     assert.ok('output' in result);
     return { code: 0, out: result.output.text, err: result.output.note ?? '' };
   } catch (error) {
-    const { lines, exitCode } = failureOf(error);
+    const { lines, exitCode } = toFailure(error);
     return { code: exitCode, out: '', err: lines.join('\n') };
   }
 }
@@ -50,14 +50,14 @@ async function piped(input: string, ...args: string[]): Promise<Done> {
 }
 
 /** leaked → client → key → endpoint */
-async function leak(firm: Firm) {
-  const leaked = await ok(firm.post('/manage/keys', { name: 'leaked', ...FULL }));
-  const client = await ok(caller(world.baseUrl, leaked.key).post('/manage/clients', { name: 'client', ...FULL }));
+async function leak(company: TestCompany) {
+  const leaked = await ok(company.post('/manage/keys', { name: 'leaked', ...FULL }));
+  const client = await ok(caller(app.baseUrl, leaked.key).post('/manage/clients', { name: 'client', ...FULL }));
   const grant = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.client_secret };
-  const { access_token } = await ok(world.anonymous.post('/oauth/token', grant));
-  const key = await ok(caller(world.baseUrl, access_token).post('/manage/keys', { name: 'key', ...FULL }));
+  const { access_token } = await ok(app.anonymous.post('/oauth/token', grant));
+  const key = await ok(caller(app.baseUrl, access_token).post('/manage/keys', { name: 'key', ...FULL }));
   const endpoint = await ok(
-    caller(world.baseUrl, key.key).post('/webhooks/endpoints', { url: 'https://firm.example/', types: ['*'] }),
+    caller(app.baseUrl, key.key).post('/webhooks/endpoints', { url: 'https://firm.example/', types: ['*'] }),
   );
   return { leaked, client, access_token, key, endpoint };
 }
@@ -65,8 +65,8 @@ async function leak(firm: Firm) {
 const brief = (rows: Traced[]) => rows.map(({ type, id, state, ended }) => [type, id, state, ended]);
 
 test('credential show lists the credential and all that it made, and changes nothing', async () => {
-  const firm = await world.firm();
-  const { leaked, client, key, endpoint } = await leak(firm);
+  const company = await app.company();
+  const { leaked, client, key, endpoint } = await leak(company);
   const expected = [
     ['key', leaked.id, 'active', false],
     ['client', client.id, 'active', false],
@@ -84,8 +84,8 @@ test('credential show lists the credential and all that it made, and changes not
 });
 
 test('credential end ends all of it, says so, and can be repeated', async () => {
-  const firm = await world.firm();
-  const { leaked, client, key, endpoint } = await leak(firm);
+  const company = await app.company();
+  const { leaked, client, key, endpoint } = await leak(company);
   const expected = (ended: boolean) => [
     ['key', leaked.id, 'revoked', ended],
     ['client', client.id, 'disabled', ended],
@@ -94,13 +94,13 @@ test('credential end ends all of it, says so, and can be repeated', async () => 
   ];
   assert.deepEqual(brief(await json('credential', 'end', leaked.id)), expected(true));
   assert.deepEqual(brief(await json('credential', 'end', leaked.id)), expected(false));
-  assert.equal((await typed('credential', 'end', leaked.id)).err, '0 of 4 were ended now, 0 still work');
-  const history = await ok(firm.get(`/webhooks/endpoints/${endpoint.id}/history`));
+  assert.equal((await typed('credential', 'end', leaked.id)).err, '0 of 4 were ended, 0 still work');
+  const history = await ok(company.get(`/webhooks/endpoints/${endpoint.id}/history`));
   assert.deepEqual(history.at(-1).actor, { type: 'operator' });
 });
 
 test('a key, an access token or a client secret on standard input names its credential', async () => {
-  const { leaked, client, access_token } = await leak(await world.firm());
+  const { leaked, client, access_token } = await leak(await app.company());
   for (const [secret, id] of [
     [leaked.key, leaked.id],
     [access_token, client.id],
@@ -116,7 +116,7 @@ test('a key, an access token or a client secret on standard input names its cred
 });
 
 test('a secret as an argument is refused, and not repeated in the answer', async () => {
-  const { leaked, client } = await leak(await world.firm());
+  const { leaked, client } = await leak(await app.company());
   for (const secret of [leaked.key, client.client_secret]) {
     for (const command of ['show', 'end']) {
       const { code, err } = await typed('credential', command, secret);
@@ -132,15 +132,15 @@ test('an unknown id, and what is none, are not found', async () => {
 });
 
 test('what an operator’s key made in other companies is listed and ended too, and nothing else of theirs', async () => {
-  const [own, first, second] = [await world.firm(), await world.firm(), await world.firm()];
+  const [own, first, second] = [await app.company(), await app.company(), await app.company()];
   const token = await own.tokenFor(['operator']);
   const [operator] = (await ok(own.get('/manage/keys'))).filter((key: { scopes: string[] }) =>
     key.scopes.includes('operator'),
   );
-  const given = async (firm: Firm) =>
-    ok(caller(world.baseUrl, token).post(`/manage/companies/${firm.companyId}/keys`, { name: 'given', ...FULL }));
+  const given = async (company: TestCompany) =>
+    ok(caller(app.baseUrl, token).post(`/manage/companies/${company.companyId}/keys`, { name: 'given', ...FULL }));
   const [one, two] = [await given(first), await given(second)];
-  const below = await ok(caller(world.baseUrl, one.key).post('/manage/keys', { name: 'below', ...FULL }));
+  const below = await ok(caller(app.baseUrl, one.key).post('/manage/keys', { name: 'below', ...FULL }));
   const untouched = await leak(second);
   const rows = await json<Traced[]>('credential', 'end', operator.id);
   assert.deepEqual(
@@ -156,13 +156,13 @@ test('what an operator’s key made in other companies is listed and ended too, 
 });
 
 test('key revoke and client disable take --also, and refuse a wrong word without revoking', async () => {
-  const firm = await world.firm();
-  const { leaked, client, key, endpoint } = await leak(firm);
-  const at = ['--company', firm.companyId];
+  const company = await app.company();
+  const { leaked, client, key, endpoint } = await leak(company);
+  const at = ['--company', company.companyId];
   const wrong = await typed('key', 'revoke', leaked.id, '--also', 'everything', ...at);
   assert.equal(wrong.code, 3);
-  assert.match(wrong.err, /^--also must be made of/);
-  assert.equal((await ok(firm.get(`/manage/keys/${leaked.id}`))).revoked_at, null);
+  assert.match(wrong.err, /^--also must be a comma-separated list of/);
+  assert.equal((await ok(company.get(`/manage/keys/${leaked.id}`))).revoked_at, null);
   const disabled = await json<Record<string, Traced[]>>('client', 'disable', client.id, '--also', 'keys', ...at);
   assert.deepEqual(
     disabled.also_ended?.map(({ id }) => id),
@@ -177,12 +177,12 @@ test('key revoke and client disable take --also, and refuse a wrong word without
 });
 
 test('webhook list shows the maker, which the command line does not have', async () => {
-  const firm = await world.firm();
-  const { endpoint } = await leak(firm);
-  const { out } = await typed('webhook', 'list', '--company', firm.companyId);
+  const company = await app.company();
+  const { endpoint } = await leak(company);
+  const { out } = await typed('webhook', 'list', '--company', company.companyId);
   assert.match(out, new RegExp(`${endpoint.id} .* key key$`, 'm'));
   const sealed = { ...env, SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') };
-  const args = ['--company', firm.companyId, '--url', 'https://firm.example/', '--type', '*', '--json'];
+  const args = ['--company', company.companyId, '--url', 'https://firm.example/', '--type', '*', '--json'];
   const made = await runCommandLine(['webhook', 'create', ...args], sealed);
   assert.ok('output' in made);
   const { created_by, url_set_by } = JSON.parse(made.output.text);

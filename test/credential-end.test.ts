@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
-import type { Firm } from './harness/app.ts';
+import type { TestCompany } from './harness/app.ts';
 import { headersOf, requestsAtOnce } from './harness/batching.ts';
 import { type Caller, caller } from './harness/http.ts';
 import { overlapping } from './harness/overlap.ts';
-import { call, ok, openWebhooks } from './harness/webhook-company.ts';
+import { call, ok, openWebhooks } from './harness/webhooks.ts';
 
 /** What a credential made ends with it. The clock stands still, so every token that was used stays in the cache of callers. */
 
-const { world, receiver, office } = await openWebhooks();
+const { app, receiver, worker } = await openWebhooks();
 const KEYS = '/manage/keys';
 const CLIENTS = '/manage/clients';
 const ENDPOINTS = '/webhooks/endpoints';
@@ -22,7 +22,7 @@ const FULL = { scopes: COMPANY_SCOPES };
 type Made = { type: string; id: string; name: string; state: string; changed_by: { id: string } | null };
 type Credential = { id: string; token: string; caller: Caller };
 
-const credential = (id: string, token: string): Credential => ({ id, token, caller: caller(world.baseUrl, token) });
+const credential = (id: string, token: string): Credential => ({ id, token, caller: caller(app.baseUrl, token) });
 
 async function keyOf(maker: Caller, body: object = {}): Promise<Credential> {
   const { id, key } = await ok(maker.post(KEYS, { name: 'made', ...FULL, ...body }));
@@ -31,7 +31,7 @@ async function keyOf(maker: Caller, body: object = {}): Promise<Credential> {
 
 async function tokenOf({ id, client_secret }: { id: string; client_secret: string }): Promise<Credential> {
   const grant = { grant_type: 'client_credentials', client_id: id, client_secret };
-  return credential(id, (await ok(world.anonymous.post('/oauth/token', grant))).access_token);
+  return credential(id, (await ok(app.anonymous.post('/oauth/token', grant))).access_token);
 }
 
 const clientOf = async (maker: Caller): Promise<Credential> =>
@@ -40,23 +40,23 @@ const clientOf = async (maker: Caller): Promise<Credential> =>
 const endpointOf = async (maker: Caller, body: object = {}): Promise<string> =>
   (await ok(maker.post(ENDPOINTS, { url: SECRET_PATH, types: ['*'], ...body }))).id;
 
-const revoke = (firm: Caller, id: string, query = '') => ok(firm.delete(`${KEYS}/${id}?${query}`));
+const revoke = (company: Caller, id: string, query = '') => ok(company.delete(`${KEYS}/${id}?${query}`));
 const idsOf = (made: Made[]) => made.map(({ id }) => id).sort();
 const ids = (...all: string[]) => all.sort();
 
-async function statesOf(firm: Firm): Promise<Record<string, boolean>> {
-  const rows = await world.sql<{ id: string; works: boolean }>(
+async function statesOf(company: TestCompany): Promise<Record<string, boolean>> {
+  const rows = await app.sql<{ id: string; works: boolean }>(
     `SELECT id, revoked_at IS NULL AS works FROM tokens WHERE company_id = $1 AND client_id IS NULL
      UNION ALL SELECT id, disabled_at IS NULL FROM clients WHERE company_id = $1
      UNION ALL SELECT id, state <> 'disabled' AND removed_at IS NULL FROM webhook_endpoints WHERE company_id = $1`,
-    [firm.companyId],
+    [company.companyId],
   );
   return Object.fromEntries(rows.map(({ id, works }) => [id, works]));
 }
 
 /** leaked → client → key → endpoint, and something of each kind made by the leaked key itself. */
-async function leak(firm: Firm) {
-  const leaked = await keyOf(firm, { name: 'leaked' });
+async function leak(company: TestCompany) {
+  const leaked = await keyOf(company, { name: 'leaked' });
   const client = await clientOf(leaked.caller);
   const key = await keyOf(client.caller);
   const far = await endpointOf(key.caller);
@@ -65,46 +65,46 @@ async function leak(firm: Firm) {
 }
 
 test('every answer that shows an endpoint says which credential made it and which set its address', async () => {
-  const firm = await world.firm();
-  const [first, second] = [await keyOf(firm, { name: 'first' }), await keyOf(firm, { name: 'second' })];
+  const company = await app.company();
+  const [first, second] = [await keyOf(company, { name: 'first' }), await keyOf(company, { name: 'second' })];
   const by = ({ id }: Credential, name: string) => ({ type: 'key', id, name });
   const path = `${ENDPOINTS}/${await endpointOf(first.caller)}`;
   const shown = (record: Record<string, unknown>) => [record.created_by, record.url_set_by];
   const mine = [by(first, 'first'), by(first, 'first')];
   for (const send of [
-    () => firm.get(path),
-    () => firm.patch(path, { description: 'changed', state: 'disabled', types: ['invoice.*'] }),
-    () => firm.post(`${path}/resume`),
-    () => firm.post(`${path}/rotate`),
+    () => company.get(path),
+    () => company.patch(path, { description: 'changed', state: 'disabled', types: ['invoice.*'] }),
+    () => company.post(`${path}/resume`),
+    () => company.post(`${path}/rotate`),
     () => second.caller.patch(path, { url: SECRET_PATH }),
   ]) {
     assert.deepEqual(shown(await ok(send())), mine);
   }
-  assert.deepEqual(shown((await ok(firm.get(ENDPOINTS)))[0]), mine);
+  assert.deepEqual(shown((await ok(company.get(ENDPOINTS)))[0]), mine);
   const moved = await ok(second.caller.patch(path, { url: 'https://elsewhere.example/' }));
   assert.deepEqual(shown(moved), [by(first, 'first'), by(second, 'second')]);
-  const history = await ok(firm.get(`${path}/history`));
+  const history = await ok(company.get(`${path}/history`));
   assert.deepEqual(shown(history[0].after), mine);
   assert.deepEqual(shown(history.at(-1).after), [by(first, 'first'), by(second, 'second')]);
   assert.deepEqual(history.at(-1).changed, ['url', 'url_set_by']);
 });
 
 test('an endpoint that an API client made names the client', async () => {
-  const firm = await world.firm();
-  const client = await clientOf(firm);
-  const { created_by } = await ok(firm.get(`${ENDPOINTS}/${await endpointOf(client.caller)}`));
+  const company = await app.company();
+  const client = await clientOf(company);
+  const { created_by } = await ok(company.get(`${ENDPOINTS}/${await endpointOf(client.caller)}`));
   assert.deepEqual(created_by, { type: 'client', id: client.id, name: 'made' });
 });
 
 test('revoking a key says what it made that still works, directly or not, and ends none of it', async () => {
-  const firm = await world.firm();
-  const { leaked, client, key, far, near } = await leak(firm);
-  const before = await statesOf(firm);
-  const answer = await revoke(firm, leaked.id);
+  const company = await app.company();
+  const { leaked, client, key, far, near } = await leak(company);
+  const before = await statesOf(company);
+  const answer = await revoke(company, leaked.id);
   assert.deepEqual(idsOf(answer.still_working), ids(client.id, key.id, far, near));
   assert.deepEqual(answer.also_ended, []);
   assert.ok(answer.revoked_at);
-  assert.deepEqual(await statesOf(firm), { ...before, [leaked.id]: false });
+  assert.deepEqual(await statesOf(company), { ...before, [leaked.id]: false });
   const kinds = answer.still_working.map(({ type, state }: Made) => `${type} ${state}`).sort();
   assert.deepEqual(kinds, ['client active', 'key active', 'webhook_endpoint active', 'webhook_endpoint active']);
 });
@@ -119,40 +119,40 @@ for (const chosen of [
   ['endpoints', 'keys', 'clients'],
 ]) {
   test(`also=${chosen} ends these kinds, however far down, and no others`, async () => {
-    const firm = await world.firm();
-    const { leaked, client, key, far, near } = await leak(firm);
-    const others = [await keyOf(firm), await clientOf(firm)].map(({ id }) => id);
-    const before = await statesOf(firm);
+    const company = await app.company();
+    const { leaked, client, key, far, near } = await leak(company);
+    const others = [await keyOf(company), await clientOf(company)].map(({ id }) => id);
+    const before = await statesOf(company);
     const byKind: Record<string, string[]> = { endpoints: [far, near], keys: [key.id], clients: [client.id] };
     const expected = chosen.flatMap((kind) => byKind[kind] ?? []);
     const left = [far, near, key.id, client.id].filter((id) => !expected.includes(id));
-    const answer = await revoke(firm, leaked.id, `also=${chosen.join(',')}`);
+    const answer = await revoke(company, leaked.id, `also=${chosen.join(',')}`);
     assert.deepEqual(idsOf(answer.also_ended), ids(...expected));
     for (const { type, state } of answer.also_ended) assert.equal(state, type === 'key' ? 'revoked' : 'disabled');
     assert.deepEqual(idsOf(answer.still_working), ids(...left));
     const ended = Object.fromEntries([leaked.id, ...expected].map((id) => [id, false]));
-    assert.deepEqual(await statesOf(firm), { ...before, ...ended });
-    for (const id of others) assert.equal((await statesOf(firm))[id], true);
+    assert.deepEqual(await statesOf(company), { ...before, ...ended });
+    for (const id of others) assert.equal((await statesOf(company))[id], true);
   });
 }
 
 test('disabling a client does the same', async () => {
-  const firm = await world.firm();
-  const client = await clientOf(firm);
+  const company = await app.company();
+  const client = await clientOf(company);
   const key = await keyOf(client.caller);
   const endpoint = await endpointOf(key.caller);
   const path = `${CLIENTS}/${client.id}/disable`;
-  const first = await ok(firm.post(path));
+  const first = await ok(company.post(path));
   assert.deepEqual([idsOf(first.still_working), first.also_ended], [ids(key.id, endpoint), []]);
-  const second = await ok(firm.post(`${path}?${ALL}`));
+  const second = await ok(company.post(`${path}?${ALL}`));
   assert.deepEqual([second.still_working, idsOf(second.also_ended)], [[], ids(key.id, endpoint)]);
-  assert.equal((await statesOf(firm))[key.id], false);
+  assert.equal((await statesOf(company))[key.id], false);
 });
 
 test('a wrong word, an empty one and a second parameter are refused, and nothing is revoked', async () => {
-  const firm = await world.firm();
-  const { leaked, client } = await leak(firm);
-  const before = await statesOf(firm);
+  const company = await app.company();
+  const { leaked, client } = await leak(company);
+  const before = await statesOf(company);
   for (const [query, code] of [
     ['also=webhooks', 'not_allowed'],
     ['also=keys,everything', 'not_allowed'],
@@ -162,160 +162,162 @@ test('a wrong word, an empty one and a second parameter are refused, and nothing
     [`also=${'keys,'.repeat(30)}`, 'too_long'],
   ] as const) {
     for (const answer of [
-      await firm.delete(`${KEYS}/${leaked.id}?${query}`),
-      await firm.post(`${CLIENTS}/${client.id}/disable?${query}`),
+      await company.delete(`${KEYS}/${leaked.id}?${query}`),
+      await company.post(`${CLIENTS}/${client.id}/disable?${query}`),
     ]) {
       assert.equal(answer.status, 400, query);
       assert.deepEqual([answer.body.errors[0].field, answer.body.errors[0].code], ['also', code], query);
     }
-    assert.equal((await firm.delete(`${KEYS}/${UNKNOWN}?${query}`)).status, 404);
-    assert.equal((await firm.post(`${CLIENTS}/${UNKNOWN}/disable?${query}`)).status, 404);
+    assert.equal((await company.delete(`${KEYS}/${UNKNOWN}?${query}`)).status, 404);
+    assert.equal((await company.post(`${CLIENTS}/${UNKNOWN}/disable?${query}`)).status, 404);
   }
-  assert.deepEqual(await statesOf(firm), before);
+  assert.deepEqual(await statesOf(company), before);
 });
 
 test('everything that is ended has its event, with the actor and the request', async () => {
-  const firm = await world.firm();
-  const { leaked, client, key, far, near } = await leak(firm);
-  const [{ id: actor }] = (await ok(firm.get(KEYS))).filter(({ name }: { name: string }) => name === 'test');
-  const answer = await firm.delete(`${KEYS}/${leaked.id}?${ALL}`);
+  const company = await app.company();
+  const { leaked, client, key, far, near } = await leak(company);
+  const [{ id: actor }] = (await ok(company.get(KEYS))).filter(({ name }: { name: string }) => name === 'test');
+  const answer = await company.delete(`${KEYS}/${leaked.id}?${ALL}`);
   for (const [path, type, field, before, after] of [
     [`${KEYS}/${key.id}`, 'api_key.revoked', 'revoked_at', null, '2026-06-01T09:00:00.000000Z'],
     [`${CLIENTS}/${client.id}`, 'api_client.disabled', 'disabled_at', null, '2026-06-01T09:00:00.000000Z'],
     [`${ENDPOINTS}/${far}`, 'webhook_endpoint.disabled', 'state', 'active', 'disabled'],
     [`${ENDPOINTS}/${near}`, 'webhook_endpoint.disabled', 'state', 'active', 'disabled'],
   ] as const) {
-    const event = (await ok(firm.get(`${path}/history`))).at(-1);
+    const event = (await ok(company.get(`${path}/history`))).at(-1);
     assert.equal(event.type, type);
     assert.deepEqual(event.actor, { type: 'key', id: actor, name: 'test' });
     assert.equal(event.request_id, answer.headers['x-request-id']);
     assert.deepEqual([event.before[field], event.after[field]], [before, after]);
   }
-  assert.match((await ok(firm.get(`${ENDPOINTS}/${far}`))).state_reason, /credential/);
+  assert.match((await ok(company.get(`${ENDPOINTS}/${far}`))).state_reason, /credential/);
 });
 
 test('an endpoint that was ended is sent nothing more, not even what waits', async () => {
-  const firm = await world.firm();
-  const leaked = await keyOf(firm);
+  const company = await app.company();
+  const leaked = await keyOf(company);
   await endpointOf(leaked.caller, { url: receiver.url, types: ['interaction.*'] });
-  await call(firm, 'before');
-  await office.runOnce();
+  await call(company, 'before');
+  await worker.runOnce();
   assert.equal(receiver.received.length, 1);
-  await call(firm, 'waits');
-  await revoke(firm, leaked.id, 'also=endpoints');
-  await call(firm, 'after');
-  await office.runOnce();
+  await call(company, 'waits');
+  await revoke(company, leaked.id, 'also=endpoints');
+  await call(company, 'after');
+  await worker.runOnce();
   assert.equal(receiver.received.length, 1);
 });
 
 test('an endpoint that is failing is disabled, one that is disabled or removed is left as it is', async () => {
-  const firm = await world.firm();
-  const leaked = await keyOf(firm);
+  const company = await app.company();
+  const leaked = await keyOf(company);
   const [failing, disabled, removed] = [
     await endpointOf(leaked.caller),
     await endpointOf(leaked.caller),
     await endpointOf(leaked.caller),
   ];
-  await world.sql(`UPDATE webhook_endpoints SET state = 'failing' WHERE id = $1`, [failing]);
-  await ok(firm.patch(`${ENDPOINTS}/${disabled}`, { state: 'disabled' }));
-  await ok(firm.delete(`${ENDPOINTS}/${removed}`));
-  const answer = await revoke(firm, leaked.id, ALL);
+  await app.sql(`UPDATE webhook_endpoints SET state = 'failing' WHERE id = $1`, [failing]);
+  await ok(company.patch(`${ENDPOINTS}/${disabled}`, { state: 'disabled' }));
+  await ok(company.delete(`${ENDPOINTS}/${removed}`));
+  const answer = await revoke(company, leaked.id, ALL);
   assert.deepEqual([idsOf(answer.also_ended), answer.still_working], [[failing], []]);
-  assert.equal((await ok(firm.get(`${ENDPOINTS}/${failing}`))).state, 'disabled');
-  assert.equal((await ok(firm.get(`${ENDPOINTS}/${disabled}`))).state_reason, null);
+  assert.equal((await ok(company.get(`${ENDPOINTS}/${failing}`))).state, 'disabled');
+  assert.equal((await ok(company.get(`${ENDPOINTS}/${disabled}`))).state_reason, null);
 });
 
 test('an endpoint whose address the credential set belongs to it, until another credential sets it again', async () => {
-  const firm = await world.firm();
-  const [leaked, again] = [await keyOf(firm), await keyOf(firm)];
-  const [taken, restored] = [await endpointOf(firm), await endpointOf(firm)];
+  const company = await app.company();
+  const [leaked, again] = [await keyOf(company), await keyOf(company)];
+  const [taken, restored] = [await endpointOf(company), await endpointOf(company)];
   for (const id of [taken, restored]) {
     await ok(leaked.caller.patch(`${ENDPOINTS}/${id}`, { url: 'https://attacker.example/' }));
   }
   await ok(again.caller.patch(`${ENDPOINTS}/${restored}`, { url: SECRET_PATH }));
-  const { also_ended } = await revoke(firm, leaked.id, ALL);
+  const { also_ended } = await revoke(company, leaked.id, ALL);
   assert.deepEqual(idsOf(also_ended), [taken]);
   assert.equal(also_ended[0].changed_by.id, leaked.id);
 });
 
 test('a client whose secret the credential has ever replaced belongs to it, also after another rotation', async () => {
-  const firm = await world.firm();
-  const leaked = await keyOf(firm);
-  const [taken, hidden, restored] = [await clientOf(firm), await clientOf(firm), await clientOf(firm)];
+  const company = await app.company();
+  const leaked = await keyOf(company);
+  const [taken, hidden, restored] = [await clientOf(company), await clientOf(company), await clientOf(company)];
   for (const { id } of [taken, hidden, restored]) await ok(leaked.caller.post(`${CLIENTS}/${id}/rotate`));
   // By itself, with a token that the credential could get: the last rotation no longer tells of the credential.
   await ok(hidden.caller.post(`${CLIENTS}/${hidden.id}/rotate`));
-  await ok(firm.post(`${CLIENTS}/${restored.id}/rotate`));
+  await ok(company.post(`${CLIENTS}/${restored.id}/rotate`));
   const made = [await keyOf(taken.caller), await keyOf(hidden.caller), await keyOf(restored.caller)];
-  const { also_ended } = await revoke(firm, leaked.id, ALL);
+  const { also_ended } = await revoke(company, leaked.id, ALL);
   assert.deepEqual(idsOf(also_ended), ids(taken.id, hidden.id, restored.id, ...made.map(({ id }) => id)));
 });
 
 test('a circle of credentials that made and took over one another is ended as a whole', async () => {
-  const firm = await world.firm();
-  const client = await clientOf(firm);
+  const company = await app.company();
+  const client = await clientOf(company);
   const key = await keyOf(client.caller);
   await ok(key.caller.post(`${CLIENTS}/${client.id}/rotate`));
   const second = await keyOf(client.caller);
-  const answer = await revoke(firm, key.id, ALL);
+  const answer = await revoke(company, key.id, ALL);
   assert.deepEqual([idsOf(answer.also_ended), answer.still_working], [ids(client.id, second.id), []]);
 });
 
 test('repeating it ends nothing twice, and what a revoked key left behind can be ended later', async () => {
-  const firm = await world.firm();
-  const { leaked, client, key, far, near } = await leak(firm);
-  const first = await revoke(firm, leaked.id, 'also=keys');
+  const company = await app.company();
+  const { leaked, client, key, far, near } = await leak(company);
+  const first = await revoke(company, leaked.id, 'also=keys');
   assert.deepEqual(idsOf(first.also_ended), [key.id]);
-  world.clock.advance({ seconds: 1 });
-  const second = await revoke(firm, leaked.id, ALL);
+  app.clock.advance({ seconds: 1 });
+  const second = await revoke(company, leaked.id, ALL);
   assert.deepEqual(idsOf(second.also_ended), ids(client.id, far, near));
   assert.equal(second.revoked_at, first.revoked_at);
-  const count = async () => (await world.sql('SELECT 1 FROM events WHERE company_id = $1', [firm.companyId])).length;
+  const count = async () => (await app.sql('SELECT 1 FROM events WHERE company_id = $1', [company.companyId])).length;
   const events = await count();
-  const third = await revoke(firm, leaked.id, ALL);
+  const third = await revoke(company, leaked.id, ALL);
   assert.deepEqual([third.also_ended, third.still_working], [[], []]);
   assert.equal(await count(), events);
 });
 
 test('a caller whose own key was made by the credential is ended as well', async () => {
-  const firm = await world.firm();
-  const leaked = await keyOf(firm);
+  const company = await app.company();
+  const leaked = await keyOf(company);
   const own = await keyOf(leaked.caller);
   const answer = await revoke(own.caller, leaked.id, 'also=keys');
   assert.deepEqual(idsOf(answer.also_ended), [own.id]);
-  world.clock.advance({ seconds: 3 });
+  app.clock.advance({ seconds: 3 });
   assert.equal((await own.caller.get(KEYS)).status, 401);
 });
 
 test('manage is enough to end endpoints, and shows no more of them than the host', async () => {
-  const firm = await world.firm();
-  const { leaked, near } = await leak(firm);
-  const manager = await firm.withScopes('manage');
+  const company = await app.company();
+  const { leaked, near } = await leak(company);
+  const manager = await company.withScopes('manage');
   const listed = await manager.delete(`${KEYS}/${leaked.id}`);
   assert.equal(listed.body.still_working.find(({ id }: Made) => id === near).name, 'https://receiver.example:8443');
   assert.doesNotMatch(listed.text, /secret-path|secret-query/);
   const ended = await revoke(manager, leaked.id, 'also=endpoints');
   assert.equal(ended.also_ended.length, 2);
-  const narrow = await firm.withScopes(...COMPANY_SCOPES.filter((scope) => scope !== 'manage'));
+  const narrow = await company.withScopes(...COMPANY_SCOPES.filter((scope) => scope !== 'manage'));
   assert.equal((await narrow.delete(`${KEYS}/${leaked.id}?${ALL}`)).status, 403);
 });
 
 test('nothing of another company is listed or ended, whatever its rows say', async () => {
-  const [firm, other] = [await world.firm(), await world.firm()];
-  const operator = credential('', await firm.tokenFor(['operator']));
-  const [{ id }] = (await ok(firm.get(KEYS))).filter(({ scopes }: { scopes: string[] }) => scopes.includes('operator'));
+  const [company, other] = [await app.company(), await app.company()];
+  const operator = credential('', await company.tokenFor(['operator']));
+  const [{ id }] = (await ok(company.get(KEYS))).filter(({ scopes }: { scopes: string[] }) =>
+    scopes.includes('operator'),
+  );
   const foreign = await ok(operator.caller.post(`/manage/companies/${other.companyId}/keys`, { name: 'x', ...FULL }));
   const foreignKey = credential(foreign.id, foreign.key);
   await clientOf(foreignKey.caller);
   const endpoint = await endpointOf(foreignKey.caller);
   for (const table of ['clients', 'webhook_endpoints']) {
-    await world.sql(`UPDATE ${table} SET created_by_id = $1, created_by_type = 'key' WHERE company_id = $2`, [
+    await app.sql(`UPDATE ${table} SET created_by_id = $1, created_by_type = 'key' WHERE company_id = $2`, [
       id,
       other.companyId,
     ]);
   }
   const before = await statesOf(other);
-  const answer = await revoke(firm, id, ALL);
+  const answer = await revoke(company, id, ALL);
   assert.deepEqual([answer.also_ended, answer.still_working], [[], []]);
   assert.deepEqual(await statesOf(other), before);
   assert.equal(before[endpoint], true);
@@ -339,17 +341,17 @@ function attempts(ids: { client: string; disabledClient: string; endpoint: strin
   ] as const;
 }
 
-async function assertShutOut(firm: Firm, ended: Caller): Promise<void> {
-  const [client, disabledClient] = [await clientOf(firm), await clientOf(firm)];
-  const [endpoint, disabledEndpoint] = [await endpointOf(firm), await endpointOf(firm)];
-  await ok(firm.post(`${CLIENTS}/${disabledClient.id}/disable`));
-  await ok(firm.patch(`${ENDPOINTS}/${disabledEndpoint}`, { state: 'disabled' }));
+async function assertShutOut(company: TestCompany, ended: Caller): Promise<void> {
+  const [client, disabledClient] = [await clientOf(company), await clientOf(company)];
+  const [endpoint, disabledEndpoint] = [await endpointOf(company), await endpointOf(company)];
+  await ok(company.post(`${CLIENTS}/${disabledClient.id}/disable`));
+  await ok(company.patch(`${ENDPOINTS}/${disabledEndpoint}`, { state: 'disabled' }));
   const rows = () =>
-    world.sql(
+    app.sql(
       `SELECT to_jsonb(t) - 'last_used_at' FROM tokens t WHERE company_id = $1
        UNION ALL SELECT to_jsonb(k) FROM clients k WHERE company_id = $1
        UNION ALL SELECT to_jsonb(w) FROM webhook_endpoints w WHERE company_id = $1 ORDER BY 1`,
-      [firm.companyId],
+      [company.companyId],
     );
   const before = await rows();
   assert.equal((await ended.get('/manage/company')).status, 200, 'the token is still in the cache');
@@ -368,32 +370,32 @@ async function assertShutOut(firm: Firm, ended: Caller): Promise<void> {
 }
 
 test('a revoked key makes and changes no credential and no endpoint, also while it is in the cache', async () => {
-  const firm = await world.firm();
-  const leaked = await keyOf(firm);
+  const company = await app.company();
+  const leaked = await keyOf(company);
   await ok(leaked.caller.get(KEYS));
-  await revoke(firm, leaked.id);
-  await assertShutOut(firm, leaked.caller);
+  await revoke(company, leaked.id);
+  await assertShutOut(company, leaked.caller);
 });
 
 test('neither does a token of a client that was disabled, also after the client was enabled again', async () => {
-  const firm = await world.firm();
-  const leaked = await clientOf(firm);
+  const company = await app.company();
+  const leaked = await clientOf(company);
   await ok(leaked.caller.get(KEYS));
-  await ok(firm.post(`${CLIENTS}/${leaked.id}/disable`));
-  await assertShutOut(firm, leaked.caller);
-  await ok(firm.post(`${CLIENTS}/${leaked.id}/enable`));
-  await assertShutOut(firm, leaked.caller);
+  await ok(company.post(`${CLIENTS}/${leaked.id}/disable`));
+  await assertShutOut(company, leaked.caller);
+  await ok(company.post(`${CLIENTS}/${leaked.id}/enable`));
+  await assertShutOut(company, leaked.caller);
 });
 
 test('a creation that waits for a revocation is refused when that is committed', async () => {
-  const firm = await world.firm();
-  const leaked = await keyOf(firm);
+  const company = await app.company();
+  const leaked = await keyOf(company);
   await ok(leaked.caller.get(KEYS));
   const revocation: [string, unknown[]][] = [
-    ['SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [firm.companyId]],
+    ['SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [company.companyId]],
     ['UPDATE tokens SET revoked_at = now() WHERE id = $1', [leaked.id]],
   ];
-  const answers = await overlapping(world, revocation, () => [
+  const answers = await overlapping(app, revocation, () => [
     leaked.caller.post(KEYS, { name: 'x', ...FULL }),
     leaked.caller.post(CLIENTS, { name: 'x', ...FULL }),
     leaked.caller.post(ENDPOINTS, { url: SECRET_PATH, types: ['*'] }),
@@ -405,51 +407,51 @@ test('a creation that waits for a revocation is refused when that is committed',
 });
 
 test('so is a key for another company, when the operator’s key is revoked meanwhile', async () => {
-  const [own, other] = [await world.firm(), await world.firm()];
-  const operator = caller(world.baseUrl, await own.tokenFor(['operator']));
+  const [own, other] = [await app.company(), await app.company()];
+  const operator = caller(app.baseUrl, await own.tokenFor(['operator']));
   await ok(operator.get('/manage/companies'));
   const revocation: [string, unknown[]][] = [
     ['SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [own.companyId]],
     [`UPDATE tokens SET revoked_at = now() WHERE company_id = $1 AND 'operator' = ANY (scopes)`, [own.companyId]],
   ];
-  const [answer] = await overlapping(world, revocation, () => [
+  const [answer] = await overlapping(app, revocation, () => [
     operator.post(`/manage/companies/${other.companyId}/keys`, { name: 'x', ...FULL }),
   ]);
   assert.equal(answer?.status, 401, String(answer?.text));
 });
 
 test('a revocation that waits for a creation ends what was created', async () => {
-  const firm = await world.firm();
-  const leaked = await keyOf(firm);
+  const company = await app.company();
+  const leaked = await keyOf(company);
   const child = await keyOf(leaked.caller);
   const insertion: [string, unknown[]][] = [
-    ['SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [firm.companyId]],
+    ['SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [company.companyId]],
     [
       `INSERT INTO tokens (company_id, id, secret_sha256, name, scopes, created_at, created_by_type, created_by_id, created_by_name)
        VALUES ($1, $2, sha256('late'), 'late', '{}', now(), 'key', $3, 'made')`,
-      [firm.companyId, UNKNOWN, child.id],
+      [company.companyId, UNKNOWN, child.id],
     ],
   ];
-  const [answer] = await overlapping(world, insertion, () => [revoke(firm, leaked.id, ALL)]);
+  const [answer] = await overlapping(app, insertion, () => [revoke(company, leaked.id, ALL)]);
   assert.deepEqual(idsOf(answer.also_ended), ids(child.id, UNKNOWN));
 });
 
 test('a write with If-Match locks the record after the credentials, so the two cannot deadlock', async () => {
-  const firm = await world.firm();
-  const endpoint = await endpointOf(firm);
-  const [key, client] = [await keyOf(firm), await clientOf(firm)];
+  const company = await app.company();
+  const endpoint = await endpointOf(company);
+  const [key, client] = [await keyOf(company), await clientOf(company)];
   for (const [table, id, method, path] of [
     ['tokens', key.id, 'DELETE', `${KEYS}/${key.id}`],
     ['clients', client.id, 'POST', `${CLIENTS}/${client.id}/disable`],
     ['webhook_endpoints', endpoint, 'POST', `${ENDPOINTS}/${endpoint}/rotate`],
   ] as const) {
-    const other = new pg.Client(world.connection);
+    const other = new pg.Client(app.connection);
     await other.connect();
     await other.query("BEGIN; SET LOCAL lock_timeout = '2s'");
-    await other.query('SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [firm.companyId]);
-    const sent = firm.send(method, path, undefined, { 'if-match': '*' });
+    await other.query('SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [company.companyId]);
+    const sent = company.send(method, path, undefined, { 'if-match': '*' });
     const waits = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    for (let looks = 0; (await world.sql(waits)).length === 0; looks++) assert.ok(looks < 2_000, 'it never waited');
+    for (let looks = 0; (await app.sql(waits)).length === 0; looks++) assert.ok(looks < 2_000, 'it never waited');
     await other.query(`SELECT 1 FROM ${table} WHERE id = $1 FOR NO KEY UPDATE`, [id]);
     await other.query('COMMIT');
     await other.end();
@@ -457,15 +459,15 @@ test('a write with If-Match locks the record after the credentials, so the two c
   }
 });
 
-const { exchange, atOnce } = requestsAtOnce(world.baseUrl);
+const { exchange, atOnce } = requestsAtOnce(app.baseUrl);
 
 for (const round of [1, 2, 3]) {
   test(`of twenty creations beside the revocation nothing is left alive (${round})`, async () => {
-    const firm = await world.firm();
-    const leaked = await keyOf(firm);
+    const company = await app.company();
+    const leaked = await keyOf(company);
     const child = await keyOf(leaked.caller);
     for (const one of [leaked, child]) await ok(one.caller.get(KEYS));
-    const before = await statesOf(firm);
+    const before = await statesOf(company);
     const bodies: [string, Record<string, unknown>][] = [
       [KEYS, { name: 'x', ...FULL }],
       [CLIENTS, { name: 'x', ...FULL }],
@@ -475,7 +477,7 @@ for (const round of [1, 2, 3]) {
       ...{ method: 'POST', token: [leaked, child][i % 2]?.token ?? '' },
       ...{ path: bodies[i % 3]?.[0] ?? '', body: bodies[i % 3]?.[1] },
     }));
-    const revocation = { method: 'DELETE', path: `${KEYS}/${leaked.id}?${ALL}`, token: firm.token, body: undefined };
+    const revocation = { method: 'DELETE', path: `${KEYS}/${leaked.id}?${ALL}`, token: company.token, body: undefined };
     const answers = await atOnce(creations.toSpliced(5 * round, 0, revocation), ({ method, path, token, body }) =>
       exchange(method, path, headersOf(token, `${round}-${Math.random()}`), body),
     );
@@ -485,23 +487,23 @@ for (const round of [1, 2, 3]) {
     const created: string[] = answers.filter(({ status }) => status === 200).map(({ body }) => body.id);
     for (const { status, text } of answers) assert.ok([200, 401].includes(status), text);
     assert.deepEqual(idsOf(ended.body.also_ended), ids(child.id, ...created));
-    const after = await statesOf(firm);
+    const after = await statesOf(company);
     for (const id of [leaked.id, child.id, ...created]) assert.equal(after[id], false);
     assert.equal(Object.keys(after).length, Object.keys(before).length + created.length);
   });
 }
 
 test('a key that made twenty thousand others, each with the one before, can still be ended with all of them', async () => {
-  const firm = await world.firm();
-  const leaked = await keyOf(firm);
-  await world.sql(
+  const company = await app.company();
+  const leaked = await keyOf(company);
+  await app.sql(
     `INSERT INTO tokens (company_id, id, secret_sha256, name, scopes, created_at, revoked_at, created_by_type, created_by_id, created_by_name)
      SELECT $1, md5($2 || i)::uuid, sha256(($2 || i)::bytea), 'x', '{}', now(), CASE WHEN i < 20000 THEN now() END, 'key',
             CASE i WHEN 1 THEN $2::uuid ELSE md5($2 || (i - 1))::uuid END, 'x'
        FROM generate_series(1, 20000) i`,
-    [firm.companyId, leaked.id],
+    [company.companyId, leaked.id],
   );
-  const answer = await revoke(firm, leaked.id, ALL);
+  const answer = await revoke(company, leaked.id, ALL);
   assert.equal(answer.also_ended.length, 1);
   assert.deepEqual(answer.still_working, []);
 });

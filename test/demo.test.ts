@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { keepDemo } from '../src/company/demo.ts';
+import { ensureDemo } from '../src/company/demo.ts';
 import type { Demo } from '../src/company/demo-file.ts';
-import { openWorld, type World } from './harness/app.ts';
+import { startApp, type TestApp } from './harness/app.ts';
 import { caller } from './harness/http.ts';
 import { temporaryDirectory } from './harness/service.ts';
 
 /** What a start with the bundled database does about the demonstration company and its file. */
 
 type Installation = {
-  world: World;
+  app: TestApp;
   file: string;
-  start(baseUrl?: string): ReturnType<typeof keepDemo>;
+  start(baseUrl?: string): ReturnType<typeof ensureDemo>;
   read(): Promise<Demo>;
   /** The status of a request with the token. */
   status(token: string): Promise<number>;
@@ -22,14 +22,14 @@ type Installation = {
 async function install(): Promise<Installation> {
   const data = await temporaryDirectory();
   after(data.remove);
-  const world = await openWorld();
+  const app = await startApp();
   const file = join(data.path, 'demo.json');
   return {
-    world,
+    app,
     file,
-    start: (baseUrl = world.baseUrl) => keepDemo(world.db, world.clock.read, { baseUrl, file }),
+    start: (baseUrl = app.baseUrl) => ensureDemo(app.db, app.clock.read, { baseUrl, file }),
     read: async () => JSON.parse(await readFile(file, 'utf8')),
-    status: async (token) => (await caller(world.baseUrl, token).get('/manage/company')).status,
+    status: async (token) => (await caller(app.baseUrl, token).get('/manage/company')).status,
   };
 }
 
@@ -106,21 +106,21 @@ const DOUBTS: [string, string][] = [
 
 for (const [why, change] of DOUBTS) {
   test(`a company is left alone if ${why}`, async () => {
-    const { world, file, start } = await started();
-    await world.sql(change);
-    const keys = await world.sql('SELECT id, revoked_at FROM tokens');
+    const { app, file, start } = await started();
+    await app.sql(change);
+    const keys = await app.sql('SELECT id, revoked_at FROM tokens');
     await rm(file);
     assert.deepEqual(await start(), {});
-    assert.deepEqual(await world.sql('SELECT id, revoked_at FROM tokens'), keys);
+    assert.deepEqual(await app.sql('SELECT id, revoked_at FROM tokens'), keys);
     await assert.rejects(stat(file), { code: 'ENOENT' });
   });
 }
 
 test('a new key is written down in the event log, and so is the end of the old one', async () => {
-  const { world, file, start } = await started();
+  const { app, file, start } = await started();
   await rm(file);
   await start();
-  const events = await world.sql(`SELECT type FROM events WHERE type LIKE 'api_key.%' ORDER BY position`);
+  const events = await app.sql(`SELECT type FROM events WHERE type LIKE 'api_key.%' ORDER BY position`);
   assert.deepEqual(
     events.map(({ type }) => type),
     ['api_key.created', 'api_key.revoked', 'api_key.created'],

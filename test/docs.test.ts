@@ -27,9 +27,9 @@ function tableUnder(page: string, heading: string): string[][] {
 }
 
 test('the settings in the README are those of the service', async () => {
-  const expected = Object.entries(SETTINGS).map(([name, { byDefault, description }]) => [
+  const expected = Object.entries(SETTINGS).map(([name, { defaultText, description }]) => [
     `\`${name}\``,
-    byDefault ? `\`${byDefault}\`` : '',
+    defaultText ? `\`${defaultText}\`` : '',
     description,
   ]);
   assert.deepEqual(tableUnder(await read('README.md'), '## Settings'), expected);
@@ -109,8 +109,12 @@ test('every fault code has its row', async () => {
 
 test('every metric of the service is described', async () => {
   const operations = await read('docs/operations.md');
-  const names = [...(await read('src/http/plugins/metrics.ts')).matchAll(/\bname: '(\w+)'/g)].map(([, name]) => name);
-  assert.ok(names.length > 0);
+  const folders = ['http/plugins', 'cases/appointments', 'events', 'webhooks'];
+  const sources = await Promise.all(folders.map((folder) => read(`src/${folder}/metrics.ts`)));
+  const names = [...sources.join('').matchAll(/(?:\bname: |LabelledHistogram\(\s*)'([a-z]+_[a-z_]+)'/g)].map(
+    ([, name]) => name,
+  );
+  assert.equal(names.length, 16);
   assert.deepEqual(
     names.filter((name) => !operations.includes(`\`${name}\``)),
     [],

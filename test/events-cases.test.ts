@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { beforeEach, test } from 'node:test';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { assertShows, type Event, eventsOf, type Image, typesOf } from './harness/events.ts';
 import type { Answer, Headers } from './harness/http.ts';
+import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { document } from './harness/openapi.ts';
-import { postOffice, Recorder } from './harness/post.ts';
 
 /** Every write of a case is in the log once, with what was there before and what it became. */
 
-const world = await openWorld();
-const office = postOffice(world, { email: new Recorder(), sms: new Recorder() });
+const app = await startApp();
+const worker = messageWorker(app, { email: new Recorder(), sms: new Recorder() });
 
-beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 
 async function ok(answer: Promise<Answer>) {
   const { status, body, text } = await answer;
@@ -40,7 +40,7 @@ const INVOICE = {
   sub_total: 100,
   items: [{ description: 'A', quantity: 1, rate: 100, amount: 120 }],
 };
-const booking = ({ adviserWithVideo, customers }: Firm, more: Image = {}) => ({
+const booking = ({ adviserWithVideo, customers }: TestCompany, more: Image = {}) => ({
   adviser_email: adviserWithVideo,
   start_time: '2026-06-20 10:00:00',
   end_time: '2026-06-20 11:00:00',
@@ -51,33 +51,34 @@ const booking = ({ adviserWithVideo, customers }: Firm, more: Image = {}) => ({
 type Request = { method: string; path: string; body?: unknown };
 /** A request that is about to be sent, and the record that it changes; no path for one that is yet to be made. */
 type Prepared = Request & { record?: string };
-type Write = { does: string; prepare: (firm: Firm) => Promise<Prepared> };
+type Write = { does: string; prepare: (company: TestCompany) => Promise<Prepared> };
 
-const made = async (firm: Firm, list: string, body: unknown) => {
-  const path = `${firm.path}/${list}`;
-  return `${path}/${(await ok(firm.post(path, body))).id}`;
+const made = async (company: TestCompany, list: string, body: unknown) => {
+  const path = `${company.path}/${list}`;
+  return `${path}/${(await ok(company.post(path, body))).id}`;
 };
 
-const creates = (list: string, body: (firm: Firm) => unknown) => async (firm: Firm) => ({
+const creates = (list: string, body: (company: TestCompany) => unknown) => async (company: TestCompany) => ({
   method: 'POST',
-  path: `${firm.path}/${list}`,
-  body: body(firm),
+  path: `${company.path}/${list}`,
+  body: body(company),
 });
 /** On a record that `make` makes: after the requests `first`, the one that is meant. `below` is its path. */
 const changes =
-  (make: (firm: Firm) => Promise<string>, method: string, below = '', body?: unknown, ...first: Request[]) =>
-  async (firm: Firm): Promise<Prepared> => {
-    const record = await make(firm);
-    for (const one of first) await ok(firm.send(one.method, record + one.path, one.body));
+  (make: (company: TestCompany) => Promise<string>, method: string, below = '', body?: unknown, ...first: Request[]) =>
+  async (company: TestCompany): Promise<Prepared> => {
+    const record = await make(company);
+    for (const one of first) await ok(company.send(one.method, record + one.path, one.body));
     return { method, path: record + below, body, record };
   };
 
-const entry = (firm: Firm) => made(firm, 'address-book/entry', PERSON);
-const underscored = async (firm: Firm) => (await entry(firm)).replace('address-book', 'address_book');
-const call = (firm: Firm) => made(firm, 'interactions', { type: 'phone', notes: 'a' });
-const invoice = (firm: Firm) => made(firm, 'invoices', INVOICE);
-const appointment = (firm: Firm) => made(firm, 'appointments', booking(firm, { email_notification: true }));
-const meeting = (firm: Firm) => made(firm, 'appointments', booking(firm, { video_meeting: true }));
+const entry = (company: TestCompany) => made(company, 'address-book/entry', PERSON);
+const underscored = async (company: TestCompany) => (await entry(company)).replace('address-book', 'address_book');
+const call = (company: TestCompany) => made(company, 'interactions', { type: 'phone', notes: 'a' });
+const invoice = (company: TestCompany) => made(company, 'invoices', INVOICE);
+const appointment = (company: TestCompany) =>
+  made(company, 'appointments', booking(company, { email_notification: true }));
+const meeting = (company: TestCompany) => made(company, 'appointments', booking(company, { video_meeting: true }));
 
 const DELETE = { method: 'DELETE', path: '' };
 const CANCEL = { method: 'POST', path: '/cancel' };
@@ -87,10 +88,10 @@ const LATER = { start_time: '2026-06-21 10:00:00', end_time: '2026-06-21 11:00:0
 
 const onItem =
   (verb: string, ...first: string[]) =>
-  async (firm: Firm) => {
-    const record = await invoice(firm);
-    const item = `${record}/items/${(await ok(firm.get(record))).items[0].id}`;
-    for (const one of first) await ok(firm.post(`${item}/${one}`));
+  async (company: TestCompany) => {
+    const record = await invoice(company);
+    const item = `${record}/items/${(await ok(company.get(record))).items[0].id}`;
+    for (const one of first) await ok(company.post(`${item}/${one}`));
     return { method: 'POST', path: `${item}/${verb}`, record };
   };
 
@@ -150,9 +151,9 @@ const WRITES: Record<string, Write> = Object.fromEntries(
       [
         'POST invoices/{invoiceId}/payments/{paymentId}/reverse',
         'invoice.payment_reversed',
-        async (firm: Firm) => {
-          const record = await invoice(firm);
-          const { id } = await ok(firm.post(`${record}/payments`, { amount: 120 }));
+        async (company: TestCompany) => {
+          const record = await invoice(company);
+          const { id } = await ok(company.post(`${record}/payments`, { amount: 120 }));
           return { method: 'POST', path: `${record}/payments/${id}/reverse`, record };
         },
       ],
@@ -199,10 +200,10 @@ const WRITES: Record<string, Write> = Object.fromEntries(
       [
         'POST appointments/{appointmentID}/messages/{messageId}/resend',
         'message.resent',
-        async (firm: Firm) => {
-          const record = await made(firm, 'appointments', booking(firm, { email_confirmation: true }));
-          await office.runOnce();
-          const [{ id }] = await ok(firm.get(`${record}/messages`));
+        async (company: TestCompany) => {
+          const record = await made(company, 'appointments', booking(company, { email_confirmation: true }));
+          await worker.runOnce();
+          const [{ id }] = await ok(company.get(`${record}/messages`));
           return { method: 'POST', path: `${record}/messages/${id}/resend` };
         },
       ],
@@ -223,37 +224,37 @@ test('every write of a case that the document has is among those that are tried 
 });
 
 /** The record as GET shows it, with what else belongs to it; null where there is none to read. */
-async function shown(firm: Firm, record: string | undefined): Promise<Image | null> {
+async function shown(company: TestCompany, record: string | undefined): Promise<Image | null> {
   if (record === undefined) return null;
-  const answer = await firm.get(record.includes('/invoices/') ? `${record}?show_cancelled_items=true` : record);
+  const answer = await company.get(record.includes('/invoices/') ? `${record}?show_cancelled_items=true` : record);
   if (answer.status === 404) return null;
   assert.equal(answer.status, 200, answer.text);
-  if (record.includes('/invoices/')) return { ...answer.body, payments: await ok(firm.get(`${record}/payments`)) };
+  if (record.includes('/invoices/')) return { ...answer.body, payments: await ok(company.get(`${record}/payments`)) };
   if (!/address.book/.test(record)) return answer.body;
-  const list: Image[] = await ok(firm.get(`${firm.path}/address-book`));
+  const list: Image[] = await ok(company.get(`${company.path}/address-book`));
   return { ...answer.body, address: list.find(({ id }) => id === answer.body.data.address) };
 }
 
-const send = (firm: Firm, { method, path, body }: Request, headers: Headers = {}) =>
-  firm.send(method, path, body, headers);
+const send = (company: TestCompany, { method, path, body }: Request, headers: Headers = {}) =>
+  company.send(method, path, body, headers);
 
-const counted = async ({ companyId }: Firm) =>
-  (await world.sql<{ count: number }>('SELECT count(*)::int FROM events WHERE company_id = $1', [companyId]))[0]?.count;
+const counted = async ({ companyId }: TestCompany) =>
+  (await app.sql<{ count: number }>('SELECT count(*)::int FROM events WHERE company_id = $1', [companyId]))[0]?.count;
 
 for (const [name, { does, prepare }] of Object.entries(WRITES)) {
   const record = does.split('.', 1)[0] as string;
 
   test(`${name} is ${does}: by whom, in which request, in which case, before and after`, async () => {
-    const firm = await world.firm();
-    const [key] = await world.sql('SELECT id FROM tokens WHERE company_id = $1', [firm.companyId]);
-    const prepared = await prepare(firm);
-    const before = await shown(firm, prepared.record);
-    const earlier = await counted(firm);
-    world.clock.set('2026-06-01T10:00:00Z');
-    const answer = await send(firm, prepared, { 'x-request-id': 'in-this-request' });
+    const company = await app.company();
+    const [key] = await app.sql('SELECT id FROM tokens WHERE company_id = $1', [company.companyId]);
+    const prepared = await prepare(company);
+    const before = await shown(company, prepared.record);
+    const earlier = await counted(company);
+    app.clock.set('2026-06-01T10:00:00Z');
+    const answer = await send(company, prepared, { 'x-request-id': 'in-this-request' });
     assert.equal(answer.status, 200, answer.text);
-    assert.equal(await counted(firm), (earlier ?? 0) + 1);
-    const event = (await eventsOf(firm, record)).at(-1) as Event;
+    assert.equal(await counted(company), (earlier ?? 0) + 1);
+    const event = (await eventsOf(company, record)).at(-1) as Event;
     const id = prepared.record?.split('/').at(-1) ?? answer.body.id;
     assert.deepEqual(
       { ...event, id: undefined, changed: undefined, before: undefined, after: undefined },
@@ -263,7 +264,7 @@ for (const [name, { does, prepare }] of Object.entries(WRITES)) {
         at: '2026-06-01T10:00:00.000000Z',
         actor: { type: 'key', id: key?.id, name: 'test' },
         request_id: 'in-this-request',
-        case_id: firm.caseId,
+        case_id: company.caseId,
         record: { type: record, id },
         changed: undefined,
         before: undefined,
@@ -276,7 +277,7 @@ for (const [name, { does, prepare }] of Object.entries(WRITES)) {
     const after =
       record === 'message'
         ? { ...answer.body, state: null, due_at: null, attempts: null }
-        : await shown(firm, prepared.record ?? `${prepared.path}/${id}`);
+        : await shown(company, prepared.record ?? `${prepared.path}/${id}`);
     if (after) assertShows(event.after, after);
     else assert.equal(event.after?.deleted_at, answer.body.deleted_at);
     if (prepared.record) assert.ok(event.changed?.includes('updated_at'), `${event.changed}`);
@@ -284,71 +285,79 @@ for (const [name, { does, prepare }] of Object.entries(WRITES)) {
   });
 
   test(`${name}: sent again with its key it is in the log once; refused with If-Match it is not`, async () => {
-    const firm = await world.firm();
-    const prepared = await prepare(firm);
-    const before = await counted(firm);
+    const company = await app.company();
+    const prepared = await prepare(company);
+    const before = await counted(company);
     if (prepared.record) {
-      const refused = await send(firm, prepared, { 'if-match': '"another"' });
+      const refused = await send(company, prepared, { 'if-match': '"another"' });
       assert.ok([412, 404].includes(refused.status), refused.text);
-      assert.equal(await counted(firm), before);
+      assert.equal(await counted(company), before);
     }
     const headers = { 'idempotency-key': randomUUID() };
     for (const replayed of [undefined, 'true']) {
-      const answer = await send(firm, prepared, headers);
+      const answer = await send(company, prepared, headers);
       assert.equal(answer.status, 200, answer.text);
       assert.equal(answer.headers['idempotency-replayed'], replayed);
-      assert.equal(await counted(firm), (before ?? 0) + 1);
+      assert.equal(await counted(company), (before ?? 0) + 1);
     }
   });
 }
 
 test('what is refused is not in the log', async () => {
-  const firm = await world.firm();
-  const other = await world.firm();
-  const all = { entry: await entry(firm), invoice: await invoice(firm), visit: await appointment(firm) };
-  const gone = { call: await call(firm), entry: await entry(firm), visit: await appointment(firm) };
-  for (const path of Object.values(gone)) await ok(firm.delete(path));
-  const paid = await made(firm, 'invoices', { ...INVOICE, invoice_number: 'INV-2' });
-  const { id: payment } = await ok(firm.post(`${paid}/payments`, { amount: 120 }));
-  const before = [await counted(firm), await counted(other)];
-  const requests: [number, Firm, string, string, unknown?][] = [
-    [400, firm, 'POST', `${firm.path}/address-book/entry`, { ...PERSON, tags: ['no-such-tag'] }],
-    [400, firm, 'PATCH', all.entry, { ...PERSON, dob: '01/01/2999' }],
-    [400, firm, 'PATCH', all.entry, { ...PERSON, custom_tags: ['unknown'] }],
-    [404, firm, 'DELETE', `${all.entry}/tags/partner`],
-    [400, firm, 'POST', `${all.entry}/restore`],
-    [404, firm, 'DELETE', gone.entry],
+  const company = await app.company();
+  const other = await app.company();
+  const all = { entry: await entry(company), invoice: await invoice(company), visit: await appointment(company) };
+  const gone = { call: await call(company), entry: await entry(company), visit: await appointment(company) };
+  for (const path of Object.values(gone)) await ok(company.delete(path));
+  const paid = await made(company, 'invoices', { ...INVOICE, invoice_number: 'INV-2' });
+  const { id: payment } = await ok(company.post(`${paid}/payments`, { amount: 120 }));
+  const before = [await counted(company), await counted(other)];
+  const requests: [number, TestCompany, string, string, unknown?][] = [
+    [400, company, 'POST', `${company.path}/address-book/entry`, { ...PERSON, tags: ['no-such-tag'] }],
+    [400, company, 'PATCH', all.entry, { ...PERSON, dob: '01/01/2999' }],
+    [400, company, 'PATCH', all.entry, { ...PERSON, custom_tags: ['unknown'] }],
+    [404, company, 'DELETE', `${all.entry}/tags/partner`],
+    [400, company, 'POST', `${all.entry}/restore`],
+    [404, company, 'DELETE', gone.entry],
     [404, other, 'PATCH', all.entry, PERSON],
-    [400, firm, 'POST', `${firm.path}/interactions`, { type: 'pigeon' }],
-    [404, firm, 'PATCH', gone.call, { type: 'phone' }],
-    [400, firm, 'POST', `${firm.path}/invoices`, INVOICE],
-    [400, firm, 'PATCH', all.invoice, { ...INVOICE, invoice_number: 'INV-2' }],
-    [400, firm, 'POST', `${all.invoice}/payments`, { amount: '120.01' }],
-    [400, firm, 'POST', `${all.invoice}/reinstate`],
-    [400, firm, 'POST', `${paid}/cancel`],
-    [404, firm, 'POST', `${all.invoice}/payments/${payment}/reverse`],
-    [404, firm, 'POST', `${all.invoice}/items/${randomUUID()}/cancel`],
+    [400, company, 'POST', `${company.path}/interactions`, { type: 'pigeon' }],
+    [404, company, 'PATCH', gone.call, { type: 'phone' }],
+    [400, company, 'POST', `${company.path}/invoices`, INVOICE],
+    [400, company, 'PATCH', all.invoice, { ...INVOICE, invoice_number: 'INV-2' }],
+    [400, company, 'POST', `${all.invoice}/payments`, { amount: '120.01' }],
+    [400, company, 'POST', `${all.invoice}/reinstate`],
+    [400, company, 'POST', `${paid}/cancel`],
+    [404, company, 'POST', `${all.invoice}/payments/${payment}/reverse`],
+    [404, company, 'POST', `${all.invoice}/items/${randomUUID()}/cancel`],
     [404, other, 'POST', `${all.invoice}/sent`],
-    [400, firm, 'POST', `${firm.path}/appointments`, { ...booking(firm), adviser_email: 'nobody@firm.example' }],
-    [400, firm, 'PATCH', all.visit, { end_time: '2026-06-20 09:00:00' }],
-    [400, firm, 'PATCH', `${all.visit}/outcome`, { attended: true }],
-    [400, firm, 'POST', `${all.visit}/restore`],
-    [400, firm, 'DELETE', `${all.visit}/meeting`],
-    [404, firm, 'DELETE', gone.visit],
+    [
+      400,
+      company,
+      'POST',
+      `${company.path}/appointments`,
+      { ...booking(company), adviser_email: 'nobody@firm.example' },
+    ],
+    [400, company, 'PATCH', all.visit, { end_time: '2026-06-20 09:00:00' }],
+    [400, company, 'PATCH', `${all.visit}/outcome`, { attended: true }],
+    [400, company, 'POST', `${all.visit}/restore`],
+    [400, company, 'DELETE', `${all.visit}/meeting`],
+    [404, company, 'DELETE', gone.visit],
     [404, other, 'DELETE', all.visit],
-    [404, firm, 'POST', `${all.visit}/messages/${randomUUID()}/resend`],
+    [404, company, 'POST', `${all.visit}/messages/${randomUUID()}/resend`],
   ];
-  for (const [status, firm, method, path, body] of requests) {
-    const answer = await firm.send(method, path, body);
+  for (const [status, company, method, path, body] of requests) {
+    const answer = await company.send(method, path, body);
     assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
   }
-  assert.deepEqual([await counted(firm), await counted(other)], before);
+  assert.deepEqual([await counted(company), await counted(other)], before);
 });
 
 /** Each at once with the others; gives the events with what the request of each had sent. */
-async function atOnce<T>(firm: Firm, path: string, sent: T[], request: (one: T) => Request) {
-  const answers = await Promise.all(sent.map((one, i) => send(firm, request(one), { 'x-request-id': `request-${i}` })));
-  const events: Event[] = await ok(firm.get(`${path}/history?limit=500`));
+async function atOnce<T>(company: TestCompany, path: string, sent: T[], request: (one: T) => Request) {
+  const answers = await Promise.all(
+    sent.map((one, i) => send(company, request(one), { 'x-request-id': `request-${i}` })),
+  );
+  const events: Event[] = await ok(company.get(`${path}/history?limit=500`));
   return {
     answers,
     events: events.map((event) => ({ ...event, sent: sent[Number(event.request_id?.replace('request-', ''))] })),
@@ -357,7 +366,12 @@ async function atOnce<T>(firm: Firm, path: string, sent: T[], request: (one: T) 
 
 const TWENTY = Array.from({ length: 20 }, (_, i) => `n-${i}`);
 
-const UPDATES: [string, (firm: Firm) => Promise<string>, (note: string) => Image, (image: Image) => unknown][] = [
+const UPDATES: [
+  string,
+  (company: TestCompany) => Promise<string>,
+  (note: string) => Image,
+  (image: Image) => unknown,
+][] = [
   ['address book entry', entry, (note) => ({ ...PERSON, last_name: note }), ({ data }) => data.last_name],
   [
     'address of an entry',
@@ -378,9 +392,9 @@ const UPDATES: [string, (firm: Firm) => Promise<string>, (note: string) => Image
 
 for (const [what, make, body, noted] of UPDATES) {
   test(`twenty updates of one ${what} at once are a chain: each became what it sent`, async () => {
-    const firm = await world.firm();
-    const path = await make(firm);
-    const { answers, events } = await atOnce(firm, path, TWENTY, (note) => ({
+    const company = await app.company();
+    const path = await make(company);
+    const { answers, events } = await atOnce(company, path, TWENTY, (note) => ({
       method: 'PATCH',
       path,
       body: body(note),
@@ -394,13 +408,13 @@ for (const [what, make, body, noted] of UPDATES) {
       assert.deepEqual(event.before, before);
       before = event.after;
     }
-    assertShows(before ?? null, await shown(firm, path));
+    assertShows(before ?? null, await shown(company, path));
   });
 }
 
 test('tags that are added at once are added one after the other', async () => {
-  const firm = await world.firm();
-  const path = await made(firm, 'address-book/entry', { ...PERSON, tags: [] });
+  const company = await app.company();
+  const path = await made(company, 'address-book/entry', { ...PERSON, tags: [] });
   const tags = [
     'accountant',
     'attorney',
@@ -412,7 +426,7 @@ test('tags that are added at once are added one after the other', async () => {
     'partner',
     'settlor',
   ];
-  const { events } = await atOnce(firm, path, tags, (tag) => ({
+  const { events } = await atOnce(company, path, tags, (tag) => ({
     method: 'PATCH',
     path,
     body: { ...PERSON, tags: [tag] },
@@ -424,9 +438,9 @@ test('tags that are added at once are added one after the other', async () => {
 });
 
 test('payments and reversals at once: each entry is the sum before and the sum after, and none is missing', async () => {
-  const firm = await world.firm();
-  const path = await made(firm, 'invoices', { ...INVOICE, total: 10 });
-  const payments = await atOnce(firm, path, TWENTY, (reference) => ({
+  const company = await app.company();
+  const path = await made(company, 'invoices', { ...INVOICE, total: 10 });
+  const payments = await atOnce(company, path, TWENTY, (reference) => ({
     method: 'POST',
     path: `${path}/payments`,
     body: { amount: '1.00', reference },
@@ -441,7 +455,7 @@ test('payments and reversals at once: each entry is the sum before and the sum a
     assert.ok(after?.payments.some(({ reference }: Image) => reference === sent));
   }
   const reversed = await atOnce(
-    firm,
+    company,
     path,
     taken.map(({ body }) => body.id),
     (id) => ({ method: 'POST', path: `${path}/payments/${id}/reverse` }),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 
 /** How the log keeps what was: the rows, of which what is shown is made when it is read. */
 
-const world = await openWorld();
+const app = await startApp();
 
 type Event = { type: string; changed: string[] | null; before: Image; after: Image };
 type Image = Record<string, unknown> | null;
@@ -74,66 +74,69 @@ const RECORDS = {
   },
 };
 
-async function changed(firm: Firm, record: keyof typeof RECORDS) {
+async function changed(company: TestCompany, record: keyof typeof RECORDS) {
   const { path, make, change } = RECORDS[record];
-  const body = record === 'appointment' ? { ...make, adviser_email: firm.adviser } : make;
-  const made = await firm.post(
-    `${firm.path}/${path}`,
+  const body = record === 'appointment' ? { ...make, adviser_email: company.adviser } : make;
+  const made = await company.post(
+    `${company.path}/${path}`,
     record === 'address_book_entry' ? { entity_id: 'person', ...body } : body,
   );
   assert.equal(made.status, 200, made.text);
-  const one = `${firm.path}/${path}/${made.body.id}`;
-  const [created] = await history(firm, one);
-  const answer = await firm.patch(one, record === 'address_book_entry' ? { entity_id: 'person', ...change } : change);
+  const one = `${company.path}/${path}/${made.body.id}`;
+  const [created] = await history(company, one);
+  const answer = await company.patch(
+    one,
+    record === 'address_book_entry' ? { entity_id: 'person', ...change } : change,
+  );
   assert.equal(answer.status, 200, answer.text);
   return { id: made.body.id, one, created };
 }
 
-async function history(firm: Firm, one: string): Promise<Event[]> {
-  const answer = await firm.get(`${one}/history`);
+async function history(company: TestCompany, one: string): Promise<Event[]> {
+  const answer = await company.get(`${one}/history`);
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
 
 for (const record of Object.keys(RECORDS) as (keyof typeof RECORDS)[]) {
   test(`${record}: what it was is exactly what it had been shown as, to the last digit and sign`, async () => {
-    const firm = await world.firm();
-    const { one, created } = await changed(firm, record);
-    const [first, second] = await history(firm, one);
+    const company = await app.company();
+    const { one, created } = await changed(company, record);
+    const [first, second] = await history(company, one);
     assert.deepEqual(second?.before, created?.after);
     assert.deepEqual(first?.after, created?.after);
     assert.ok((second?.changed?.length ?? 0) > 1);
   });
 
   test(`${record}: the log keeps all rows of it, and no more`, async () => {
-    const firm = await world.firm();
-    const { id } = await changed(firm, record);
-    const rows = await world.sql('SELECT was, before FROM events WHERE record_id = $1 ORDER BY position', [id]);
+    const company = await app.company();
+    const { id } = await changed(company, record);
+    const rows = await app.sql('SELECT was, before FROM events WHERE record_id = $1 ORDER BY position', [id]);
     assert.deepEqual(rows[0], { was: null, before: null }, 'a create has none');
     assert.deepEqual(Object.keys(rows[1]?.was as object), RECORDS[record].tables);
     assert.equal(rows[1]?.before, null);
   });
 
   test(`${record}: an entry from before rows were kept shows what it has`, async () => {
-    const firm = await world.firm();
-    const { id, one } = await changed(firm, record);
-    const { text } = await firm.get(`${one}/history`);
+    const company = await app.company();
+    const { id, one } = await changed(company, record);
+    const { text } = await company.get(`${one}/history`);
     // As it is written there, to the last digit.
     const image = /.*"before" : ({.*}), "after" : /s.exec(text)?.[1];
     await rewrite('UPDATE events SET before = $2, was = NULL WHERE record_id = $1 AND was IS NOT NULL', [id, image]);
-    assert.equal((await firm.get(`${one}/history`)).text, text);
+    assert.equal((await company.get(`${one}/history`)).text, text);
   });
 
   test(`${record}: rows from before a column or a table was there are shown without it`, async () => {
-    const firm = await world.firm();
-    const { id, one, created } = await changed(firm, record);
+    const company = await app.company();
+    const { id, one, created } = await changed(company, record);
     const [table, ...parts] = RECORDS[record].tables;
     await rewrite(
       `UPDATE events SET was = json_build_object('${table}', (was::jsonb -> '${table}') - 'deleted_at' - 'cancelled_at' - 'version')
         WHERE record_id = $1 AND was IS NOT NULL`,
       [id],
     );
-    const [, second] = await history(firm, one);
+    const [, second] = await history(company, one);
     if (parts.length === 0) assert.deepEqual(second?.before, created?.after);
     else assert.equal(second?.before?.id, id);
   });
@@ -141,6 +144,6 @@ for (const record of Object.keys(RECORDS) as (keyof typeof RECORDS)[]) {
 
 /** What nobody may do to the log, the owner does here. */
 async function rewrite(text: string, values: unknown[]): Promise<void> {
-  await world.sql('ALTER TABLE events DISABLE TRIGGER events_stay');
-  await world.sql(text, values).finally(() => world.sql('ALTER TABLE events ENABLE TRIGGER events_stay'));
+  await app.sql('ALTER TABLE events DISABLE TRIGGER events_stay');
+  await app.sql(text, values).finally(() => app.sql('ALTER TABLE events ENABLE TRIGGER events_stay'));
 }

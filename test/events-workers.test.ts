@@ -5,24 +5,24 @@ import { recordResult } from '../src/cases/appointments/meetings/meeting-queue.s
 import { DeliveryError } from '../src/cases/appointments/messages/message.ts';
 import { recordMessageFailure } from '../src/cases/appointments/messages/message-queue.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { assertShows, type Event, eventsOf, type Image, typesOf } from './harness/events.ts';
 import type { Answer } from './harness/http.ts';
-import { meetingRooms, openZoom } from './harness/meeting-rooms.ts';
+import { meetingWorker, openZoom } from './harness/meeting-worker.ts';
+import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
-import { postOffice, Recorder } from './harness/post.ts';
 
 /** What is done without anybody asking is in the log too, and exact beside those who do ask. */
 
-const world = await openWorld();
+const app = await startApp();
 const post = new Recorder();
-const office = postOffice(world, { email: post, sms: post });
-const rooms = meetingRooms(world, await openZoom());
+const worker = messageWorker(app, { email: post, sms: post });
+const meetings = meetingWorker(app, await openZoom());
 
 beforeEach(async () => {
-  world.clock.set('2026-06-01T09:00:00Z');
-  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
-  await world.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
+  app.clock.set('2026-06-01T09:00:00Z');
+  await app.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+  await app.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
   post.during = () => {};
 });
 
@@ -33,18 +33,18 @@ async function ok(answer: Promise<Answer>) {
 }
 
 /** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
-async function book(firm: Firm, more: Image = {}) {
+async function book(company: TestCompany, more: Image = {}) {
   const { id } = await ok(
-    firm.post(`${firm.path}/appointments`, {
-      adviser_email: firm.adviserWithVideo,
+    company.post(`${company.path}/appointments`, {
+      adviser_email: company.adviserWithVideo,
       start_time: '2026-06-10 10:00:00',
       end_time: '2026-06-10 11:00:00',
-      email_recipient: firm.customers[0].email,
+      email_recipient: company.customers[0].email,
       sms_recipient: '07400 123456',
       ...more,
     }),
   );
-  return { id: id as string, path: `${firm.path}/appointments/${id}` };
+  return { id: id as string, path: `${company.path}/appointments/${id}` };
 }
 
 const REMINDER_DUE = '2026-06-09T09:00:00Z';
@@ -53,16 +53,16 @@ const fails = (permanent: boolean) => () => {
 };
 
 /** By the worker, about this case, and as GET shows the message now. */
-async function assertEnding(firm: Firm, path: string, event: Event | undefined, type: string): Promise<void> {
+async function assertEnding(company: TestCompany, path: string, event: Event | undefined, type: string): Promise<void> {
   assert.ok(event);
   const { id } = event.record;
   assert.deepEqual(
     [event.type, event.actor, event.request_id, event.case_id, event.record.type],
-    [type, { type: 'worker' }, null, firm.caseId, 'message'],
+    [type, { type: 'worker' }, null, company.caseId, 'message'],
   );
   assertShows(
     event.after,
-    (await ok(firm.get(`${path}/messages`))).find((message: Image) => message.id === id),
+    (await ok(company.get(`${path}/messages`))).find((message: Image) => message.id === id),
   );
 }
 
@@ -72,83 +72,83 @@ for (const [what, asked] of [
   ['a reminder by email', { email_notification: true }],
 ] as const) {
   test(`${what} that was sent is in the log once, with to whom`, async () => {
-    const firm = await world.firm();
-    const { path } = await book(firm, asked);
-    world.clock.set(what.includes('reminder') ? REMINDER_DUE : '2026-06-01T09:00:00Z');
-    await office.runOnce();
-    await office.runOnce();
-    const [event, ...others] = await eventsOf(firm, 'message');
+    const company = await app.company();
+    const { path } = await book(company, asked);
+    app.clock.set(what.includes('reminder') ? REMINDER_DUE : '2026-06-01T09:00:00Z');
+    await worker.runOnce();
+    await worker.runOnce();
+    const [event, ...others] = await eventsOf(company, 'message');
     assert.deepEqual(others, []);
-    await assertEnding(firm, path, event, 'message.sent');
+    await assertEnding(company, path, event, 'message.sent');
     assert.equal(event?.before?.state, null);
     assert.deepEqual(event?.changed, ['attempts', 'due_at', 'sent_at', 'sent_to', 'state']);
   });
 }
 
 test('many that are sent by one statement have an entry each', async () => {
-  const firm = await world.firm();
-  for (let i = 0; i < 6; i++) await book(firm, { email_notification: true, sms_notification: true });
-  world.clock.set(REMINDER_DUE);
-  await office.runOnce();
-  const events = await eventsOf(firm, 'message');
+  const company = await app.company();
+  for (let i = 0; i < 6; i++) await book(company, { email_notification: true, sms_notification: true });
+  app.clock.set(REMINDER_DUE);
+  await worker.runOnce();
+  const events = await eventsOf(company, 'message');
   assert.deepEqual(typesOf(events), Array(12).fill('message.sent'));
   assert.equal(new Set(events.map(({ record }) => record.id)).size, 12);
 });
 
 test('an attempt that failed is no ending; the last one is, with its reason', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_notification: true });
-  world.clock.set(REMINDER_DUE);
+  const company = await app.company();
+  const { path } = await book(company, { email_notification: true });
+  app.clock.set(REMINDER_DUE);
   post.during = fails(false);
-  await office.runOnce();
-  assert.deepEqual(await eventsOf(firm, 'message'), []);
+  await worker.runOnce();
+  assert.deepEqual(await eventsOf(company, 'message'), []);
   post.during = fails(true);
-  world.clock.advance({ hours: 2 });
-  await office.runOnce();
-  const [event, ...others] = await eventsOf(firm, 'message');
+  app.clock.advance({ hours: 2 });
+  await worker.runOnce();
+  const [event, ...others] = await eventsOf(company, 'message');
   assert.deepEqual(others, []);
-  await assertEnding(firm, path, event, 'message.failed');
+  await assertEnding(company, path, event, 'message.failed');
   assert.deepEqual([event?.after?.last_error, event?.before?.last_error], ['no luck', null]);
 });
 
 test('one whose time passed while it was being sent has failed; that it went out after all is an entry more', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_notification: true });
-  world.clock.set(REMINDER_DUE);
-  const another = postOffice(world, { email: post, sms: post });
+  const company = await app.company();
+  const { path } = await book(company, { email_notification: true });
+  app.clock.set(REMINDER_DUE);
+  const another = messageWorker(app, { email: post, sms: post });
   post.during = async () => {
-    world.clock.set('2026-06-10T09:00:00Z');
+    app.clock.set('2026-06-10T09:00:00Z');
     await another.runOnce();
   };
   // One slot for the company: it does not take its own message again when the clock has moved.
-  await postOffice(world, { email: post, sms: post, slots: 4 }).runOnce();
-  const [failed, sent, ...others] = await eventsOf(firm, 'message');
+  await messageWorker(app, { email: post, sms: post, slots: 4 }).runOnce();
+  const [failed, sent, ...others] = await eventsOf(company, 'message');
   assert.deepEqual(others, []);
   assert.equal(failed?.type, 'message.failed');
   assert.deepEqual([failed?.before?.state, failed?.after?.state, sent?.before?.state], [null, 'failed', 'failed']);
-  await assertEnding(firm, path, sent, 'message.sent');
+  await assertEnding(company, path, sent, 'message.sent');
 });
 
 test('what is placed, withdrawn or skipped is the affair of the appointment, and no message is in the log', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_notification: true, sms_notification: true, email_confirmation: true });
-  await ok(firm.patch(path, { start_time: '2026-06-10 10:30:00', sms_notification: false }));
-  await ok(firm.delete(path));
-  await ok(firm.post(`${path}/restore`));
-  assert.deepEqual(await eventsOf(firm, 'message'), []);
+  const company = await app.company();
+  const { path } = await book(company, { email_notification: true, sms_notification: true, email_confirmation: true });
+  await ok(company.patch(path, { start_time: '2026-06-10 10:30:00', sms_notification: false }));
+  await ok(company.delete(path));
+  await ok(company.post(`${path}/restore`));
+  assert.deepEqual(await eventsOf(company, 'message'), []);
 });
 
 const ASK_AGAIN = { email_notification: true };
 
 test('a reminder that had failed and is asked for again is rescheduled, by whoever asked', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, ASK_AGAIN);
-  world.clock.set(REMINDER_DUE);
+  const company = await app.company();
+  const { path } = await book(company, ASK_AGAIN);
+  app.clock.set(REMINDER_DUE);
   post.during = fails(true);
-  await office.runOnce();
-  await ok(firm.patch(path, ASK_AGAIN));
-  await ok(firm.delete(path));
-  const [failed, rescheduled, ...others] = await eventsOf(firm, 'message');
+  await worker.runOnce();
+  await ok(company.patch(path, ASK_AGAIN));
+  await ok(company.delete(path));
+  const [failed, rescheduled, ...others] = await eventsOf(company, 'message');
   assert.deepEqual(others, []);
   assert.deepEqual([rescheduled?.type, rescheduled?.actor.type], ['message.rescheduled', 'key']);
   assert.deepEqual(rescheduled?.before, failed?.after);
@@ -156,18 +156,20 @@ test('a reminder that had failed and is asked for again is rescheduled, by whoev
 });
 
 test('a reminder that fails just while it is asked for again: both are in the log, in this order', async () => {
-  const firm = await world.firm();
-  const { id, path } = await book(firm, ASK_AGAIN);
+  const company = await app.company();
+  const { id, path } = await book(company, ASK_AGAIN);
   const claim = randomUUID();
-  const [message] = await world.sql(
+  const [message] = await app.sql(
     `UPDATE messages SET state = 'sending', attempts = 1, lease_by = $2 WHERE appointment_id = $1 RETURNING *`,
     [id, claim],
   );
-  const now = world.clock.read().toString();
-  const values = [firm.companyId, firm.caseId, id, message?.id, claim, now, 'no luck', null, 0, WORKER_ORIGIN];
-  const [answer] = await overlapping(world, [[recordMessageFailure.text, values]], () => [firm.patch(path, ASK_AGAIN)]);
+  const now = app.clock.read().toString();
+  const values = [company.companyId, company.caseId, id, message?.id, claim, now, 'no luck', null, 0, WORKER_ORIGIN];
+  const [answer] = await overlapping(app, [[recordMessageFailure.text, values]], () => [
+    company.patch(path, ASK_AGAIN),
+  ]);
   assert.equal(answer?.status, 200, String(answer?.text));
-  const [failed, rescheduled, ...others] = await eventsOf(firm, 'message');
+  const [failed, rescheduled, ...others] = await eventsOf(company, 'message');
   assert.deepEqual(others, []);
   assert.deepEqual([failed?.type, rescheduled?.type], ['message.failed', 'message.rescheduled']);
   assert.deepEqual([rescheduled?.before?.state, rescheduled?.before?.last_error], ['failed', 'no luck']);
@@ -176,17 +178,17 @@ test('a reminder that fails just while it is asked for again: both are in the lo
 // Meetings
 
 test('a link that was made, and one that is gone, are changes of the appointment by the worker', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { video_meeting: true });
-  const booked = await ok(firm.get(path));
-  await rooms.runOnce();
-  const linked = await ok(firm.get(path));
+  const company = await app.company();
+  const { path } = await book(company, { video_meeting: true });
+  const booked = await ok(company.get(path));
+  await meetings.runOnce();
+  const linked = await ok(company.get(path));
   // Moving it is a step at the provider that leaves the link as it is.
-  await ok(firm.patch(path, { start_time: '2026-06-10 09:30:00' }));
-  await rooms.runOnce();
-  await ok(firm.delete(`${path}/meeting`));
-  await rooms.runOnce();
-  const events = await eventsOf(firm, 'appointment');
+  await ok(company.patch(path, { start_time: '2026-06-10 09:30:00' }));
+  await meetings.runOnce();
+  await ok(company.delete(`${path}/meeting`));
+  await meetings.runOnce();
+  const events = await eventsOf(company, 'appointment');
   assert.deepEqual(
     typesOf(events),
     ['created', 'meeting_changed', 'updated', 'meeting_withdrawn', 'meeting_changed'].map(
@@ -196,34 +198,34 @@ test('a link that was made, and one that is gone, are changes of the appointment
   const [, made, , , gone] = events;
   assertShows(made?.before ?? null, booked);
   assertShows(made?.after ?? null, linked);
-  assertShows(gone?.after ?? null, await ok(firm.get(path)));
+  assertShows(gone?.after ?? null, await ok(company.get(path)));
   for (const event of [made, gone]) {
     assert.deepEqual(event?.changed, ['join_url', 'video_id']);
-    assert.deepEqual([event.actor, event.request_id, event.case_id], [{ type: 'worker' }, null, firm.caseId]);
+    assert.deepEqual([event.actor, event.request_id, event.case_id], [{ type: 'worker' }, null, company.caseId]);
   }
 });
 
 /** Requests that wait for the worker to write down the link. */
-const BESIDE: [string, (firm: Firm, path: string) => Promise<Answer>][] = [
-  ['updated', (firm, path) => firm.patch(path, { notes: 'x' })],
-  ['cancelled', (firm, path) => firm.patch(`${path}/outcome`, { cancelled: true })],
-  ['deleted', (firm, path) => firm.delete(path)],
-  ['meeting_wished', (firm, path) => firm.post(`${path}/meeting`)],
-  ['meeting_withdrawn', (firm, path) => firm.delete(`${path}/meeting`)],
+const BESIDE: [string, (company: TestCompany, path: string) => Promise<Answer>][] = [
+  ['updated', (company, path) => company.patch(path, { notes: 'x' })],
+  ['cancelled', (company, path) => company.patch(`${path}/outcome`, { cancelled: true })],
+  ['deleted', (company, path) => company.delete(path)],
+  ['meeting_wished', (company, path) => company.post(`${path}/meeting`)],
+  ['meeting_withdrawn', (company, path) => company.delete(`${path}/meeting`)],
 ];
 for (const [verb, request] of BESIDE) {
   test(`appointment.${verb} just while its link is written down: the one became what the other began with`, async () => {
-    const firm = await world.firm();
-    const { id, path } = await book(firm, { video_meeting: true });
+    const company = await app.company();
+    const { id, path } = await book(company, { video_meeting: true });
     const claim = randomUUID();
-    await world.sql('UPDATE meetings SET lease_by = $2 WHERE appointment_id = $1', [id, claim]);
-    const now = world.clock.read().toString();
+    await app.sql('UPDATE meetings SET lease_by = $2 WHERE appointment_id = $1', [id, claim]);
+    const now = app.clock.read().toString();
     const link = ['12345', 'https://meet.firm.example/x'];
     const step = [1, 'ready', ...link, false, null, null, WORKER_ORIGIN];
-    const held: Holding[] = [[recordResult.text, [firm.companyId, firm.caseId, id, claim, now, ...step]]];
-    const [answer] = await overlapping(world, held, () => [request(firm, path)]);
+    const held: Holding[] = [[recordResult.text, [company.companyId, company.caseId, id, claim, now, ...step]]];
+    const [answer] = await overlapping(app, held, () => [request(company, path)]);
     assert.equal(answer?.status, 200, String(answer?.text));
-    const [, changed, last, ...others] = await eventsOf(firm, 'appointment');
+    const [, changed, last, ...others] = await eventsOf(company, 'appointment');
     assert.deepEqual(others, []);
     assert.deepEqual([changed?.type, last?.type], ['appointment.meeting_changed', `appointment.${verb}`]);
     assert.deepEqual([changed?.after?.video_id, changed?.after?.join_url], link);

@@ -9,16 +9,16 @@ import { Wire } from '../chaos/input/wire.ts';
 import { ConfigError, readConfig, SECRET_SETTINGS } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { buildApp } from '../src/server/app.ts';
-import { openWorld } from './harness/app.ts';
+import { startApp } from './harness/app.ts';
 import { fill, identifiersOf } from './harness/identifiers.ts';
 import { temporaryDirectory } from './harness/service.ts';
 
-const world = await openWorld({ secrets: new SecretBox([randomBytes(32)]), privateAddresses: true });
+const app = await startApp({ secrets: new SecretBox([randomBytes(32)]), allowPrivateAddresses: true });
 
 /* ---- headers ---- */
 
 const raw = async (bytes: string) => {
-  const wire = new Wire(world.baseUrl);
+  const wire = new Wire(app.baseUrl);
   const answer = await wire.send({ bytes: Buffer.from(bytes), headOnly: false, last: true });
   wire.close();
   assert.ok(answer, bytes);
@@ -26,18 +26,18 @@ const raw = async (bytes: string) => {
 };
 
 test('every kind of answer says that it is what its type says, is kept by nobody, and names no server', async () => {
-  const firm = await world.firm();
-  const ids = await identifiersOf(firm);
+  const company = await app.company();
+  const ids = await identifiersOf(company);
   const answers = {
-    list: await firm.get(fill('/cases/{caseId}/interactions', ids)),
-    record: await firm.get(fill('/cases/{caseId}/invoices/{invoiceId}', ids)),
-    created: await firm.post(fill('/cases/{caseId}/interactions', ids), { type: 'phone' }),
-    kept: await firm.post('/manage/cases', { reference: 'x' }, { 'idempotency-key': 'kept' }),
-    'given again': await firm.post('/manage/cases', { reference: 'x' }, { 'idempotency-key': 'kept' }),
-    refused: await firm.post(fill('/cases/{caseId}/interactions', ids), {}),
-    'without a token': await world.anonymous.get('/events'),
-    'nothing there': await firm.get('/nothing'),
-    'wrong method': await firm.send('PUT', '/events'),
+    list: await company.get(fill('/cases/{caseId}/interactions', ids)),
+    record: await company.get(fill('/cases/{caseId}/invoices/{invoiceId}', ids)),
+    created: await company.post(fill('/cases/{caseId}/interactions', ids), { type: 'phone' }),
+    kept: await company.post('/manage/cases', { reference: 'x' }, { 'idempotency-key': 'kept' }),
+    'given again': await company.post('/manage/cases', { reference: 'x' }, { 'idempotency-key': 'kept' }),
+    refused: await company.post(fill('/cases/{caseId}/interactions', ids), {}),
+    'without a token': await app.anonymous.get('/events'),
+    'nothing there': await company.get('/nothing'),
+    'wrong method': await company.send('PUT', '/events'),
     'no address': await raw('GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n'),
     'no HTTP': await raw('GET\r\n\r\n'),
     'headers too large': await raw(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
@@ -49,14 +49,14 @@ test('every kind of answer says that it is what its type says, is kept by nobody
     for (const banner of ['server', 'x-powered-by', 'via']) assert.equal(headers[banner], undefined, what);
   }
   for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs']) {
-    const { headers } = await world.anonymous.get(path);
+    const { headers } = await app.anonymous.get(path);
     assert.equal(headers['x-content-type-options'], 'nosniff', path);
     assert.equal(headers.server, undefined);
   }
 });
 
 test('the pages load nothing from elsewhere, stand in no frame and tell nobody where the reader came from', async () => {
-  const { headers } = await world.anonymous.get('/docs/');
+  const { headers } = await app.anonymous.get('/docs/');
   for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"]) {
     assert.ok(String(headers['content-security-policy']).includes(rule), rule);
   }
@@ -68,18 +68,18 @@ test('the pages load nothing from elsewhere, stand in no frame and tell nobody w
 test('a line of the log names the route and nothing that a caller has sent', async () => {
   const lines: string[] = [];
   const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
-  const logged = await openWorld({ logger });
-  const firm = await logged.firm();
+  const logged = await startApp({ logger });
+  const company = await logged.company();
   lines.length = 0;
   const theirs = 'Confidential';
   const sent = { type: 'phone', notes: theirs, recipient: theirs };
   const headers = { 'idempotency-key': theirs, 'user-agent': theirs, cookie: theirs };
-  const made = await firm.post(`${firm.path}/interactions`, sent, headers);
+  const made = await company.post(`${company.path}/interactions`, sent, headers);
   assert.equal(made.status, 200, made.text);
-  await firm.get(`${firm.path}/interactions/${made.body.id}?${theirs}`);
-  await firm.get(`/manage/cases?search=${theirs}`);
-  await firm.get(`/${theirs}`);
-  await firm.post(`${firm.path}/interactions`, `{"${theirs}`);
+  await company.get(`${company.path}/interactions/${made.body.id}?${theirs}`);
+  await company.get(`/manage/cases?search=${theirs}`);
+  await company.get(`/${theirs}`);
+  await company.post(`${company.path}/interactions`, `{"${theirs}`);
   await logged.anonymous.get('/events', { authorization: `Bearer ${theirs}` });
   while (lines.length < 6) await new Promise(setImmediate);
   assert.deepEqual(
@@ -93,7 +93,8 @@ test('a line of the log names the route and nothing that a caller has sent', asy
       '/events',
     ],
   );
-  for (const secret of [theirs, firm.token, firm.caseId, made.body.id]) assert.ok(!lines.join('').includes(secret));
+  for (const secret of [theirs, company.token, company.caseId, made.body.id])
+    assert.ok(!lines.join('').includes(secret));
 });
 
 for (const [code, status, message] of [
@@ -103,14 +104,14 @@ for (const [code, status, message] of [
   test(`what the log says of a ${status} names its request`, async (t) => {
     const lines: Record<string, unknown>[] = [];
     const logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-    const logged = await openWorld({ logger });
-    const firm = await logged.firm();
-    await firm.get(`${firm.path}/interactions`);
+    const logged = await startApp({ logger });
+    const company = await logged.company();
+    await company.get(`${company.path}/interactions`);
     const failing = Object.assign(new pg.DatabaseError('it did not work', 0, 'error'), { code });
     t.mock.method(pg.Client.prototype, 'query', ({ callback }: { callback: (error: Error) => void }) =>
       callback(failing),
     );
-    const answer = await firm.get(`${firm.path}/interactions`);
+    const answer = await company.get(`${company.path}/interactions`);
     t.mock.restoreAll();
     assert.equal(answer.status, status);
     const told = lines.find(({ msg }) => msg === message);
@@ -121,9 +122,9 @@ for (const [code, status, message] of [
 /* ---- slow peers ---- */
 
 test('a peer that is slow to send, to ask again or to read has its time', async () => {
-  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
-  const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = app.server;
-  await app.close();
+  const server = await buildApp({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
+  const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = server.server;
+  await server.close();
   // What docs/operations.md says; that it comes to pass is what `npm run chaos` shows in its long form.
   assert.deepEqual(
     { requestTimeout, headersTimeout, keepAliveTimeout, timeout },
@@ -207,25 +208,25 @@ const LIMITED: Limited[] = [
 
 for (const { what, most, path, body, rows, method = 'POST' } of LIMITED) {
   test(`there can be ${most} ${what} and not one more`, async () => {
-    const firm = await world.firm();
-    const ids = await identifiersOf(firm, { caseId: firm.caseId });
+    const company = await app.company();
+    const ids = await identifiersOf(company, { caseId: company.caseId });
     const table = /INTO (\w+)/.exec(rows)?.[1];
     const under = /\$3/.test(rows)
       ? 'AND invoice_id = $2'
       : /\$2/.test(rows)
         ? 'AND case_id = $2'
         : 'AND $2::uuid IS NOT NULL';
-    const values = [firm.companyId, under.includes('invoice') ? ids.invoiceId : ids.caseId];
-    const [held] = await world.sql<{ count: number }>(
+    const values = [company.companyId, under.includes('invoice') ? ids.invoiceId : ids.caseId];
+    const [held] = await app.sql<{ count: number }>(
       `SELECT count(*)::int AS count FROM ${table} WHERE company_id = $1 ${under}`,
       values,
     );
-    const all = [firm.companyId, ids.caseId, ids.invoiceId, most - 1 - (held?.count ?? 0)];
+    const all = [company.companyId, ids.caseId, ids.invoiceId, most - 1 - (held?.count ?? 0)];
     // PostgreSQL wants every parameter to be spoken of.
-    await world.sql(`WITH named AS (SELECT $1::uuid, $2::uuid, $3::uuid) ${rows.replaceAll('$4', '$4::int')}`, all);
-    const last = await firm.send(method, fill(path, ids), body(1));
+    await app.sql(`WITH named AS (SELECT $1::uuid, $2::uuid, $3::uuid) ${rows.replaceAll('$4', '$4::int')}`, all);
+    const last = await company.send(method, fill(path, ids), body(1));
     assert.equal(last.status, 200, last.text);
-    const beyond = await firm.send(method, fill(path, ids), body(2));
+    const beyond = await company.send(method, fill(path, ids), body(2));
     assert.equal(beyond.status, 400, beyond.text);
     assert.deepEqual(beyond.body.errors, [
       { field: 'body', code: 'invalid_state', message: `there can be at most ${most} ${what}` },
@@ -265,7 +266,9 @@ for (const [name, secret] of Object.entries(SECRETS)) {
       }
       return [];
     };
-    assert.deepEqual(faultsOf({ [name]: secret, [`${name}_FILE`]: path }), [`${name} and ${name}_FILE are both set`]);
+    assert.deepEqual(faultsOf({ [name]: secret, [`${name}_FILE`]: path }), [
+      `${name} and ${name}_FILE are both set; unset one of them`,
+    ]);
     await writeFile(path, '\n');
     assert.deepEqual(faultsOf({ [`${name}_FILE`]: path }), [`${name} cannot be read from ${path}: it is empty`]);
     await rm(path);

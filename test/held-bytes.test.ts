@@ -6,8 +6,8 @@ import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { Evictions } from '../src/http/plugins/evictions.ts';
-import { UnreadAnswers } from '../src/http/plugins/unread-responses.ts';
-import { openWorld, type World } from './harness/app.ts';
+import { UnreadResponses } from '../src/http/plugins/unread-responses.ts';
+import { startApp, type TestApp } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
 
 /** What callers can make the process hold: unfinished bodies, unread answers, pipelined requests. */
@@ -15,14 +15,14 @@ import { document } from './harness/openapi.ts';
 const KIB = 1024;
 const MAX_UNFINISHED = 512 * KIB;
 const MAX_UNREAD = 1024 * KIB;
-const world = await openWorld();
-const small = await openWorld({ maxUnfinishedBytes: MAX_UNFINISHED, maxUnreadBytes: MAX_UNREAD });
+const app = await startApp();
+const small = await startApp({ maxUnfinishedBytes: MAX_UNFINISHED, maxUnreadBytes: MAX_UNREAD });
 
 type Peer = { socket: Socket; received: () => string; ended: Promise<unknown> };
 const peers: Peer[] = [];
 after(() => peers.forEach(({ socket }) => void socket.destroy()));
 
-function peer({ baseUrl }: World, ...parts: (string | Buffer)[]): Peer {
+function peer({ baseUrl }: TestApp, ...parts: (string | Buffer)[]): Peer {
   const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1');
   let received = '';
   socket.on('data', (bytes) => {
@@ -43,7 +43,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
   assert.fail('not within 10 s');
 }
 
-const metric = async ({ anonymous }: World, name: string): Promise<number> =>
+const metric = async ({ anonymous }: TestApp, name: string): Promise<number> =>
   Number(
     new RegExp(`^${name.replaceAll(/[{}]/g, '\\$&')} (\\d+)$`, 'm').exec((await anonymous.get('/metrics')).text)?.[1],
   );
@@ -64,18 +64,18 @@ test('no body is waited for without credentials, on any route', async () => {
   const unfinished = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 15000\r\n\r\n{';
   const waitsForBody = ['/oauth/token', '/oauth/revoke'];
   for (const { method, path } of routes.filter(({ path }) => !waitsForBody.includes(path))) {
-    const { socket, received } = peer(world, `${method} ${path} HTTP/1.1\r\n${unfinished}`);
+    const { socket, received } = peer(app, `${method} ${path} HTTP/1.1\r\n${unfinished}`);
     await until(() => received() !== '');
     assert.match(received(), /^HTTP\/1\.1 (401|429) /, `${method} ${path}`);
     socket.destroy();
   }
   for (const path of PUBLIC_GETS) {
-    const { socket, received } = peer(world, `GET ${path} HTTP/1.1\r\n${unfinished}`);
+    const { socket, received } = peer(app, `GET ${path} HTTP/1.1\r\n${unfinished}`);
     await until(() => received() !== '');
     assert.match(received(), /^HTTP\/1\.1 200 /, path);
     socket.destroy();
   }
-  assert.equal(await metric(world, 'http_unfinished_request_bytes'), 0);
+  assert.equal(await metric(app, 'http_unfinished_request_bytes'), 0);
 });
 
 /* ---- unfinished bodies ---- */
@@ -97,24 +97,24 @@ test('unfinished bodies together hold no more than their limit: the slowest are 
     assert.match(received(), /"code":"unavailable"/);
   }
   // Others are served meanwhile, with bodies in one piece and in several.
-  const firm = await small.firm();
-  assert.equal((await firm.post(`${firm.path}/interactions`, { type: 'phone' })).status, 200);
+  const company = await small.company();
+  assert.equal((await company.post(`${company.path}/interactions`, { type: 'phone' })).status, 200);
   const notes = 'x'.repeat(255);
   const large = JSON.stringify({ type: 'phone', notes, unknown: 'x'.repeat(200 * KIB) });
-  const made = await firm.post(`${firm.path}/interactions`, large);
+  const made = await company.post(`${company.path}/interactions`, large);
   assert.deepEqual([made.status, made.body.notes], [200, notes]);
   for (const { socket } of slow) socket.destroy();
   await until(async () => (await metric(small, 'http_unfinished_request_bytes')) === 0);
 });
 
 test('of unfinished bodies those that come slowly are given up before one that comes fast', async () => {
-  const firm = await small.firm();
+  const company = await small.company();
   const slow = Array.from({ length: 20 }, () => peer(small, tokenRequest(16 * KIB), Buffer.alloc(8 * KIB, ' ')));
   await until(async () => (await metric(small, 'http_unfinished_request_bytes')) > 0);
   await pause(200);
   const before = await metric(small, `${EVICTED}{reason="unfinished_request"}`);
   const body = JSON.stringify({ type: 'phone', unknown: 'x'.repeat(300 * KIB) });
-  assert.equal((await firm.post(`${firm.path}/interactions`, body)).status, 200);
+  assert.equal((await company.post(`${company.path}/interactions`, body)).status, 200);
   assert.ok((await metric(small, `${EVICTED}{reason="unfinished_request"}`)) > before);
   assert.ok(slow.some(({ received }) => received().startsWith('HTTP/1.1 503 ')));
 });
@@ -127,21 +127,21 @@ test('unread answers together hold no more than their limit: the slowest readers
     one.socket.pause();
     return one;
   });
-  await until(async () => (await metric(small, `${EVICTED}{reason="unread_answer"}`)) >= 15);
-  await until(async () => (await metric(small, 'http_unread_answer_bytes')) <= MAX_UNREAD);
+  await until(async () => (await metric(small, `${EVICTED}{reason="unread_response"}`)) >= 15);
+  await until(async () => (await metric(small, 'http_unread_response_bytes')) <= MAX_UNREAD);
   assert.equal((await small.anonymous.get('/openapi.json')).status, 200);
   for (const { socket } of slow) socket.destroy();
 });
 
 test('an answer of many megabytes is read whole by a peer that reads, however small the limit', async () => {
-  const firm = await small.firm();
+  const company = await small.company();
   await small.sql(
     `INSERT INTO interactions (company_id, case_id, id, type, notes, sender, recipient, happened_at, created_at, updated_at)
      SELECT company_id, id, gen_random_uuid(), 'phone', repeat('long ', 200), '', '', now(), now(), now()
        FROM cases, generate_series(1, 3000) WHERE id = $1`,
-    [firm.caseId],
+    [company.caseId],
   );
-  const { status, body } = await firm.get(`${firm.path}/interactions`);
+  const { status, body } = await company.get(`${company.path}/interactions`);
   assert.deepEqual([status, body.length], [200, 3_000]);
 });
 
@@ -149,20 +149,20 @@ test('an answer of many megabytes is read whole by a peer that reads, however sm
 
 test('a connection may have 32 requests in flight; one more is answered 503 and ends it', async () => {
   const request = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n';
-  const allowed = peer(world, request.repeat(32));
+  const allowed = peer(app, request.repeat(32));
   await until(() => allowed.received().split('HTTP/1.1 200').length === 33);
-  const before = await metric(world, `${EVICTED}{reason="pipelined_requests"}`);
-  const { received, ended } = peer(world, request.repeat(500));
+  const before = await metric(app, `${EVICTED}{reason="pipelined_requests"}`);
+  const { received, ended } = peer(app, request.repeat(500));
   await ended;
   const statuses = [...received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
   assert.deepEqual(statuses, [...Array(32).fill('200'), '503']);
   assert.match(received(), /"code":"unavailable"/);
-  assert.equal(await metric(world, `${EVICTED}{reason="pipelined_requests"}`), before + 1);
+  assert.equal(await metric(app, `${EVICTED}{reason="pipelined_requests"}`), before + 1);
 });
 
 test('a peer that takes nothing of its answer for the longest time is cut off, however little it holds', () => {
   const evictions = new Evictions(pino({ level: 'silent' }));
-  const answers = new UnreadAnswers(evictions, 1_000, -1);
+  const answers = new UnreadResponses(evictions, 1_000, -1);
   const peer = (writableLength: number) => {
     const socket = Object.assign(new EventEmitter(), {
       writableLength,
@@ -177,17 +177,17 @@ test('a peer that takes nothing of its answer for the longest time is cut off, h
   answers.sweep();
   answers.stop();
   assert.deepEqual([stalled.destroyed, idle.destroyed], [true, false]);
-  assert.equal(evictions.counts.unread_answer, 1);
+  assert.equal(evictions.counts.unread_response, 1);
 });
 
 test('a further request does not show that a peer has read what the kernel holds for it', () => {
-  const answers = new UnreadAnswers(new Evictions(pino({ level: 'silent' })), 1_000_000);
+  const answers = new UnreadResponses(new Evictions(pino({ level: 'silent' })), 1_000_000);
   const socket = Object.assign(new EventEmitter(), { writableLength: 0, bytesWritten: 0 }) as unknown as Socket;
   answers.opened(socket);
-  answers.sendsToStranger(socket, 5_000);
+  answers.countPublicResponse(socket, 5_000);
   answers.admit({ socket } as IncomingMessage, { writableFinished: true } as ServerResponse);
   assert.equal(answers.bytes, 5_000);
-  answers.sendsToStranger(socket, 5_000);
+  answers.countPublicResponse(socket, 5_000);
   assert.equal(answers.bytes, 10_000);
   socket.emit('close');
   assert.equal(answers.bytes, 0);

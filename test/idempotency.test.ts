@@ -2,35 +2,35 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 import { sendWithRetries } from './harness/retries.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 const CALL = { type: 'phone' as const, notes: 'First call' };
-const countOf = async ({ client, caseId }: Firm) => (await client.getCaseInteractions({ caseId })).data.length;
+const countOf = async ({ client, caseId }: TestCompany) => (await client.getCaseInteractions({ caseId })).data.length;
 const replayed = ({ headers }: Answer) => headers['idempotency-replayed'];
 
 test('a write that is sent again with its key is done once, and its answer is given again byte for byte', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const header = keyed();
-  const first = await firm.post(`${firm.path}/interactions`, CALL, header);
-  const again = await firm.post(`${firm.path}/interactions`, CALL, header);
+  const first = await company.post(`${company.path}/interactions`, CALL, header);
+  const again = await company.post(`${company.path}/interactions`, CALL, header);
   assert.equal(first.status, 200, first.text);
   assert.deepEqual([again.status, again.text], [200, first.text]);
   assert.deepEqual([replayed(first), replayed(again)], [undefined, 'true']);
   assert.equal(again.headers['content-type'], first.headers['content-type']);
-  assert.equal(await countOf(firm), 1);
+  assert.equal(await countOf(company), 1);
 });
 
 test('without the header every write is a new one', async () => {
-  const firm = await world.firm();
-  await firm.post(`${firm.path}/interactions`, CALL);
-  await firm.post(`${firm.path}/interactions`, CALL);
-  assert.equal(await countOf(firm), 2);
+  const company = await app.company();
+  await company.post(`${company.path}/interactions`, CALL);
+  await company.post(`${company.path}/interactions`, CALL);
+  assert.equal(await countOf(company), 2);
 });
 
 test('every write of the document takes the header, and no read does', () => {
@@ -44,137 +44,137 @@ test('every write of the document takes the header, and no read does', () => {
 });
 
 test('an update, a deletion and a restoration are done once', async () => {
-  const firm = await world.firm();
-  const { data } = await firm.client.createCaseInteraction({ caseId: firm.caseId, body: CALL });
-  const one = `${firm.path}/interactions/${data.id}`;
+  const company = await app.company();
+  const { data } = await company.client.createCaseInteraction({ caseId: company.caseId, body: CALL });
+  const one = `${company.path}/interactions/${data.id}`;
   for (const [method, path, sent] of [
     ['PATCH', one, { ...CALL, notes: 'Changed' }],
     ['DELETE', one, undefined],
     ['POST', `${one}/restore`, undefined],
   ] as const) {
     const header = keyed();
-    const first = await firm.send(method, path, sent, header);
-    const again = await firm.send(method, path, sent, header);
+    const first = await company.send(method, path, sent, header);
+    const again = await company.send(method, path, sent, header);
     assert.equal(first.status, 200, first.text);
     assert.deepEqual([again.status, again.text, replayed(again)], [200, first.text, 'true'], `${method} ${path}`);
   }
 });
 
 test('a payment that is sent twice with its key is paid once', async () => {
-  const firm = await world.firm();
-  const { client, caseId, customers } = firm;
+  const company = await app.company();
+  const { client, caseId, customers } = company;
   const dates = { date_created: '2026-06-01 09:00:00', date_due: '2026-07-01 09:00:00' };
   const sums = { vat: 0, sub_total: 100, total: 100, items: [] };
   const invoice = { invoice_number: 'A1', sender_id: customers[0].id, ...dates, ...sums };
   const { data } = await client.createCaseInvoice({ caseId, body: invoice });
   const header = keyed();
-  const pay = () => firm.post(`${firm.path}/invoices/${data.id}/payments`, { amount: '60.00' }, header);
+  const pay = () => company.post(`${company.path}/invoices/${data.id}/payments`, { amount: '60.00' }, header);
   assert.equal((await pay()).status, 200);
   assert.equal(replayed(await pay()), 'true');
-  const payments = await world.sql('SELECT amount FROM payments WHERE invoice_id = $1', [data.id]);
+  const payments = await app.sql('SELECT amount FROM payments WHERE invoice_id = $1', [data.id]);
   assert.equal(payments.length, 1);
 });
 
 test('the key is that of the whole request: another body, address or method is refused and changes nothing', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const header = keyed();
-  const { body } = await firm.post(`${firm.path}/interactions`, CALL, header);
+  const { body } = await company.post(`${company.path}/interactions`, CALL, header);
   const others = [
-    await firm.post(`${firm.path}/interactions`, { ...CALL, notes: 'Second call' }, header),
-    await firm.post(`/cases/${await firm.openCase()}/interactions`, CALL, header),
-    await firm.delete(`${firm.path}/interactions/${body.id}`, header),
+    await company.post(`${company.path}/interactions`, { ...CALL, notes: 'Second call' }, header),
+    await company.post(`/cases/${await company.openCase()}/interactions`, CALL, header),
+    await company.delete(`${company.path}/interactions/${body.id}`, header),
   ];
   for (const { status, body, text } of others)
     assert.deepEqual([status, body.code], [422, 'idempotency_key_reused'], text);
-  assert.equal(await countOf(firm), 1);
+  assert.equal(await countOf(company), 1);
 });
 
 test('credentials do not share keys, not even those of one company', async () => {
-  const firm = await world.firm();
-  const colleague = await firm.withScopes('interactions:write');
-  const stranger = await world.firm();
+  const company = await app.company();
+  const colleague = await company.withScopes('interactions:write');
+  const stranger = await app.company();
   const header = keyed();
   const answers = [
-    await firm.post(`${firm.path}/interactions`, CALL, header),
-    await colleague.post(`${firm.path}/interactions`, CALL, header),
+    await company.post(`${company.path}/interactions`, CALL, header),
+    await colleague.post(`${company.path}/interactions`, CALL, header),
     await stranger.post(`${stranger.path}/interactions`, CALL, header),
   ];
   for (const answer of answers) assert.deepEqual([answer.status, replayed(answer)], [200, undefined]);
-  assert.deepEqual([await countOf(firm), await countOf(stranger)], [2, 1]);
+  assert.deepEqual([await countOf(company), await countOf(stranger)], [2, 1]);
 });
 
 test('an answer is kept for 24 hours', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const header = keyed();
-  const send = () => firm.post(`${firm.path}/interactions`, CALL, header);
+  const send = () => company.post(`${company.path}/interactions`, CALL, header);
   await send();
-  world.clock.advance({ hours: 23, minutes: 59 });
+  app.clock.advance({ hours: 23, minutes: 59 });
   assert.equal(replayed(await send()), 'true');
-  world.clock.advance({ minutes: 1 });
+  app.clock.advance({ minutes: 1 });
   assert.equal(replayed(await send()), undefined);
   assert.equal(replayed(await send()), 'true');
-  assert.equal(await countOf(firm), 2);
+  assert.equal(await countOf(company), 2);
 });
 
 test('what is too old is removed as new keys come', async () => {
-  const firm = await world.firm();
-  for (let i = 0; i < 12; i++) await firm.post(`${firm.path}/interactions`, CALL, keyed());
-  world.clock.advance({ hours: 25 });
-  for (let i = 0; i < 2; i++) await firm.post(`${firm.path}/interactions`, CALL, keyed());
-  const rows = await world.sql('SELECT 1 FROM idempotency_keys WHERE company_id = $1', [firm.companyId]);
+  const company = await app.company();
+  for (let i = 0; i < 12; i++) await company.post(`${company.path}/interactions`, CALL, keyed());
+  app.clock.advance({ hours: 25 });
+  for (let i = 0; i < 2; i++) await company.post(`${company.path}/interactions`, CALL, keyed());
+  const rows = await app.sql('SELECT 1 FROM idempotency_keys WHERE company_id = $1', [company.companyId]);
   assert.equal(rows.length, 2);
 });
 
 test('a refusal is an answer too', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const header = keyed();
-  const first = await firm.post(`${firm.path}/interactions`, { type: 'Phone' }, header);
-  const again = await firm.post(`${firm.path}/interactions`, { type: 'Phone' }, header);
+  const first = await company.post(`${company.path}/interactions`, { type: 'Phone' }, header);
+  const again = await company.post(`${company.path}/interactions`, { type: 'Phone' }, header);
   assert.equal(first.status, 400);
   assert.deepEqual([again.status, again.text, replayed(again)], [400, first.text, 'true']);
   assert.match(String(again.headers['content-type']), /^application\/problem\+json/);
-  const missing = await firm.post(`/cases/${randomUUID()}/interactions`, CALL, keyed('missing'));
-  const still = await firm.post(`/cases/${randomUUID()}/interactions`, CALL, keyed('missing'));
+  const missing = await company.post(`/cases/${randomUUID()}/interactions`, CALL, keyed('missing'));
+  const still = await company.post(`/cases/${randomUUID()}/interactions`, CALL, keyed('missing'));
   assert.deepEqual([missing.status, still.status], [404, 422]);
 });
 
 test('a refusal that comes from a constraint of the database is the same with a key as without', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const adviser = { email: 'twice@firm.example', name: 'A' };
-  assert.equal((await firm.post('/manage/advisers', adviser, keyed())).status, 200);
-  const { body: other } = await firm.post('/manage/advisers', { email: 'other@firm.example', name: 'B' }, keyed());
-  const plain = await firm.patch(`/manage/advisers/${other.id}`, { email: adviser.email });
-  const safe = await firm.patch(`/manage/advisers/${other.id}`, { email: adviser.email }, keyed());
+  assert.equal((await company.post('/manage/advisers', adviser, keyed())).status, 200);
+  const { body: other } = await company.post('/manage/advisers', { email: 'other@firm.example', name: 'B' }, keyed());
+  const plain = await company.patch(`/manage/advisers/${other.id}`, { email: adviser.email });
+  const safe = await company.patch(`/manage/advisers/${other.id}`, { email: adviser.email }, keyed());
   assert.deepEqual([safe.status, safe.body.errors], [400, plain.body.errors], safe.text);
 });
 
 test('no credentials, no key: a request that is turned away may be sent again', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const header = keyed();
-  const reader = await firm.withScopes('interactions:read');
-  assert.equal((await reader.post(`${firm.path}/interactions`, CALL, header)).status, 403);
-  assert.equal((await world.anonymous.post(`${firm.path}/interactions`, CALL, header)).status, 401);
-  assert.equal((await world.sql('SELECT 1 FROM idempotency_keys WHERE company_id = $1', [firm.companyId])).length, 0);
+  const reader = await company.withScopes('interactions:read');
+  assert.equal((await reader.post(`${company.path}/interactions`, CALL, header)).status, 403);
+  assert.equal((await app.anonymous.post(`${company.path}/interactions`, CALL, header)).status, 401);
+  assert.equal((await app.sql('SELECT 1 FROM idempotency_keys WHERE company_id = $1', [company.companyId])).length, 0);
 });
 
 test('a request whose key is still under way is told so', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const header = keyed();
-  const blocker = new pg.Client(world.connection);
+  const blocker = new pg.Client(app.connection);
   await blocker.connect();
   try {
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE interactions IN SHARE MODE');
-    const first = firm.post(`${firm.path}/interactions`, CALL, header);
+    const first = company.post(`${company.path}/interactions`, CALL, header);
     await waitingStatement();
-    const second = await firm.post(`${firm.path}/interactions`, CALL, header);
+    const second = await company.post(`${company.path}/interactions`, CALL, header);
     assert.deepEqual([second.status, second.body.code], [409, 'request_in_progress'], second.text);
     assert.equal(second.headers['retry-after'], '1');
-    const other = firm.post(`${firm.path}/interactions`, CALL, keyed());
+    const other = company.post(`${company.path}/interactions`, CALL, keyed());
     await blocker.query('COMMIT');
     assert.deepEqual([(await first).status, (await other).status], [200, 200]);
-    assert.equal(replayed(await firm.post(`${firm.path}/interactions`, CALL, header)), 'true');
-    assert.equal(await countOf(firm), 2);
+    assert.equal(replayed(await company.post(`${company.path}/interactions`, CALL, header)), 'true');
+    assert.equal(await countOf(company), 2);
   } finally {
     await blocker.end();
   }
@@ -182,63 +182,63 @@ test('a request whose key is still under way is told so', async () => {
 
 async function waitingStatement(): Promise<void> {
   const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-  while ((await world.sql(waiting)).length === 0) await new Promise(setImmediate);
+  while ((await app.sql(waiting)).length === 0) await new Promise(setImmediate);
 }
 
 test('of fifty at once with one key exactly one is done', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const header = keyed();
   const answers = await Promise.all(
-    Array.from({ length: 50 }, () => firm.post(`${firm.path}/interactions`, CALL, header)),
+    Array.from({ length: 50 }, () => company.post(`${company.path}/interactions`, CALL, header)),
   );
   const done = answers.filter(({ status }) => status === 200);
   assert.equal(new Set(done.map(({ text }) => text)).size, 1);
   for (const { status, text } of answers) assert.ok([200, 409].includes(status), text);
-  assert.equal(await countOf(firm), 1);
+  assert.equal(await countOf(company), 1);
 });
 
 test('the write and its kept answer are one: where the answer cannot be kept, nothing is written', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const header = keyed();
-  await world.sql(
-    `ALTER TABLE idempotency_keys ADD CONSTRAINT broken CHECK (company_id <> '${firm.companyId}') NOT VALID`,
+  await app.sql(
+    `ALTER TABLE idempotency_keys ADD CONSTRAINT broken CHECK (company_id <> '${company.companyId}') NOT VALID`,
   );
-  const failed = await firm.post(`${firm.path}/interactions`, CALL, header);
-  await world.sql('ALTER TABLE idempotency_keys DROP CONSTRAINT broken');
+  const failed = await company.post(`${company.path}/interactions`, CALL, header);
+  await app.sql('ALTER TABLE idempotency_keys DROP CONSTRAINT broken');
   assert.equal(failed.status, 500);
-  assert.equal(await countOf(firm), 0);
-  assert.equal(replayed(await firm.post(`${firm.path}/interactions`, CALL, header)), undefined);
-  assert.equal(await countOf(firm), 1);
+  assert.equal(await countOf(company), 0);
+  assert.equal(replayed(await company.post(`${company.path}/interactions`, CALL, header)), undefined);
+  assert.equal(await countOf(company), 1);
 });
 
 test('a key that was made is shown again to the token that made it, and stands nowhere in clear', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const header = keyed();
   const body = { name: 'script', scopes: ['invoices:read'] };
-  const first = await firm.post('/manage/keys', body, header);
-  const again = await firm.post('/manage/keys', body, header);
+  const first = await company.post('/manage/keys', body, header);
+  const again = await company.post('/manage/keys', body, header);
   assert.equal(first.status, 200, first.text);
   assert.deepEqual([again.text, replayed(again)], [first.text, 'true']);
   assert.equal(again.headers['cache-control'], 'no-store');
-  const [row] = await world.sql('SELECT k::text AS text, sealed_body FROM idempotency_keys k WHERE company_id = $1', [
-    firm.companyId,
+  const [row] = await app.sql('SELECT k::text AS text, sealed_body FROM idempotency_keys k WHERE company_id = $1', [
+    company.companyId,
   ]);
   assert.ok(!row?.text.includes(first.body.key) && !row?.sealed_body.includes(first.body.key));
 });
 
 test('a client keeps its keys when its token is renewed, but a secret is shown to the first token only', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const scopes = ['manage' as const, 'interactions:write' as const];
-  const { data: client } = await firm.client.createClient({ body: { name: 'c', scopes } });
+  const { data: client } = await company.client.createClient({ body: { name: 'c', scopes } });
   const token = async () => {
     const grant = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.client_secret };
-    return { authorization: `Bearer ${(await world.anonymous.post('/oauth/token', grant)).body.access_token}` };
+    return { authorization: `Bearer ${(await app.anonymous.post('/oauth/token', grant)).body.access_token}` };
   };
   const [one, two] = [await token(), await token()];
-  const send = (path: string, body: object, headers: object) => world.anonymous.post(path, body, { ...headers });
+  const send = (path: string, body: object, headers: object) => app.anonymous.post(path, body, { ...headers });
   const header = keyed();
-  assert.equal((await send(`${firm.path}/interactions`, CALL, { ...header, ...one })).status, 200);
-  assert.equal(replayed(await send(`${firm.path}/interactions`, CALL, { ...header, ...two })), 'true');
+  assert.equal((await send(`${company.path}/interactions`, CALL, { ...header, ...one })).status, 200);
+  assert.equal(replayed(await send(`${company.path}/interactions`, CALL, { ...header, ...two })), 'true');
   const other = keyed();
   const body = { name: 'script', scopes: ['manage'] };
   assert.equal((await send('/manage/keys', body, { ...other, ...one })).status, 200);
@@ -253,27 +253,27 @@ for (const [what, key] of [
   ['text beyond ASCII', 'schlüssel'],
 ] as const) {
   test(`a key that is ${what} is refused by name`, async () => {
-    const firm = await world.firm();
-    const { status, body } = await firm.post(`${firm.path}/interactions`, CALL, keyed(key));
+    const company = await app.company();
+    const { status, body } = await company.post(`${company.path}/interactions`, CALL, keyed(key));
     assert.equal(status, 400);
     assert.deepEqual(
       body.errors.map(({ field }: { field: string }) => field),
       ['Idempotency-Key'],
     );
-    assert.equal(await countOf(firm), 0);
+    assert.equal(await countOf(company), 0);
   });
 }
 
 test('a key of 255 characters is taken', async () => {
-  const firm = await world.firm();
-  assert.equal((await firm.post(`${firm.path}/interactions`, CALL, keyed('~'.repeat(255)))).status, 200);
+  const company = await app.company();
+  assert.equal((await company.post(`${company.path}/interactions`, CALL, keyed('~'.repeat(255)))).status, 200);
 });
 
 test('reads take no notice of a key', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const header = keyed();
-  assert.equal(replayed(await firm.get(`${firm.path}/interactions`, header)), undefined);
-  assert.equal((await firm.post(`${firm.path}/interactions`, CALL, header)).status, 200);
+  assert.equal(replayed(await company.get(`${company.path}/interactions`, header)), undefined);
+  assert.equal((await company.post(`${company.path}/interactions`, CALL, header)).status, 200);
 });
 
 test('creates that are sent three times each over two processes, half of them cut off, are made once each', async () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 const words = (text: string) => text.trim().split(/\s+/);
 
@@ -55,32 +55,33 @@ const items = (...descriptions: string[]) => descriptions.map((description) => i
 const without = (fields: Fields, ...names: string[]) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 
-async function create(firm: Firm, fields: Fields = {}, path = firm.path): Promise<Listed> {
-  const answer = await firm.post(`${path}/invoices`, invoice(fields));
+async function create(company: TestCompany, fields: Fields = {}, path = company.path): Promise<Listed> {
+  const answer = await company.post(`${path}/invoices`, invoice(fields));
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
 
-async function update(firm: Firm, id: string, fields: Fields = {}): Promise<Listed> {
-  const answer = await firm.patch(`${firm.path}/invoices/${id}`, invoice(fields));
+async function update(company: TestCompany, id: string, fields: Fields = {}): Promise<Listed> {
+  const answer = await company.patch(`${company.path}/invoices/${id}`, invoice(fields));
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
 
-async function list(firm: Firm, { query = '', path = firm.path } = {}): Promise<Listed[]> {
-  const answer = await firm.get(`${path}/invoices${query}`);
+async function list(company: TestCompany, { query = '', path = company.path } = {}): Promise<Listed[]> {
+  const answer = await company.get(`${path}/invoices${query}`);
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
 
-async function only(firm: Firm, options = {}): Promise<Listed> {
-  const [listed, ...others] = await list(firm, options);
+async function only(company: TestCompany, options = {}): Promise<Listed> {
+  const [listed, ...others] = await list(company, options);
   assert.ok(listed);
   assert.deepEqual(others, []);
   return listed;
 }
 
-const everything = (firm: Firm, path = firm.path) => list(firm, { query: '?show_cancelled_items=true', path });
+const everything = (company: TestCompany, path = company.path) =>
+  list(company, { query: '?show_cancelled_items=true', path });
 
 const descriptions = (invoice: Listed) => invoice.items.map(({ description }) => description);
 
@@ -97,14 +98,14 @@ function assertNotFound(answer: Answer): void {
   assert.equal(answer.body.code, 'not_found', answer.text);
 }
 
-const cancelItem = (firm: Firm, description: string) =>
-  world.sql('UPDATE invoice_items SET cancelled_at = now() WHERE company_id = $1 AND description = $2', [
-    firm.companyId,
+const cancelItem = (company: TestCompany, description: string) =>
+  app.sql('UPDATE invoice_items SET cancelled_at = now() WHERE company_id = $1 AND description = $2', [
+    company.companyId,
     description,
   ]);
 
-async function add(firm: Firm, id: string, what: string, body: Fields): Promise<void> {
-  const answer = await firm.post(`${firm.path}/invoices/${id}/${what}`, body);
+async function add(company: TestCompany, id: string, what: string, body: Fields): Promise<void> {
+  const answer = await company.post(`${company.path}/invoices/${id}/${what}`, body);
   assert.equal(answer.status, 200, answer.text);
 }
 
@@ -118,7 +119,7 @@ async function overlapping<T>(
   send: () => Promise<T>[],
   end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
 ): Promise<T[]> {
-  const holder = new pg.Client(world.connection);
+  const holder = new pg.Client(app.connection);
   await holder.connect();
   await holder.query('BEGIN');
   await holder.query(hold, values);
@@ -126,7 +127,7 @@ async function overlapping<T>(
   const answers = Promise.all(sent);
   const deadline = performance.now() + 10_000;
   for (let waiting = 0; waiting < sent.length && performance.now() < deadline; ) {
-    const [row] = await world.sql<{ waiting: number }>(
+    const [row] = await app.sql<{ waiting: number }>(
       "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
     );
     waiting = row?.waiting ?? 0;
@@ -140,20 +141,20 @@ async function overlapping<T>(
 const WRITES = [
   {
     write: 'a create',
-    begin: async (firm: Firm) => (body: unknown) => firm.post(`${firm.path}/invoices`, body),
+    begin: async (company: TestCompany) => (body: unknown) => company.post(`${company.path}/invoices`, body),
   },
   {
     write: 'an update by PATCH',
-    begin: async (firm: Firm) => {
-      const { id } = await create(firm, { items: items('kept') });
-      return (body: unknown) => firm.patch(`${firm.path}/invoices/${id}`, body);
+    begin: async (company: TestCompany) => {
+      const { id } = await create(company, { items: items('kept') });
+      return (body: unknown) => company.patch(`${company.path}/invoices/${id}`, body);
     },
   },
   {
     write: 'an update by POST',
-    begin: async (firm: Firm) => {
-      const { id } = await create(firm, { items: items('kept') });
-      return (body: unknown) => firm.post(`${firm.path}/invoices/${id}`, body);
+    begin: async (company: TestCompany) => {
+      const { id } = await create(company, { items: items('kept') });
+      return (body: unknown) => company.post(`${company.path}/invoices/${id}`, body);
     },
   },
 ];
@@ -163,35 +164,35 @@ async function assertAllRefused(
   { begin }: (typeof WRITES)[number],
   cases: [body: Fields, faults: Record<string, string>][],
 ): Promise<void> {
-  const firm = await world.firm();
-  const send = await begin(firm);
-  const before = await everything(firm);
+  const company = await app.company();
+  const send = await begin(company);
+  const before = await everything(company);
   for (const [body, faults] of cases) assertFaults(await send(body), faults);
-  assert.deepEqual(await everything(firm), before);
+  assert.deepEqual(await everything(company), before);
 }
 
 // Operation 7
 
 test('a case without invoices lists an empty array', async () => {
-  const firm = await world.firm();
-  assert.deepEqual(await list(firm), []);
+  const company = await app.company();
+  assert.deepEqual(await list(company), []);
 });
 
 test('a list shows every documented field of an invoice and of its items, and no other', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, {
+  const company = await app.company();
+  const { id } = await create(company, {
     invoice_number: 'INV-2026/7',
     payment_terms: '14 days',
     items: [item('Advice'), item('Stamp', { quantity: 3, rate: 1.25, amount: 3.75 })],
   });
-  const listed = await only(firm);
+  const listed = await only(company);
   assert.deepEqual(Object.keys(listed).sort(), LIST_KEYS);
   for (const listedItem of listed.items) {
     assert.deepEqual(Object.keys(listedItem).sort(), ITEM_KEYS);
     assert.match(listedItem.id, UUID_V7);
   }
   assert.notEqual(listed.items[0]?.id, listed.items[1]?.id);
-  const ownership = { status: null, paid_at: null, case_invoice_id: id, customer_case_id: firm.caseId };
+  const ownership = { status: null, paid_at: null, case_invoice_id: id, customer_case_id: company.caseId };
   assert.deepEqual(listed, {
     id,
     ref: null,
@@ -207,7 +208,7 @@ test('a list shows every documented field of an invoice and of its items, and no
     invoice_number: 'INV-2026/7',
     recipients_name: 'Mr John Smith and Mrs Ann Smith',
     vat_amount: 20,
-    customer_case_id: firm.caseId,
+    customer_case_id: company.caseId,
     status: 'Not Paid',
     mail_sent: false,
     payable_online: false,
@@ -240,11 +241,11 @@ test('a list shows every documented field of an invoice and of its items, and no
 });
 
 test('in a list only date_created is wall time, every other date is ISO with six fractional digits and Z', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { date_created: '2026-05-01T12:00:00.250000Z', items: items('Advice') });
-  await add(firm, id, 'sent', { date_sent: '2026-05-02T08:00:00.5Z' });
-  await add(firm, id, 'payments', { amount: 120, paid_at: '2026-05-03T08:00:00.123456Z' });
-  const listed = await only(firm);
+  const company = await app.company();
+  const { id } = await create(company, { date_created: '2026-05-01T12:00:00.250000Z', items: items('Advice') });
+  await add(company, id, 'sent', { date_sent: '2026-05-02T08:00:00.5Z' });
+  await add(company, id, 'payments', { amount: 120, paid_at: '2026-05-03T08:00:00.123456Z' });
+  const listed = await only(company);
   assert.equal(listed.date_created, '2026-05-01 13:00:00');
   assert.equal(listed.date_due, '2026-05-31T16:30:00.000000Z');
   assert.equal(listed.date_sent, '2026-05-02T08:00:00.500000Z');
@@ -253,20 +254,20 @@ test('in a list only date_created is wall time, every other date is ISO with six
 });
 
 test('invoices are listed by date_created, the newest first, whatever the order of their creation', async () => {
-  const firm = await world.firm();
-  await create(firm, { invoice_number: 'second', date_created: '2026-05-02 10:00' });
-  await create(firm, { invoice_number: 'fourth', date_created: '2025-05-09 10:00' });
-  await create(firm, { invoice_number: 'first', date_created: '2026-05-02 10:00:01' });
-  await create(firm, { invoice_number: 'third', date_created: '2026-05-01 23:59:59' });
-  const shown = (await list(firm)).map(({ invoice_number }) => invoice_number);
+  const company = await app.company();
+  await create(company, { invoice_number: 'second', date_created: '2026-05-02 10:00' });
+  await create(company, { invoice_number: 'fourth', date_created: '2025-05-09 10:00' });
+  await create(company, { invoice_number: 'first', date_created: '2026-05-02 10:00:01' });
+  await create(company, { invoice_number: 'third', date_created: '2026-05-01 23:59:59' });
+  const shown = (await list(company)).map(({ invoice_number }) => invoice_number);
   assert.deepEqual(shown, ['first', 'second', 'third', 'fourth']);
 });
 
 test('invoices are ordered by the instant, not by the wall time that is shown', async () => {
-  const firm = await world.firm();
-  await create(firm, { invoice_number: 'before the change', date_created: '2026-10-25T00:45:00Z' });
-  await create(firm, { invoice_number: 'after the change', date_created: '2026-10-25T01:15:00Z' });
-  const listed = await list(firm);
+  const company = await app.company();
+  await create(company, { invoice_number: 'before the change', date_created: '2026-10-25T00:45:00Z' });
+  await create(company, { invoice_number: 'after the change', date_created: '2026-10-25T01:15:00Z' });
+  const listed = await list(company);
   assert.deepEqual(
     listed.map(({ invoice_number, date_created }) => [invoice_number, date_created]),
     [
@@ -277,51 +278,51 @@ test('invoices are ordered by the instant, not by the wall time that is shown', 
 });
 
 test('an update that moves date_created moves the invoice in the list', async () => {
-  const firm = await world.firm();
-  const older = await create(firm, { date_created: '2026-05-01 10:00' });
-  const newer = await create(firm, { date_created: '2026-05-02 10:00' });
-  const order = async () => (await list(firm)).map(({ id }) => id);
+  const company = await app.company();
+  const older = await create(company, { date_created: '2026-05-01 10:00' });
+  const newer = await create(company, { date_created: '2026-05-02 10:00' });
+  const order = async () => (await list(company)).map(({ id }) => id);
   assert.deepEqual(await order(), [newer.id, older.id]);
-  await update(firm, older.id, { date_created: '2026-05-03 10:00' });
+  await update(company, older.id, { date_created: '2026-05-03 10:00' });
   assert.deepEqual(await order(), [older.id, newer.id]);
 });
 
 test('invoices of one date_created are listed newest made first', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const made: string[] = [];
-  for (let i = 0; i < 5; i += 1) made.unshift((await create(firm)).id);
+  for (let i = 0; i < 5; i += 1) made.unshift((await create(company)).id);
   assert.deepEqual(
-    (await list(firm)).map(({ id }) => id),
+    (await list(company)).map(({ id }) => id),
     made,
   );
 });
 
 test('items are listed in the order in which they were sent', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const sent = Array.from({ length: 120 }, (_, i) => `Line ${(i * 37) % 120}`);
-  await create(firm, { items: items(...sent) });
-  assert.deepEqual(descriptions(await only(firm)), sent);
+  await create(company, { items: items(...sent) });
+  assert.deepEqual(descriptions(await only(company)), sent);
 });
 
 test('a list shows the invoices and items of its own case only', async () => {
-  const firm = await world.firm();
-  const stranger = await world.firm();
-  const otherPath = `/cases/${await firm.openCase()}`;
-  await create(firm, { items: items('mine') });
-  await create(firm, { items: items('of the other case') }, otherPath);
+  const company = await app.company();
+  const stranger = await app.company();
+  const otherPath = `/cases/${await company.openCase()}`;
+  await create(company, { items: items('mine') });
+  await create(company, { items: items('of the other case') }, otherPath);
   await create(stranger, { items: items('of a stranger') });
-  assert.deepEqual(descriptions(await only(firm)), ['mine']);
-  assert.deepEqual(descriptions(await only(firm, { path: otherPath })), ['of the other case']);
+  assert.deepEqual(descriptions(await only(company)), ['mine']);
+  assert.deepEqual(descriptions(await only(company, { path: otherPath })), ['of the other case']);
 });
 
 test('an invoice is listed whatever its status, and paid items are shown', async () => {
-  const firm = await world.firm();
-  const make = async (status: string) => (await create(firm, { invoice_number: status, items: items(status) })).id;
+  const company = await app.company();
+  const make = async (status: string) => (await create(company, { invoice_number: status, items: items(status) })).id;
   await make('Not Paid');
-  await add(firm, await make('Part Paid'), 'payments', { amount: 1 });
-  await add(firm, await make('Paid'), 'payments', { amount: 120 });
-  await add(firm, await make('Cancelled'), 'cancel', {});
-  const listed = await list(firm);
+  await add(company, await make('Part Paid'), 'payments', { amount: 1 });
+  await add(company, await make('Paid'), 'payments', { amount: 120 });
+  await add(company, await make('Cancelled'), 'cancel', {});
+  const listed = await list(company);
   assert.deepEqual(listed.map(({ status }) => status).sort(), ['Cancelled', 'Not Paid', 'Paid', 'Part Paid']);
   for (const { invoice_number, status, items } of listed) {
     assert.equal(invoice_number, status);
@@ -342,10 +343,10 @@ for (const [query, cancelledShown] of [
   ['?another=true', false],
 ] as const) {
   test(`cancelled items are ${cancelledShown ? 'shown in their place' : 'left out'} with the query "${query}"`, async () => {
-    const firm = await world.firm();
-    await create(firm, { items: items('first', 'cancelled', 'last') });
-    await cancelItem(firm, 'cancelled');
-    const { items: listed } = await only(firm, { query });
+    const company = await app.company();
+    await create(company, { items: items('first', 'cancelled', 'last') });
+    await cancelItem(company, 'cancelled');
+    const { items: listed } = await only(company, { query });
     assert.deepEqual(
       listed.map(({ description, status }) => [description, status]),
       [['first', null], ...(cancelledShown ? [['cancelled', 'cancelled']] : []), ['last', null]],
@@ -355,8 +356,8 @@ for (const [query, cancelledShown] of [
 
 for (const garbage of ['', 'yes', 'TRUE', 'null', '2', '-1', 'true%20', 'truefalse']) {
   test(`show_cancelled_items=${garbage} is refused`, async () => {
-    const firm = await world.firm();
-    const answer = await firm.get(`${firm.path}/invoices?show_cancelled_items=${garbage}`);
+    const company = await app.company();
+    const answer = await company.get(`${company.path}/invoices?show_cancelled_items=${garbage}`);
     assert.equal(answer.status, 400, answer.text);
     assert.equal(answer.body.code, 'invalid_request');
     assert.deepEqual(
@@ -367,25 +368,25 @@ for (const garbage of ['', 'yes', 'TRUE', 'null', '2', '-1', 'true%20', 'truefal
 }
 
 test('an invoice whose items are all cancelled is listed without items', async () => {
-  const firm = await world.firm();
-  await create(firm, { items: items('cancelled') });
-  await cancelItem(firm, 'cancelled');
-  assert.deepEqual((await only(firm)).items, []);
+  const company = await app.company();
+  await create(company, { items: items('cancelled') });
+  await cancelItem(company, 'cancelled');
+  assert.deepEqual((await only(company)).items, []);
 });
 
 test('hiding cancelled items does not change the sums of the invoice', async () => {
-  const firm = await world.firm();
-  await create(firm, { items: items('cancelled', 'other'), sub_total: 200, total: 240, vat_amount: 40 });
-  await cancelItem(firm, 'cancelled');
-  const { subtotal, vat_amount, total } = await only(firm);
+  const company = await app.company();
+  await create(company, { items: items('cancelled', 'other'), sub_total: 200, total: 240, vat_amount: 40 });
+  await cancelItem(company, 'cancelled');
+  const { subtotal, vat_amount, total } = await only(company);
   assert.deepEqual({ subtotal, vat_amount, total }, { subtotal: 200, vat_amount: 40, total: 240 });
 });
 
 // Operations 8 and 9, the body
 
 test('a create answers with exactly the documented fields', async () => {
-  const firm = await world.firm();
-  const created = await create(firm, {
+  const company = await app.company();
+  const created = await create(company, {
     invoice_number: 'INV-A',
     date_created: '2026-01-15 09:30',
     date_due: '2026-07-15 09:30:15',
@@ -412,16 +413,16 @@ test('a create answers with exactly the documented fields', async () => {
     invoice_number: 'INV-A',
     recipients_name: 'Mr John Smith and Mrs Ann Smith',
     vat_amount: 20.5,
-    customer_case_id: firm.caseId,
+    customer_case_id: company.caseId,
   });
 });
 
 for (const method of ['PATCH', 'POST']) {
   test(`an update by ${method} changes every field that was sent and answers with exactly the documented fields`, async () => {
-    const firm = await world.firm();
-    const { id } = await create(firm, { payment_terms: '7 days' });
+    const company = await app.company();
+    const { id } = await create(company, { payment_terms: '7 days' });
     const sender = randomUUID();
-    const answer = await firm.send(method, `${firm.path}/invoices/${id}`, {
+    const answer = await company.send(method, `${company.path}/invoices/${id}`, {
       invoice_number: 'INV-B',
       sender_id: sender,
       date_created: '2026-01-15 09:30',
@@ -450,21 +451,21 @@ for (const method of ['PATCH', 'POST']) {
       invoice_number: 'INV-B',
       recipients_name: 'Mr John Smith and Mrs Ann Smith',
       vat_amount: 34.99,
-      customer_case_id: firm.caseId,
+      customer_case_id: company.caseId,
     });
-    const listed = await only(firm);
+    const listed = await only(company);
     const shown = WRITE_KEYS.map((name) => [name, listed[name]]);
     assert.deepEqual(Object.fromEntries(shown), { ...answer.body, date_created: '2026-01-15 09:30:00' });
     assert.deepEqual(descriptions(listed), ['New']);
-    const [stored] = await world.sql<Fields>('SELECT sender_id, vat::text FROM invoices WHERE id = $1', [id]);
+    const [stored] = await app.sql<Fields>('SELECT sender_id, vat::text FROM invoices WHERE id = $1', [id]);
     assert.deepEqual(stored, { sender_id: sender, vat: '17.5000' });
   });
 }
 
 for (const { write, begin } of WRITES) {
   test(`${write} takes the example of the specification: numbers as numeric strings, dates without seconds`, async () => {
-    const firm = await world.firm();
-    const send = await begin(firm);
+    const company = await app.company();
+    const send = await begin(company);
     const answer = await send(
       invoice({
         date_created: '2026-05-01 10:00',
@@ -479,7 +480,7 @@ for (const { write, begin } of WRITES) {
     assert.equal(answer.status, 200, answer.text);
     const { subtotal, total, vat_amount } = answer.body;
     assert.deepEqual({ subtotal, total, vat_amount }, { subtotal: 60, total: 72, vat_amount: 12 });
-    const [listed] = (await only(firm)).items;
+    const [listed] = (await only(company)).items;
     assert.deepEqual(
       [listed?.quantity, listed?.rate, listed?.amount, listed?.subtotal, listed?.vat_amount, listed?.has_vat],
       [1, 60, 72, 60, 12, true],
@@ -487,8 +488,8 @@ for (const { write, begin } of WRITES) {
   });
 
   test(`${write} takes vat_amount as it is sent, zero too, and otherwise total less sub_total`, async () => {
-    const firm = await world.firm();
-    const send = await begin(firm);
+    const company = await app.company();
+    const send = await begin(company);
     for (const [sent, expected] of [
       [{ vat_amount: 19.99 }, 19.99],
       [{ vat_amount: 0 }, 0],
@@ -499,14 +500,14 @@ for (const { write, begin } of WRITES) {
       const answer = await send(invoice({ sub_total: 100.17, total: 120.3, ...sent }));
       assert.equal(answer.status, 200, answer.text);
       assert.equal(answer.body.vat_amount, expected, JSON.stringify(sent));
-      const listed = (await list(firm)).find(({ invoice_number }) => invoice_number === answer.body.invoice_number);
+      const listed = (await list(company)).find(({ invoice_number }) => invoice_number === answer.body.invoice_number);
       assert.equal(listed?.vat_amount, expected, JSON.stringify(sent));
     }
   });
 
   test(`${write} stores sums that do not agree as they are sent`, async () => {
-    const firm = await world.firm();
-    const send = await begin(firm);
+    const company = await app.company();
+    const send = await begin(company);
     const answer = await send(
       invoice({
         vat: 99,
@@ -517,14 +518,14 @@ for (const { write, begin } of WRITES) {
       }),
     );
     assert.equal(answer.status, 200, answer.text);
-    const { subtotal, vat_amount, total, items } = await only(firm);
+    const { subtotal, vat_amount, total, items } = await only(company);
     assert.deepEqual({ subtotal, vat_amount, total }, { subtotal: 1, vat_amount: 2, total: -50 });
     assert.deepEqual([items[0]?.amount, items[0]?.subtotal, items[0]?.vat_amount], [1000, 5, 995]);
   });
 
   test(`${write} takes negative and zero numbers`, async () => {
-    const firm = await world.firm();
-    const send = await begin(firm);
+    const company = await app.company();
+    const send = await begin(company);
     const answer = await send(
       invoice({
         vat: 0,
@@ -540,7 +541,7 @@ for (const { write, begin } of WRITES) {
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual([answer.body.subtotal, answer.body.total, answer.body.vat_amount], [-100, -120, -20]);
     assert.deepEqual(
-      (await only(firm)).items.map(({ quantity, subtotal, vat_amount, has_vat }) => [
+      (await only(company)).items.map(({ quantity, subtotal, vat_amount, has_vat }) => [
         quantity,
         subtotal,
         vat_amount,
@@ -555,26 +556,26 @@ for (const { write, begin } of WRITES) {
   });
 
   test(`${write} takes any UUID for sender_id`, async () => {
-    const firm = await world.firm();
-    const send = await begin(firm);
+    const company = await app.company();
+    const send = await begin(company);
     for (const sender of [randomUUID(), randomUUID().toUpperCase(), UNKNOWN, '00000000-0000-0000-0000-000000000000']) {
       const answer = await send(invoice({ sender_id: sender }));
       assert.equal(answer.status, 200, answer.text);
-      const [stored] = await world.sql('SELECT sender_id FROM invoices WHERE id = $1', [answer.body.id]);
+      const [stored] = await app.sql('SELECT sender_id FROM invoices WHERE id = $1', [answer.body.id]);
       assert.equal(stored?.sender_id, sender.toLowerCase());
     }
   });
 
   test(`${write} may set date_due before date_created`, async () => {
-    const firm = await world.firm();
-    const send = await begin(firm);
+    const company = await app.company();
+    const send = await begin(company);
     const answer = await send(invoice({ date_created: '2026-05-02 10:00', date_due: '2026-05-01 10:00' }));
     assert.equal(answer.status, 200, answer.text);
   });
 
   test(`${write} ignores fields that it does not know`, async () => {
-    const firm = await world.firm();
-    const send = await begin(firm);
+    const company = await app.company();
+    const send = await begin(company);
     const answer = await send({
       ...invoice({
         items: [{ ...item(), id: UNKNOWN, status: 'cancelled', subtotal: 7, has_vat: false, paid_at: 'x' }],
@@ -595,7 +596,7 @@ for (const { write, begin } of WRITES) {
       'a\u0001b': [],
     });
     assert.equal(answer.status, 200, answer.text);
-    const listed = await only(firm);
+    const listed = await only(company);
     assert.notEqual(listed.id, UNKNOWN);
     assert.deepEqual(
       [listed.ref, listed.notes, listed.terms, listed.subtotal, listed.status, listed.mail_sent, listed.payable_online],
@@ -603,7 +604,7 @@ for (const { write, begin } of WRITES) {
     );
     assert.deepEqual(
       [listed.recipients_name, listed.customer_case_id, listed.date_sent, listed.date_paid],
-      ['Mr John Smith and Mrs Ann Smith', firm.caseId, null, null],
+      ['Mr John Smith and Mrs Ann Smith', company.caseId, null, null],
     );
     assert.equal(listed.formatted_recurring_interval, null);
     const [listedItem] = listed.items;
@@ -615,24 +616,24 @@ for (const { write, begin } of WRITES) {
   });
 
   test(`${write} keeps text as it is sent`, async () => {
-    const firm = await world.firm();
-    const send = await begin(firm);
+    const company = await app.company();
+    const send = await begin(company);
     const text = " Zoë\t\n'; DROP TABLE x; -- \\u0041 %s $1 😀 ";
     const answer = await send(invoice({ invoice_number: text, payment_terms: text, items: items(text) }));
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual([answer.body.invoice_number, answer.body.payment_terms], [text, text]);
-    const listed = await only(firm);
+    const listed = await only(company);
     assert.deepEqual([listed.invoice_number, listed.payment_terms, listed.items[0]?.description], [text, text, text]);
   });
 
   test(`${write} takes an invoice_number of 50 and a description of 200 characters, counted in code points`, async () => {
-    const firm = await world.firm();
-    const send = await begin(firm);
+    const company = await app.company();
+    const send = await begin(company);
     const number = '😀'.repeat(50);
     const description = '😀'.repeat(200);
     const answer = await send(invoice({ invoice_number: number, items: items(description) }));
     assert.equal(answer.status, 200, answer.text);
-    const listed = await only(firm);
+    const listed = await only(company);
     assert.equal(listed.invoice_number, number);
     assert.deepEqual(descriptions(listed), [description]);
   });
@@ -740,30 +741,30 @@ for (const way of WRITES) {
   test(`${write} takes a thousand items and refuses one more`, async () => {
     const many = Array.from({ length: 1001 }, () => item('x'));
     await assertAllRefused(way, [[invoice({ items: many }), { items: 'too_many' }]]);
-    const firm = await world.firm();
-    const send = await way.begin(firm);
+    const company = await app.company();
+    const send = await way.begin(company);
     const answer = await send(invoice({ items: many.slice(1) }));
     assert.equal(answer.status, 200, answer.text);
-    assert.equal((await only(firm)).items.length, 1000);
+    assert.equal((await only(company)).items.length, 1000);
   });
 
   test(`${write} takes payment_terms of 1000 characters and refuses one more`, async () => {
     await assertAllRefused(way, [[invoice({ payment_terms: '😀'.repeat(1001) }), { payment_terms: 'too_long' }]]);
-    const firm = await world.firm();
-    const send = await way.begin(firm);
+    const company = await app.company();
+    const send = await way.begin(company);
     const answer = await send(invoice({ payment_terms: '😀'.repeat(1000) }));
     assert.equal(answer.status, 200, answer.text);
     assert.equal(answer.body.payment_terms, '😀'.repeat(1000));
   });
 
   test(`${write} names a number that is taken together with the other faults`, async () => {
-    const firm = await world.firm();
-    const send = await way.begin(firm);
-    await create(firm, { invoice_number: 'N' });
-    const before = await everything(firm);
+    const company = await app.company();
+    const send = await way.begin(company);
+    await create(company, { invoice_number: 'N' });
+    const before = await everything(company);
     const answer = await send(invoice({ invoice_number: 'N', date_due: 'soon', items: [item('x', { rate: 'x' })] }));
     assertFaults(answer, { invoice_number: 'taken', date_due: 'format', 'items[0].rate': 'format' });
-    assert.deepEqual(await everything(firm), before);
+    assert.deepEqual(await everything(company), before);
   });
 
   test(`${write} names all faults at once, those of the items by their place`, () =>
@@ -807,8 +808,8 @@ for (const way of WRITES) {
 }
 
 test('a refusal is a problem document with a message for each field', async () => {
-  const firm = await world.firm();
-  const answer = await firm.post(`${firm.path}/invoices`, invoice({ items: [without(item(), 'rate')] }));
+  const company = await app.company();
+  const answer = await company.post(`${company.path}/invoices`, invoice({ items: [without(item(), 'rate')] }));
   assertFaults(answer, { 'items[0].rate': 'required' });
   assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
   assert.deepEqual(Object.keys(answer.body).sort(), [
@@ -838,10 +839,10 @@ test('keep_existing_items is a JSON boolean; anything else is refused', async ()
 });
 
 test('a create does not know keep_existing_items', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const keep_existing_items of [true, false, null, 'x']) {
-    const { id } = await create(firm, { keep_existing_items, items: items('new') });
-    const listed = (await list(firm)).find((invoice) => invoice.id === id);
+    const { id } = await create(company, { keep_existing_items, items: items('new') });
+    const listed = (await list(company)).find((invoice) => invoice.id === id);
     assert.ok(listed);
     assert.deepEqual(descriptions(listed), ['new']);
   }
@@ -849,29 +850,29 @@ test('a create does not know keep_existing_items', async () => {
 
 for (const sent of [{}, { items: null }, { items: [] }]) {
   test(`a create with ${JSON.stringify(sent)} makes an invoice without items`, async () => {
-    const firm = await world.firm();
-    await create(firm, sent);
-    assert.deepEqual((await only(firm)).items, []);
+    const company = await app.company();
+    await create(company, sent);
+    assert.deepEqual((await only(company)).items, []);
   });
 }
 
 test('all three operations need Content-Type: application/json', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm);
-  const before = await everything(firm);
+  const company = await app.company();
+  const { id } = await create(company);
+  const before = await everything(company);
   const body = JSON.stringify(invoice());
   for (const type of [undefined, 'text/plain']) {
     for (const answer of [
-      await firm.get(`${firm.path}/invoices`, { 'content-type': type }),
-      await firm.post(`${firm.path}/invoices`, body, { 'content-type': type }),
-      await firm.patch(`${firm.path}/invoices/${id}`, body, { 'content-type': type }),
-      await firm.post(`${firm.path}/invoices/${id}`, body, { 'content-type': type }),
+      await company.get(`${company.path}/invoices`, { 'content-type': type }),
+      await company.post(`${company.path}/invoices`, body, { 'content-type': type }),
+      await company.patch(`${company.path}/invoices/${id}`, body, { 'content-type': type }),
+      await company.post(`${company.path}/invoices/${id}`, body, { 'content-type': type }),
     ]) {
       assert.equal(answer.status, 400, answer.text);
       assert.match(answer.text, /Content-Type/i);
     }
   }
-  assert.deepEqual(await everything(firm), before);
+  assert.deepEqual(await everything(company), before);
 });
 
 // What an invoice takes from the case and the company
@@ -904,88 +905,88 @@ for (const { people, name } of [
   },
 ]) {
   test(`recipients_name of ${people.length} customers is "${name}"`, async () => {
-    const firm = await world.firm();
-    const caseId = await firm.openCase();
-    for (const person of people) await firm.addCustomer(caseId, person);
-    const created = await create(firm, {}, `/cases/${caseId}`);
+    const company = await app.company();
+    const caseId = await company.openCase();
+    for (const person of people) await company.addCustomer(caseId, person);
+    const created = await create(company, {}, `/cases/${caseId}`);
     assert.equal(created.recipients_name, name);
-    assert.equal((await only(firm, { path: `/cases/${caseId}` })).recipients_name, name);
+    assert.equal((await only(company, { path: `/cases/${caseId}` })).recipients_name, name);
   });
 }
 
 test('recipients_name is made at creation: neither later customers nor an update change it', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm);
-  await firm.addCustomer(firm.caseId, { title: 'Ms', first_names: 'Eve', last_name: 'Late' });
-  await world.sql("UPDATE customers SET last_name = 'Married' WHERE id = $1", [firm.customers[1].id]);
-  assert.equal((await only(firm)).recipients_name, 'Mr John Smith and Mrs Ann Smith');
-  assert.equal((await update(firm, id)).recipients_name, 'Mr John Smith and Mrs Ann Smith');
-  assert.equal((await only(firm)).recipients_name, 'Mr John Smith and Mrs Ann Smith');
+  const company = await app.company();
+  const { id } = await create(company);
+  await company.addCustomer(company.caseId, { title: 'Ms', first_names: 'Eve', last_name: 'Late' });
+  await app.sql("UPDATE customers SET last_name = 'Married' WHERE id = $1", [company.customers[1].id]);
+  assert.equal((await only(company)).recipients_name, 'Mr John Smith and Mrs Ann Smith');
+  assert.equal((await update(company, id)).recipients_name, 'Mr John Smith and Mrs Ann Smith');
+  assert.equal((await only(company)).recipients_name, 'Mr John Smith and Mrs Ann Smith');
 });
 
 test('terms and a missing payment_terms are "" and "30 days" unless the company has settings', async () => {
-  const firm = await world.firm();
-  const { terms, payment_terms } = await create(firm);
+  const company = await app.company();
+  const { terms, payment_terms } = await create(company);
   assert.deepEqual({ terms, payment_terms }, { terms: '', payment_terms: '30 days' });
 });
 
 for (const sent of [{}, { payment_terms: null }]) {
   test(`terms and payment_terms come from the company's settings with ${JSON.stringify(sent)}`, async () => {
-    const firm = await world.firm();
-    await world.sql("UPDATE companies SET terms = 'By post', payment_terms = '10 days' WHERE id = $1", [
-      firm.companyId,
+    const company = await app.company();
+    await app.sql("UPDATE companies SET terms = 'By post', payment_terms = '10 days' WHERE id = $1", [
+      company.companyId,
     ]);
-    const { terms, payment_terms } = await create(firm, sent);
+    const { terms, payment_terms } = await create(company, sent);
     assert.deepEqual({ terms, payment_terms }, { terms: 'By post', payment_terms: '10 days' });
-    const listed = await only(firm);
+    const listed = await only(company);
     assert.deepEqual([listed.terms, listed.payment_terms], ['By post', '10 days']);
   });
 }
 
 test('payment_terms that are sent stand, the empty text too', async () => {
-  const firm = await world.firm();
-  assert.equal((await create(firm, { payment_terms: 'At once' })).payment_terms, 'At once');
-  assert.equal((await create(firm, { payment_terms: '' })).payment_terms, '');
+  const company = await app.company();
+  assert.equal((await create(company, { payment_terms: 'At once' })).payment_terms, 'At once');
+  assert.equal((await create(company, { payment_terms: '' })).payment_terms, '');
 });
 
 test('a change of the company settings does not change the invoices that were made before', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm);
-  await world.sql("UPDATE companies SET terms = 'New', payment_terms = 'New' WHERE id = $1", [firm.companyId]);
-  world.clock.advance({ seconds: 3 });
-  const listed = await only(firm);
+  const company = await app.company();
+  const { id } = await create(company);
+  await app.sql("UPDATE companies SET terms = 'New', payment_terms = 'New' WHERE id = $1", [company.companyId]);
+  app.clock.advance({ seconds: 3 });
+  const listed = await only(company);
   assert.deepEqual([listed.terms, listed.payment_terms], ['', '30 days']);
-  const updated = await update(firm, id);
+  const updated = await update(company, id);
   assert.deepEqual([updated.terms, updated.payment_terms], ['', '30 days']);
-  const later = await create(firm);
+  const later = await create(company);
   assert.deepEqual([later.terms, later.payment_terms], ['New', 'New']);
 });
 
 test('an update that does not send payment_terms leaves them', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { payment_terms: '7 days' });
-  assert.equal((await update(firm, id)).payment_terms, '7 days');
-  assert.equal((await only(firm)).payment_terms, '7 days');
+  const company = await app.company();
+  const { id } = await create(company, { payment_terms: '7 days' });
+  assert.equal((await update(company, id)).payment_terms, '7 days');
+  assert.equal((await only(company)).payment_terms, '7 days');
 });
 
 test('an update that sends null for payment_terms gives those of the company', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { payment_terms: '7 days' });
-  assert.equal((await update(firm, id, { payment_terms: null })).payment_terms, '30 days');
-  assert.equal((await only(firm)).payment_terms, '30 days');
+  const company = await app.company();
+  const { id } = await create(company, { payment_terms: '7 days' });
+  assert.equal((await update(company, id, { payment_terms: null })).payment_terms, '30 days');
+  assert.equal((await only(company)).payment_terms, '30 days');
 });
 
 test('an update changes no status, no payment and no sending date', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { items: items('paid') });
-  await add(firm, id, 'sent', { date_sent: '2026-05-02T10:00:00Z' });
-  await add(firm, id, 'payments', { amount: 120, paid_at: '2026-05-03T10:00:00Z' });
-  const updated = await update(firm, id, { total: 99 });
+  const company = await app.company();
+  const { id } = await create(company, { items: items('paid') });
+  await add(company, id, 'sent', { date_sent: '2026-05-02T10:00:00Z' });
+  await add(company, id, 'payments', { amount: 120, paid_at: '2026-05-03T10:00:00Z' });
+  const updated = await update(company, id, { total: 99 });
   assert.deepEqual(
     [updated.date_sent, updated.date_paid],
     ['2026-05-02T10:00:00.000000Z', '2026-05-03T10:00:00.000000Z'],
   );
-  const listed = await only(firm);
+  const listed = await only(company);
   assert.deepEqual(
     [listed.status, listed.total, listed.date_sent, listed.date_paid, listed.items[0]?.status],
     ['Paid', 99, '2026-05-02T10:00:00.000000Z', '2026-05-03T10:00:00.000000Z', 'paid'],
@@ -993,10 +994,10 @@ test('an update changes no status, no payment and no sending date', async () => 
 });
 
 test('an update shows as date_paid the payment with which its total was reached, and none where it is not', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { total: 120, items: items('kept') });
-  await add(firm, id, 'payments', { amount: 40, paid_at: '2026-05-03T10:00:00Z' });
-  await add(firm, id, 'payments', { amount: 30, paid_at: '2026-05-04T10:00:00Z' });
+  const company = await app.company();
+  const { id } = await create(company, { total: 120, items: items('kept') });
+  await add(company, id, 'payments', { amount: 40, paid_at: '2026-05-03T10:00:00Z' });
+  await add(company, id, 'payments', { amount: 30, paid_at: '2026-05-04T10:00:00Z' });
   for (const [total, date] of [
     [71, null],
     [70, '2026-05-04T10:00:00.000000Z'],
@@ -1004,22 +1005,22 @@ test('an update shows as date_paid the payment with which its total was reached,
     [0, '2026-05-03T10:00:00.000000Z'],
     [70.01, null],
   ] as const) {
-    assert.equal((await update(firm, id, { total })).date_paid, date, `${total}`);
-    const listed = await only(firm);
+    assert.equal((await update(company, id, { total })).date_paid, date, `${total}`);
+    const listed = await only(company);
     assert.deepEqual([listed.total, listed.date_paid, listed.items.length], [total, date, 1]);
   }
 });
 
 test('an update of a paid invoice replaces its items, keeps them and adds to them as any other does', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { items: items('old') });
-  await add(firm, id, 'payments', { amount: 120, paid_at: '2026-05-03T10:00:00Z' });
-  const names = async () => (await only(firm)).items.map(({ description }) => description);
-  await update(firm, id, { items: items('new'), total: 120 });
+  const company = await app.company();
+  const { id } = await create(company, { items: items('old') });
+  await add(company, id, 'payments', { amount: 120, paid_at: '2026-05-03T10:00:00Z' });
+  const names = async () => (await only(company)).items.map(({ description }) => description);
+  await update(company, id, { items: items('new'), total: 120 });
   assert.deepEqual(await names(), ['new']);
-  await update(firm, id, { items: items('more'), keep_existing_items: true, total: 120 });
+  await update(company, id, { items: items('more'), keep_existing_items: true, total: 120 });
   assert.deepEqual(await names(), ['new', 'more']);
-  await update(firm, id, { keep_existing_items: false, total: 120 });
+  await update(company, id, { keep_existing_items: false, total: 120 });
   assert.deepEqual(await names(), []);
 });
 
@@ -1047,67 +1048,67 @@ const OUTCOMES: Record<keyof typeof ITEMS, Record<keyof typeof KEEP, string[]>> 
 for (const [itemsAre, outcomes] of Object.entries(OUTCOMES) as [keyof typeof ITEMS, (typeof OUTCOMES)['absent']][]) {
   for (const [keepIs, expected] of Object.entries(outcomes) as [keyof typeof KEEP, string[]][]) {
     test(`an update with items ${itemsAre} and keep_existing_items ${keepIs} leaves the items [${expected}]`, async () => {
-      const firm = await world.firm();
-      const { id } = await create(firm, { items: items('A', 'B') });
-      const before = await only(firm);
-      await update(firm, id, { ...ITEMS[itemsAre], ...KEEP[keepIs] });
-      const after = await only(firm);
+      const company = await app.company();
+      const { id } = await create(company, { items: items('A', 'B') });
+      const before = await only(company);
+      await update(company, id, { ...ITEMS[itemsAre], ...KEEP[keepIs] });
+      const after = await only(company);
       assert.deepEqual(descriptions(after), expected);
       const kept = after.items.filter(({ description }) => 'AB'.includes(description));
       assert.deepEqual(kept, kept.length ? before.items : []);
-      assert.deepEqual(await everything(firm), [after]);
+      assert.deepEqual(await everything(company), [after]);
     });
   }
 }
 
 test('an update replaces the items by POST as well as by PATCH, and keeps them when asked', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { items: items('A') });
-  const post = (fields: Fields) => firm.post(`${firm.path}/invoices/${id}`, invoice(fields));
+  const company = await app.company();
+  const { id } = await create(company, { items: items('A') });
+  const post = (fields: Fields) => company.post(`${company.path}/invoices/${id}`, invoice(fields));
   assert.equal((await post({ items: items('B'), keep_existing_items: true })).status, 200);
-  assert.deepEqual(descriptions(await only(firm)), ['A', 'B']);
+  assert.deepEqual(descriptions(await only(company)), ['A', 'B']);
   assert.equal((await post({ items: items('C') })).status, 200);
-  assert.deepEqual(descriptions(await only(firm)), ['C']);
+  assert.deepEqual(descriptions(await only(company)), ['C']);
   assert.equal((await post({ keep_existing_items: false })).status, 200);
-  assert.deepEqual(descriptions(await only(firm)), []);
+  assert.deepEqual(descriptions(await only(company)), []);
 });
 
 test('items added again and again stand after the older ones, in the order in which they came', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { items: items('z', 'y') });
-  await update(firm, id, { items: items('x', 'w', 'v'), keep_existing_items: true });
-  await update(firm, id, { items: items('a'), keep_existing_items: true });
-  assert.deepEqual(descriptions(await only(firm)), ['z', 'y', 'x', 'w', 'v', 'a']);
+  const company = await app.company();
+  const { id } = await create(company, { items: items('z', 'y') });
+  await update(company, id, { items: items('x', 'w', 'v'), keep_existing_items: true });
+  await update(company, id, { items: items('a'), keep_existing_items: true });
+  assert.deepEqual(descriptions(await only(company)), ['z', 'y', 'x', 'w', 'v', 'a']);
 });
 
 test('an added item may be equal to one that is there', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { items: items('A') });
-  await update(firm, id, { items: items('A'), keep_existing_items: true });
-  const listed = await only(firm);
+  const company = await app.company();
+  const { id } = await create(company, { items: items('A') });
+  await update(company, id, { items: items('A'), keep_existing_items: true });
+  const listed = await only(company);
   assert.deepEqual(descriptions(listed), ['A', 'A']);
   assert.notEqual(listed.items[0]?.id, listed.items[1]?.id);
 });
 
 test('an item that was listed can be sent back in an update', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { items: [item('A', { rate: 33.3333, amount: 79.99 })] });
-  const [before] = (await only(firm)).items;
-  await update(firm, id, { items: [before] });
-  const [after] = (await only(firm)).items;
+  const company = await app.company();
+  const { id } = await create(company, { items: [item('A', { rate: 33.3333, amount: 79.99 })] });
+  const [before] = (await only(company)).items;
+  await update(company, id, { items: [before] });
+  const [after] = (await only(company)).items;
   assert.ok(before && after);
   assert.deepEqual(without(after, 'id'), without(before, 'id'));
 });
 
 test('kept items keep their status: a cancelled one stays hidden until it is asked for', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { items: items('A', 'cancelled') });
-  await cancelItem(firm, 'cancelled');
-  await update(firm, id);
-  await update(firm, id, { items: items('B'), keep_existing_items: true });
-  assert.deepEqual(descriptions(await only(firm)), ['A', 'B']);
+  const company = await app.company();
+  const { id } = await create(company, { items: items('A', 'cancelled') });
+  await cancelItem(company, 'cancelled');
+  await update(company, id);
+  await update(company, id, { items: items('B'), keep_existing_items: true });
+  assert.deepEqual(descriptions(await only(company)), ['A', 'B']);
   assert.deepEqual(
-    (await everything(firm))[0]?.items.map(({ description, status }) => [description, status]),
+    (await everything(company))[0]?.items.map(({ description, status }) => [description, status]),
     [
       ['A', null],
       ['cancelled', 'cancelled'],
@@ -1118,88 +1119,88 @@ test('kept items keep their status: a cancelled one stays hidden until it is ask
 
 for (const sent of [{ items: items('B') }, { items: [] }, { keep_existing_items: false }]) {
   test(`items removed by ${JSON.stringify(Object.keys(sent))} are gone from every list, cancelled ones too`, async () => {
-    const firm = await world.firm();
-    const { id } = await create(firm, { items: items('A', 'cancelled') });
-    await cancelItem(firm, 'cancelled');
-    await update(firm, id, sent);
-    const [listed] = await everything(firm);
+    const company = await app.company();
+    const { id } = await create(company, { items: items('A', 'cancelled') });
+    await cancelItem(company, 'cancelled');
+    await update(company, id, sent);
+    const [listed] = await everything(company);
     assert.ok(listed);
     assert.deepEqual(descriptions(listed), sent.items?.length ? ['B'] : []);
   });
 }
 
 test('an update touches no other invoice and none of its items', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { date_created: '2026-05-02 10:00', items: items('A') });
-  await create(firm, { items: items('other') });
-  const [, other] = await everything(firm);
-  await update(firm, id, { date_created: '2026-05-02 10:00', items: items('B') });
-  await update(firm, id, { date_created: '2026-05-02 10:00', keep_existing_items: false });
-  assert.deepEqual((await everything(firm))[1], other);
+  const company = await app.company();
+  const { id } = await create(company, { date_created: '2026-05-02 10:00', items: items('A') });
+  await create(company, { items: items('other') });
+  const [, other] = await everything(company);
+  await update(company, id, { date_created: '2026-05-02 10:00', items: items('B') });
+  await update(company, id, { date_created: '2026-05-02 10:00', keep_existing_items: false });
+  assert.deepEqual((await everything(company))[1], other);
 });
 
 // Unknown cases and invoices
 
 test('an unknown case, or one of another company, is 404 for all three operations whatever the body holds', async () => {
-  const firm = await world.firm();
-  const stranger = await world.firm();
+  const company = await app.company();
+  const stranger = await app.company();
   const { id } = await create(stranger, { items: items('A') });
   const before = await everything(stranger);
-  for (const caseId of [UNKNOWN, stranger.caseId, 'x', '1', `${firm.caseId}0`, '%00']) {
-    assertNotFound(await firm.get(`/cases/${caseId}/invoices`));
+  for (const caseId of [UNKNOWN, stranger.caseId, 'x', '1', `${company.caseId}0`, '%00']) {
+    assertNotFound(await company.get(`/cases/${caseId}/invoices`));
     for (const body of [invoice(), {}, { items: 5 }]) {
-      assertNotFound(await firm.post(`/cases/${caseId}/invoices`, body));
-      assertNotFound(await firm.patch(`/cases/${caseId}/invoices/${id}`, body));
-      assertNotFound(await firm.post(`/cases/${caseId}/invoices/${id}`, body));
+      assertNotFound(await company.post(`/cases/${caseId}/invoices`, body));
+      assertNotFound(await company.patch(`/cases/${caseId}/invoices/${id}`, body));
+      assertNotFound(await company.post(`/cases/${caseId}/invoices/${id}`, body));
     }
   }
   assert.deepEqual(await everything(stranger), before);
 });
 
 test('an unknown case is 404 before show_cancelled_items is judged', async () => {
-  const firm = await world.firm();
-  assertNotFound(await firm.get(`/cases/${UNKNOWN}/invoices?show_cancelled_items=garbage`));
+  const company = await app.company();
+  assertNotFound(await company.get(`/cases/${UNKNOWN}/invoices?show_cancelled_items=garbage`));
 });
 
 test('an invoice that is unknown, of another case or of another company is 404 whatever the body holds', async () => {
-  const firm = await world.firm();
-  const stranger = await world.firm();
-  const otherPath = `/cases/${await firm.openCase()}`;
-  const ofOtherCase = await create(firm, { items: items('A') }, otherPath);
+  const company = await app.company();
+  const stranger = await app.company();
+  const otherPath = `/cases/${await company.openCase()}`;
+  const ofOtherCase = await create(company, { items: items('A') }, otherPath);
   const ofStranger = await create(stranger, { items: items('A') });
-  const before = [await everything(firm, otherPath), await everything(stranger)];
+  const before = [await everything(company, otherPath), await everything(stranger)];
   for (const id of [UNKNOWN, ofOtherCase.id, ofStranger.id, 'x', '1', `${ofOtherCase.id}0`, '%00']) {
     for (const body of [invoice({ items: items('B') }), {}, { items: 5 }]) {
-      assertNotFound(await firm.patch(`${firm.path}/invoices/${id}`, body));
-      assertNotFound(await firm.post(`${firm.path}/invoices/${id}`, body));
+      assertNotFound(await company.patch(`${company.path}/invoices/${id}`, body));
+      assertNotFound(await company.post(`${company.path}/invoices/${id}`, body));
     }
   }
-  assert.deepEqual([await everything(firm, otherPath), await everything(stranger)], before);
-  assert.deepEqual(await everything(firm), []);
+  assert.deepEqual([await everything(company, otherPath), await everything(stranger)], before);
+  assert.deepEqual(await everything(company), []);
 });
 
 test('an identifier in capital letters names the same case and invoice', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm);
-  const answer = await firm.patch(`/cases/${firm.caseId.toUpperCase()}/invoices/${id.toUpperCase()}`, invoice());
+  const company = await app.company();
+  const { id } = await create(company);
+  const answer = await company.patch(`/cases/${company.caseId.toUpperCase()}/invoices/${id.toUpperCase()}`, invoice());
   assert.equal(answer.status, 200, answer.text);
-  assert.deepEqual([answer.body.id, answer.body.customer_case_id], [id, firm.caseId]);
+  assert.deepEqual([answer.body.id, answer.body.customer_case_id], [id, company.caseId]);
 });
 
 test('nobody without a token learns anything of invoices', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm);
-  const before = await everything(firm);
+  const company = await app.company();
+  const { id } = await create(company);
+  const before = await everything(company);
   for (const answer of [
-    await world.anonymous.get(`${firm.path}/invoices`),
-    await world.anonymous.post(`${firm.path}/invoices`, invoice()),
-    await world.anonymous.patch(`${firm.path}/invoices/${id}`, invoice()),
-    await world.anonymous.post(`/cases/${UNKNOWN}/invoices/x`, {}),
+    await app.anonymous.get(`${company.path}/invoices`),
+    await app.anonymous.post(`${company.path}/invoices`, invoice()),
+    await app.anonymous.patch(`${company.path}/invoices/${id}`, invoice()),
+    await app.anonymous.post(`/cases/${UNKNOWN}/invoices/x`, {}),
   ]) {
     assert.equal(answer.status, 401, answer.text);
     assert.equal(answer.headers['www-authenticate']?.slice(0, 6), 'Bearer');
   }
-  assert.deepEqual(await everything(firm), before);
+  assert.deepEqual(await everything(company), before);
 });
 
 // invoice_number
@@ -1207,80 +1208,89 @@ test('nobody without a token learns anything of invoices', async () => {
 const TAKEN = { invoice_number: 'taken' };
 
 test('a create with a number that the case has used is refused and changes nothing', async () => {
-  const firm = await world.firm();
-  await create(firm, { invoice_number: 'N', items: items('A') });
-  const before = await everything(firm);
-  assertFaults(await firm.post(`${firm.path}/invoices`, invoice({ invoice_number: 'N', items: items('B') })), TAKEN);
-  assert.deepEqual(await everything(firm), before);
-  const [count] = await world.sql('SELECT count(*)::int AS n FROM invoice_items WHERE company_id = $1', [
-    firm.companyId,
+  const company = await app.company();
+  await create(company, { invoice_number: 'N', items: items('A') });
+  const before = await everything(company);
+  assertFaults(
+    await company.post(`${company.path}/invoices`, invoice({ invoice_number: 'N', items: items('B') })),
+    TAKEN,
+  );
+  assert.deepEqual(await everything(company), before);
+  const [count] = await app.sql('SELECT count(*)::int AS n FROM invoice_items WHERE company_id = $1', [
+    company.companyId,
   ]);
   assert.equal(count?.n, 1);
 });
 
 for (const method of ['PATCH', 'POST']) {
   test(`an update by ${method} to the number of another invoice of the case is refused and changes nothing`, async () => {
-    const firm = await world.firm();
-    await create(firm, { invoice_number: 'N' });
-    const { id } = await create(firm, { items: items('A') });
-    const before = await everything(firm);
+    const company = await app.company();
+    await create(company, { invoice_number: 'N' });
+    const { id } = await create(company, { items: items('A') });
+    const before = await everything(company);
     const body = invoice({ invoice_number: 'N', total: 5, items: items('B') });
-    assertFaults(await firm.send(method, `${firm.path}/invoices/${id}`, body), TAKEN);
-    assertFaults(await firm.send(method, `${firm.path}/invoices/${id}`, { ...body, keep_existing_items: true }), TAKEN);
-    assert.deepEqual(await everything(firm), before);
+    assertFaults(await company.send(method, `${company.path}/invoices/${id}`, body), TAKEN);
+    assertFaults(
+      await company.send(method, `${company.path}/invoices/${id}`, { ...body, keep_existing_items: true }),
+      TAKEN,
+    );
+    assert.deepEqual(await everything(company), before);
   });
 }
 
 test('an invoice may keep its own number in an update', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { invoice_number: 'N' });
-  assert.equal((await update(firm, id, { invoice_number: 'N', total: 7 })).total, 7);
+  const company = await app.company();
+  const { id } = await create(company, { invoice_number: 'N' });
+  assert.equal((await update(company, id, { invoice_number: 'N', total: 7 })).total, 7);
 });
 
 test('an update that is refused for another fault does not call its own number taken', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { invoice_number: 'N' });
-  const answer = await firm.patch(`${firm.path}/invoices/${id}`, invoice({ invoice_number: 'N', date_due: 'soon' }));
+  const company = await app.company();
+  const { id } = await create(company, { invoice_number: 'N' });
+  const answer = await company.patch(
+    `${company.path}/invoices/${id}`,
+    invoice({ invoice_number: 'N', date_due: 'soon' }),
+  );
   assertFaults(answer, { date_due: 'format' });
 });
 
 test('a number that an invoice has given up is free again', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { invoice_number: 'N' });
-  await update(firm, id, { invoice_number: 'M' });
-  await create(firm, { invoice_number: 'N' });
-  assert.deepEqual((await list(firm)).map(({ invoice_number }) => invoice_number).sort(), ['M', 'N']);
+  const company = await app.company();
+  const { id } = await create(company, { invoice_number: 'N' });
+  await update(company, id, { invoice_number: 'M' });
+  await create(company, { invoice_number: 'N' });
+  assert.deepEqual((await list(company)).map(({ invoice_number }) => invoice_number).sort(), ['M', 'N']);
 });
 
 test('numbers are compared exactly: capitals, blanks, accents and leading zeros make another number', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const different = ['inv-1', 'INV-1', 'Inv-1', 'inv-1 ', ' inv-1', 'inv-01', 'ínv-1', 'i\u0301nv-1', 'ｉnv-1'];
-  for (const invoice_number of different) await create(firm, { invoice_number });
-  assert.deepEqual((await list(firm)).map(({ invoice_number }) => invoice_number).sort(), different.toSorted());
+  for (const invoice_number of different) await create(company, { invoice_number });
+  assert.deepEqual((await list(company)).map(({ invoice_number }) => invoice_number).sort(), different.toSorted());
   for (const invoice_number of different) {
-    assertFaults(await firm.post(`${firm.path}/invoices`, invoice({ invoice_number })), TAKEN);
+    assertFaults(await company.post(`${company.path}/invoices`, invoice({ invoice_number })), TAKEN);
   }
 });
 
 test('a number is free in another case and in another company', async () => {
-  const firm = await world.firm();
-  const stranger = await world.firm();
-  const otherPath = `/cases/${await firm.openCase()}`;
-  await create(firm, { invoice_number: 'N' });
-  await create(firm, { invoice_number: 'N' }, otherPath);
+  const company = await app.company();
+  const stranger = await app.company();
+  const otherPath = `/cases/${await company.openCase()}`;
+  await create(company, { invoice_number: 'N' });
+  await create(company, { invoice_number: 'N' }, otherPath);
   await create(stranger, { invoice_number: 'N' });
-  const ofOtherCase = await create(firm, { invoice_number: 'M' }, otherPath);
-  await create(firm, { invoice_number: 'M' });
-  const again = await firm.patch(`${otherPath}/invoices/${ofOtherCase.id}`, invoice({ invoice_number: 'M' }));
+  const ofOtherCase = await create(company, { invoice_number: 'M' }, otherPath);
+  await create(company, { invoice_number: 'M' });
+  const again = await company.patch(`${otherPath}/invoices/${ofOtherCase.id}`, invoice({ invoice_number: 'M' }));
   assert.equal(again.status, 200, again.text);
 });
 
 test('of twenty simultaneous creates with one number exactly one succeeds', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
-      firm.post(
-        `${firm.path}/invoices`,
+      company.post(
+        `${company.path}/invoices`,
         invoice({ invoice_number: 'N', total: i, items: items(`of ${i}`, `also ${i}`) }),
       ),
     ),
@@ -1289,30 +1299,30 @@ test('of twenty simultaneous creates with one number exactly one succeeds', asyn
   assert.ok(made);
   assert.deepEqual(more, []);
   for (const answer of answers) if (answer !== made) assertFaults(answer, TAKEN);
-  const listed = await only(firm);
+  const listed = await only(company);
   assert.equal(listed.id, made.body.id);
   assert.deepEqual(descriptions(listed), [`of ${listed.total}`, `also ${listed.total}`]);
 });
 
 test('twenty simultaneous creates with different numbers all succeed', async () => {
-  const firm = await world.firm();
-  const made = await Promise.all(Array.from({ length: 20 }, (_, i) => create(firm, { items: items(`of ${i}`) })));
-  assert.deepEqual((await list(firm)).map(({ id }) => id).sort(), made.map(({ id }) => id).sort());
+  const company = await app.company();
+  const made = await Promise.all(Array.from({ length: 20 }, (_, i) => create(company, { items: items(`of ${i}`) })));
+  assert.deepEqual((await list(company)).map(({ id }) => id).sort(), made.map(({ id }) => id).sort());
 });
 
 test('of simultaneous updates to one number exactly one succeeds, and the others change nothing', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const made: Listed[] = [];
-  for (let i = 0; i < 10; i += 1) made.push(await create(firm, { total: 1, items: items('old') }));
+  for (let i = 0; i < 10; i += 1) made.push(await create(company, { total: 1, items: items('old') }));
   const answers = await Promise.all(
     made.map(({ id }) =>
-      firm.patch(`${firm.path}/invoices/${id}`, invoice({ invoice_number: 'N', total: 2, items: items('new') })),
+      company.patch(`${company.path}/invoices/${id}`, invoice({ invoice_number: 'N', total: 2, items: items('new') })),
     ),
   );
   assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   for (const answer of answers) if (answer.status !== 200) assertFaults(answer, TAKEN);
   for (const { id, invoice_number } of made) {
-    const listed = (await list(firm)).find((invoice) => invoice.id === id);
+    const listed = (await list(company)).find((invoice) => invoice.id === id);
     assert.ok(listed);
     const won = answers.some(({ status, body }) => status === 200 && body.id === id);
     assert.deepEqual(
@@ -1327,22 +1337,22 @@ for (const [end, winners] of [
   ['ROLLBACK', 1],
 ] as const) {
   test(`of creates and updates that wait for one number ${winners} succeed when the first to take it ends in ${end}`, async () => {
-    const firm = await world.firm();
-    const first = await create(firm);
-    const others = [await create(firm), await create(firm), await create(firm)];
+    const company = await app.company();
+    const first = await create(company);
+    const others = [await create(company), await create(company), await create(company)];
     const take = "UPDATE invoices SET invoice_number = 'N' WHERE id = $1";
     const answers = await overlapping(
       take,
       [first.id],
       () => [
-        ...others.map(() => firm.post(`${firm.path}/invoices`, invoice({ invoice_number: 'N' }))),
-        ...others.map(({ id }) => firm.patch(`${firm.path}/invoices/${id}`, invoice({ invoice_number: 'N' }))),
+        ...others.map(() => company.post(`${company.path}/invoices`, invoice({ invoice_number: 'N' }))),
+        ...others.map(({ id }) => company.patch(`${company.path}/invoices/${id}`, invoice({ invoice_number: 'N' }))),
       ],
       end,
     );
     assert.equal(answers.filter(({ status }) => status === 200).length, winners);
     for (const answer of answers) if (answer.status !== 200) assertFaults(answer, TAKEN);
-    const holders = (await list(firm)).filter(({ invoice_number }) => invoice_number === 'N');
+    const holders = (await list(company)).filter(({ invoice_number }) => invoice_number === 'N');
     assert.equal(holders.length, 1);
   });
 }
@@ -1353,30 +1363,30 @@ const SIX = ['1', '2', '3', '4', '5', '6'];
 
 for (const methods of [['PATCH'], ['PATCH', 'POST']]) {
   test(`simultaneous updates by ${methods.join(' and ')} that replace the items never mix their items, nor their sums`, async () => {
-    const firm = await world.firm();
-    const { id } = await create(firm, { items: items('old') });
+    const company = await app.company();
+    const { id } = await create(company, { items: items('old') });
     const answers = await overlapping('SELECT FROM invoices WHERE id = $1 FOR UPDATE', [id], () =>
       SIX.map((writer, i) =>
-        firm.send(
+        company.send(
           methods[i % methods.length] ?? '',
-          `${firm.path}/invoices/${id}`,
+          `${company.path}/invoices/${id}`,
           invoice({ total: writer, items: items(`${writer}a`, `${writer}b`, `${writer}c`) }),
         ),
       ),
     );
     for (const answer of answers) assert.equal(answer.status, 200, answer.text);
-    const listed = await only(firm);
+    const listed = await only(company);
     assert.deepEqual(descriptions(listed), [`${listed.total}a`, `${listed.total}b`, `${listed.total}c`]);
   });
 }
 
 test('simultaneous updates that add items lose none of them and keep those of one request together', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { items: items('old') });
+  const company = await app.company();
+  const { id } = await create(company, { items: items('old') });
   await overlapping('SELECT FROM invoices WHERE id = $1 FOR UPDATE', [id], () =>
-    SIX.map((writer) => update(firm, id, { items: items(`${writer}a`, `${writer}b`), keep_existing_items: true })),
+    SIX.map((writer) => update(company, id, { items: items(`${writer}a`, `${writer}b`), keep_existing_items: true })),
   );
-  const shown = descriptions(await only(firm));
+  const shown = descriptions(await only(company));
   assert.equal(shown[0], 'old');
   const pairs = SIX.map((_, i) => shown.slice(1 + 2 * i, 3 + 2 * i).join());
   assert.deepEqual(
@@ -1386,11 +1396,11 @@ test('simultaneous updates that add items lose none of them and keep those of on
 });
 
 test('a list during updates shows the items and the sums of one of them', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm, { total: 0, items: items('0', '0') });
+  const company = await app.company();
+  const { id } = await create(company, { total: 0, items: items('0', '0') });
   const writing = (async () => {
     for (let writer = 1; writer <= 30; writer += 1) {
-      await update(firm, id, { total: writer, items: items(`${writer}`, `${writer}`) });
+      await update(company, id, { total: writer, items: items(`${writer}`, `${writer}`) });
     }
   })();
   let written = false;
@@ -1398,7 +1408,7 @@ test('a list during updates shows the items and the sums of one of them', async 
     written = true;
   });
   while (!written) {
-    const listed = await only(firm);
+    const listed = await only(company);
     assert.deepEqual(descriptions(listed), [`${listed.total}`, `${listed.total}`]);
   }
   await writing;

@@ -13,15 +13,15 @@ import { JobWorker } from '../src/kernel/jobs/job-worker.ts';
 import { CHANNEL } from '../src/kernel/jobs/notify-workers.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { runWorker } from '../src/server/worker.ts';
-import { openWorld } from './harness/app.ts';
+import { startApp } from './harness/app.ts';
 import { mailServer } from './harness/mail-server.ts';
-import { postOffice, Recorder } from './harness/post.ts';
+import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { temporaryDirectory } from './harness/service.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 // Something else than messages: the mechanism knows no resource.
-await world.sql(`
+await app.sql(`
   CREATE TABLE errands (
     company_id uuid NOT NULL, id uuid NOT NULL, done boolean NOT NULL DEFAULT false, due_at timestamptz NOT NULL,
     lease_until timestamptz, lease_by uuid,
@@ -29,19 +29,19 @@ await world.sql(`
   CREATE INDEX ON errands (company_id, claim_at) WHERE NOT done;
   GRANT ALL ON errands TO ${SERVICE_ROLE}`);
 const key = ['company_id', 'id'];
-const statements = queueStatements({ table: 'errands', key, open: 'NOT done' });
+const statements = queueStatements({ tenantTable: 'companies', table: 'errands', key, open: 'NOT done' });
 
 beforeEach(async () => {
-  world.clock.set('2026-06-01T09:00:00Z');
-  await world.sql('DELETE FROM errands');
-  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+  app.clock.set('2026-06-01T09:00:00Z');
+  await app.sql('DELETE FROM errands');
+  await app.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
 });
 
-const company = async () => (await world.firm()).companyId;
+const newCompanyId = async () => (await app.company()).companyId;
 
 async function add(companyId: string, count: number, due = '2026-06-01T09:00:00Z'): Promise<void> {
   const ids = Array.from({ length: count }, () => newId());
-  await world.sql('INSERT INTO errands (company_id, id, due_at) SELECT $1, unnest($2::uuid[]), $3', [
+  await app.sql('INSERT INTO errands (company_id, id, due_at) SELECT $1, unnest($2::uuid[]), $3', [
     companyId,
     ids,
     due,
@@ -53,16 +53,16 @@ function worker(
   slots = 8,
   slotsPerCompany = 4,
   pollMs = 20_000,
-  db = world.db,
+  db = app.db,
 ): JobWorker {
-  const { connection, clock } = world;
+  const { connection, clock } = app;
   const queues = [{ name: 'errands', key, statements, handle }];
   const logger = pino({ level: 'silent' });
   return new JobWorker({ db, connection, clock: clock.read, logger, queues, slots, slotsPerCompany, pollMs });
 }
 
 const finish = async ({ id }: JobKey) => {
-  await world.sql('UPDATE errands SET done = true WHERE id = $1', [id]);
+  await app.sql('UPDATE errands SET done = true WHERE id = $1', [id]);
 };
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -70,7 +70,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 test('what is due is worked once by any number of workers, what is not due stays', async () => {
-  const [one, two] = [await company(), await company()];
+  const [one, two] = [await newCompanyId(), await newCompanyId()];
   await add(one, 30);
   await add(two, 5);
   await add(two, 1, '2026-06-01T09:00:00.000001Z');
@@ -85,9 +85,9 @@ test('what is due is worked once by any number of workers, what is not due stays
 });
 
 test('two claims at the same instant never take the same row, and neither waits for the other', async () => {
-  const id = await company();
+  const id = await newCompanyId();
   await add(id, 3);
-  const [first, second] = await Promise.all([world.db.pool.connect(), world.db.pool.connect()]);
+  const [first, second] = await Promise.all([app.db.pool.connect(), app.db.pool.connect()]);
   try {
     const values = (claim: string) => ['2026-06-01T09:00:00Z', claim, '2026-06-01T09:00:45Z', 2, [], [], 4, 0];
     await first.query('BEGIN');
@@ -103,7 +103,7 @@ test('two claims at the same instant never take the same row, and neither waits 
 });
 
 test('a company has at most its share of the slots, and another comes at once', async () => {
-  const [busy, other] = [await company(), await company()];
+  const [busy, other] = [await newCompanyId(), await newCompanyId()];
   await add(busy, 50, '2026-05-01T09:00:00Z');
   await add(other, 2);
   const order: string[] = [];
@@ -122,7 +122,7 @@ test('a company has at most its share of the slots, and another comes at once', 
 });
 
 test('companies whose work hangs leave slots to those that have nothing under way, one each', async () => {
-  const stuck = [await company(), await company(), await company()];
+  const stuck = [await newCompanyId(), await newCompanyId(), await newCompanyId()];
   for (const id of stuck) await add(id, 10, '2026-05-01T09:00:00Z');
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const done: string[] = [];
@@ -137,7 +137,7 @@ test('companies whose work hangs leave slots to those that have nothing under wa
   });
   await running.start();
   await until(() => hanging === 6);
-  const others = [await company(), await company()];
+  const others = [await newCompanyId(), await newCompanyId()];
   for (const id of others) await add(id, 5);
   running.wake();
   await until(() => done.length === 10);
@@ -148,7 +148,7 @@ test('companies whose work hangs leave slots to those that have nothing under wa
 });
 
 test('with fewer slots than waits, the companies take turns', async () => {
-  const companies = [await company(), await company(), await company()];
+  const companies = [await newCompanyId(), await newCompanyId(), await newCompanyId()];
   for (const id of companies) await add(id, 5);
   const order: string[] = [];
   await worker(
@@ -163,22 +163,22 @@ test('with fewer slots than waits, the companies take turns', async () => {
 });
 
 test('what a handler throws leaves the row for later, when its lease has run out', async () => {
-  await add(await company(), 1);
+  await add(await newCompanyId(), 1);
   let calls = 0;
   const failing = worker(async () => {
     calls++;
     throw new Error('no');
   });
   assert.equal(await failing.runOnce(), 1);
-  world.clock.advance({ seconds: 44 });
+  app.clock.advance({ seconds: 44 });
   assert.equal(await failing.runOnce(), 0);
-  world.clock.advance({ seconds: 1 });
+  app.clock.advance({ seconds: 1 });
   assert.equal(await failing.runOnce(), 1);
   assert.equal(calls, 2);
 });
 
 test('a lease is renewed only by the claim that holds it', async () => {
-  const id = await company();
+  const id = await newCompanyId();
   await add(id, 1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   let claim = '';
@@ -190,10 +190,9 @@ test('a lease is renewed only by the claim that holds it', async () => {
     await finish(taken);
   }).runOnce();
   await until(() => row !== undefined);
-  const renew = (by: string, time: string) => world.db.queryRows(statements.renew, [time, [by], [id], [row?.id]]);
+  const renew = (by: string, time: string) => app.db.queryRows(statements.renew, [time, [by], [id], [row?.id]]);
   const lease = async () =>
-    (await world.sql<{ at: string }>(`SELECT to_json(lease_until AT TIME ZONE 'UTC')#>>'{}' AS at FROM errands`))[0]
-      ?.at;
+    (await app.sql<{ at: string }>(`SELECT to_json(lease_until AT TIME ZONE 'UTC')#>>'{}' AS at FROM errands`))[0]?.at;
   await renew(newId(), '2026-06-01T09:09:00Z');
   assert.equal(await lease(), '2026-06-01T09:00:45');
   await renew(claim, '2026-06-01T09:05:00Z');
@@ -203,7 +202,7 @@ test('a lease is renewed only by the claim that holds it', async () => {
 });
 
 test('what is still under way when its lease has run out is not begun a second time by the same worker', async () => {
-  await add(await company(), 1);
+  await add(await newCompanyId(), 1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const claims: Lease[] = [];
   const same = worker(async (taken, claim) => {
@@ -214,10 +213,10 @@ test('what is still under way when its lease has run out is not begun a second t
   const running = same.runOnce();
   await until(() => claims.length === 1);
   const before = claims[0]?.id;
-  world.clock.advance({ minutes: 1 });
+  app.clock.advance({ minutes: 1 });
   const again = same.runOnce();
   await until(() => claims[0]?.id !== before);
-  const [row] = await world.sql<{ lease_by: string }>('SELECT lease_by FROM errands');
+  const [row] = await app.sql<{ lease_by: string }>('SELECT lease_by FROM errands');
   assert.equal(row?.lease_by, claims[0]?.id, 'it holds the new lease');
   release();
   await Promise.all([running, again]);
@@ -225,14 +224,14 @@ test('what is still under way when its lease has run out is not begun a second t
 });
 
 test('what falls due again while its handler comes to an end is worked again at once', async () => {
-  await add(await company(), 1);
+  await add(await newCompanyId(), 1);
   const claims: Lease[] = [];
   let dueAgain = false;
   const same = worker(async (taken, claim) => {
     claims.push(claim);
     if (claims.length > 1) return finish(taken);
     const before = claim.id;
-    await world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
+    await app.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
     dueAgain = true;
     await until(() => claim.id !== before);
   });
@@ -240,11 +239,11 @@ test('what falls due again while its handler comes to an end is worked again at 
   await until(() => dueAgain);
   await Promise.all([running, same.runOnce()]);
   assert.equal(claims.length, 2);
-  assert.deepEqual(await world.sql('SELECT done FROM errands'), [{ done: true }]);
+  assert.deepEqual(await app.sql('SELECT done FROM errands'), [{ done: true }]);
 });
 
 test('what is taken once more while it is being given back is given back too', async () => {
-  await add(await company(), 1);
+  await add(await newCompanyId(), 1);
   const claims: Lease[] = [];
   const running: Promise<number>[] = [];
   const takenAgain = async (work: () => Promise<unknown>) => {
@@ -253,28 +252,28 @@ test('what is taken once more while it is being given back is given back too', a
     running.push(same.runOnce());
     await until(() => claims[0]?.id !== before);
   };
-  const makeDue = () => world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
+  const makeDue = () => app.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
   let givenBack = 0;
-  const rows: typeof world.db.queryRows = async (...asked) => {
-    if (asked[0] !== statements.giveBack || givenBack++ > 0) return world.db.queryRows(...asked) as never;
-    await takenAgain(() => world.db.queryRows(...asked));
+  const rows: typeof app.db.queryRows = async (...asked) => {
+    if (asked[0] !== statements.release || givenBack++ > 0) return app.db.queryRows(...asked) as never;
+    await takenAgain(() => app.db.queryRows(...asked));
     return [];
   };
   const handle = async (taken: JobKey, claim: Lease) => {
     claims.push(claim);
     await (claims.length > 1 ? finish(taken) : takenAgain(makeDue));
   };
-  const same = worker(handle, 8, 4, 20_000, Object.assign(Object.create(world.db), { rows }));
+  const same = worker(handle, 8, 4, 20_000, Object.assign(Object.create(app.db), { queryRows: rows }));
   await same.runOnce();
   await Promise.all(running);
-  assert.deepEqual(await world.sql('SELECT done FROM errands'), [{ done: true }]);
+  assert.deepEqual(await app.sql('SELECT done FROM errands'), [{ done: true }]);
 });
 
 test('what its handler leaves due is taken up although whoever made it due was heard while it was under way', {
   // Less than a lease: what nobody takes up is found when that has run out.
   timeout: 40_000,
 }, async () => {
-  await add(await company(), 1);
+  await add(await newCompanyId(), 1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   let calls = 0;
   const never = 1_000_000_000; // of looking by itself
@@ -283,7 +282,7 @@ test('what its handler leaves due is taken up although whoever made it due was h
       calls++;
       if (calls > 1) return finish(taken);
       await held;
-      await world.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
+      await app.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
     },
     8,
     4,
@@ -291,32 +290,32 @@ test('what its handler leaves due is taken up although whoever made it due was h
   );
   await running.start();
   await until(() => calls === 1);
-  await world.sql(`NOTIFY ${CHANNEL}`);
+  await app.sql(`NOTIFY ${CHANNEL}`);
   // Long enough for a look that finds it leased.
-  await world.sql('SELECT pg_sleep(0.2)');
+  await app.sql('SELECT pg_sleep(0.2)');
   release();
   await until(() => calls === 2);
   await running.stop();
 });
 
 test('a worker that has started is woken by a notice, and again after its connection was broken', async () => {
-  const id = await company();
+  const id = await newCompanyId();
   const running = worker(finish);
   await running.start();
-  const open = async () => (await world.sql('SELECT 1 FROM errands WHERE NOT done')).length;
+  const open = async () => (await app.sql('SELECT 1 FROM errands WHERE NOT done')).length;
   await add(id, 1);
-  await world.sql(`NOTIFY ${CHANNEL}`);
+  await app.sql(`NOTIFY ${CHANNEL}`);
   await until(async () => (await open()) === 0);
   const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                    WHERE application_name = 'case-records listen' AND datname = current_database()`;
-  assert.equal((await world.sql(others)).length, 1);
+  assert.equal((await app.sql(others)).length, 1);
   await add(id, 1);
   await until(async () => (await open()) === 0);
   await running.stop();
 });
 
 test('stopping waits for what is under way, and for no longer than it is told', async () => {
-  await add(await company(), 1);
+  await add(await newCompanyId(), 1);
   let ended = false;
   let taken = false;
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -333,7 +332,7 @@ test('stopping waits for what is under way, and for no longer than it is told', 
   await stopped;
   assert.ok(ended);
 
-  await add(await company(), 1);
+  await add(await newCompanyId(), 1);
   let aborted = false;
   taken = false;
   const stuck = worker(async (_row, { signal }) => {
@@ -391,7 +390,7 @@ test('what a gathering passes over goes alone, and so do all when it fails', asy
 
 test("a mail server that hangs for one company's clients holds up no request and no other company's messages", async () => {
   const server = await mailServer();
-  const [stuck, other] = [await world.firm(), await world.firm()];
+  const [stuck, other] = [await app.company(), await app.company()];
   const stuckAddress = stuck.customers[0].email;
   let hanging = 0;
   server.onRecipient = (to) => {
@@ -399,29 +398,29 @@ test("a mail server that hangs for one company's clients holds up no request and
     hanging++;
     return { hang: true };
   };
-  const book = async (firm: typeof stuck) => {
-    const answer = await firm.post(`${firm.path}/appointments`, {
-      adviser_email: firm.adviser,
+  const book = async (company: typeof stuck) => {
+    const answer = await company.post(`${company.path}/appointments`, {
+      adviser_email: company.adviser,
       start_time: '2026-06-29 14:30:00',
       end_time: '2026-06-29 15:30:00',
-      email_recipient: firm.customers[0].email,
+      email_recipient: company.customers[0].email,
       email_confirmation: true,
     });
     assert.equal(answer.status, 200, answer.text);
   };
   for (let i = 0; i < 20; i++) await book(stuck);
-  const office = postOffice(world, { mail: { smtpUrl: server.url }, slots: 8 });
-  await office.start();
+  const worker = messageWorker(app, { mail: { smtpUrl: server.url }, slots: 8 });
+  await worker.start();
   await until(() => hanging === 2);
   for (let i = 0; i < 10; i++) await book(other);
   await until(() => server.mails.length === 10);
   assert.equal(hanging, 2, 'no more than its share of the slots');
-  await office.stop(10);
+  await worker.stop(10);
   await server.close();
 });
 
 test('a mail server that hangs holds up no SMS, not even of the same company', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   let hanging = 0;
   const email = new Recorder();
   email.during = () => {
@@ -431,30 +430,30 @@ test('a mail server that hangs holds up no SMS, not even of the same company', a
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const sms = new Recorder();
   const book = async (more: Record<string, unknown>) => {
-    const answer = await firm.post(`${firm.path}/appointments`, {
-      adviser_email: firm.adviser,
+    const answer = await company.post(`${company.path}/appointments`, {
+      adviser_email: company.adviser,
       start_time: '2026-06-29 14:30:00',
       end_time: '2026-06-29 15:30:00',
       ...more,
     });
     assert.equal(answer.status, 200, answer.text);
   };
-  const office = postOffice(world, { email, sms, slots: 8 });
-  await office.start();
-  for (let i = 0; i < 5; i++) await book({ email_recipient: firm.customers[0].email, email_confirmation: true });
+  const worker = messageWorker(app, { email, sms, slots: 8 });
+  await worker.start();
+  for (let i = 0; i < 5; i++) await book({ email_recipient: company.customers[0].email, email_confirmation: true });
   await until(() => hanging === 2);
   for (let i = 0; i < 5; i++) await book({ sms_recipient: '07400 123456', sms_confirmation: true });
   await until(() => sms.sent.length === 5);
   assert.equal(hanging, 2);
   release();
-  await office.stop();
+  await worker.stop();
 });
 
 test('a worker goes by the time of the database, whatever its own clock says', async () => {
   const wrong = () => Temporal.Now.instant().add({ seconds: 46 });
-  const { clock, stop } = await databaseClock(world.db, wrong, pino({ level: 'silent' }));
+  const { clock, stop } = await databaseClock(app.db, wrong, pino({ level: 'silent' }));
   stop();
-  const [row] = await world.sql(
+  const [row] = await app.sql(
     'SELECT to_char(clock_timestamp() AT TIME ZONE \'UTC\', \'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\') AS now',
   );
   const apart = Math.abs(clock().until(Temporal.Instant.from(row?.now)).total('seconds'));
@@ -464,22 +463,24 @@ test('a worker goes by the time of the database, whatever its own clock says', a
 test('so does the worker of a service: what is due in half an hour stays, though its own clock is ahead of that', async (t) => {
   const home = await temporaryDirectory();
   t.after(home.remove);
-  world.clock.set(Temporal.Now.instant().toString());
-  const firm = await world.firm();
-  const start = world.clock.read().add({ minutes: 90 });
-  const answer = await firm.post(`${firm.path}/appointments`, {
-    ...{ adviser_email: firm.adviser, start_time: start.toString(), end_time: start.add({ hours: 1 }).toString() },
-    ...{ email_recipient: firm.customers[0].email, email_confirmation: true, email_notification: true },
+  app.clock.set(Temporal.Now.instant().toString());
+  const company = await app.company();
+  const start = app.clock.read().add({ minutes: 90 });
+  const answer = await company.post(`${company.path}/appointments`, {
+    ...{ adviser_email: company.adviser, start_time: start.toString(), end_time: start.add({ hours: 1 }).toString() },
+    ...{ email_recipient: company.customers[0].email, email_confirmation: true, email_notification: true },
   });
   assert.equal(answer.status, 200, answer.text);
   const states = async () =>
-    Object.fromEntries((await firm.get('/messages')).body.map((one: Record<string, string>) => [one.kind, one.state]));
+    Object.fromEntries(
+      (await company.get('/messages')).body.map((one: Record<string, string>) => [one.kind, one.state]),
+    );
   const stop = await runWorker({
     config: readConfig({ DATA_DIR: home.path }),
-    connection: world.connection,
+    connection: app.connection,
     clock: () => Temporal.Now.instant().add({ minutes: 45 }),
     logger: pino({ level: 'silent' }),
-    outcomes: new DeliveryCounters(),
+    counters: new DeliveryCounters(),
   });
   await until(async () => (await states()).confirmation === 'sent');
   await stop();

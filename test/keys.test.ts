@@ -3,11 +3,11 @@ import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { buildApp } from '../src/server/app.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { type Answer, type Caller, caller } from './harness/http.ts';
 
-const world = await openWorld();
-beforeEach(() => world.clock.advance({ minutes: 2 }));
+const app = await startApp();
+beforeEach(() => app.clock.advance({ minutes: 2 }));
 
 const KEYS = '/manage/keys';
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
@@ -28,21 +28,21 @@ async function refused(answer: Promise<Answer>, faults: Record<string, string>):
 }
 
 const body = { name: 'export', scopes: ['interactions:read'] };
-const now = () => world.clock.read().toString({ fractionalSecondDigits: 6 });
-const iso = (seconds: number) => world.clock.read().add({ seconds }).toString();
+const now = () => app.clock.read().toString({ fractionalSecondDigits: 6 });
+const iso = (seconds: number) => app.clock.read().add({ seconds }).toString();
 
-async function make(firm: Firm, change = {}): Promise<{ id: string; key: string; caller: Caller }> {
-  const { id, key } = await ok(firm.post(KEYS, { ...body, ...change }));
-  return { id, key, caller: caller(world.baseUrl, key) };
+async function make(company: TestCompany, change = {}): Promise<{ id: string; key: string; caller: Caller }> {
+  const { id, key } = await ok(company.post(KEYS, { ...body, ...change }));
+  return { id, key, caller: caller(app.baseUrl, key) };
 }
 
 /** A second process on the same database, as far as tokens can tell. */
 async function secondApp(): Promise<{ url: string; close: () => Promise<void> }> {
-  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
-  return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
+  const server = await buildApp({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
+  return { url: await server.listen({ host: '127.0.0.1', port: 0 }), close: () => server.close() };
 }
 
-const lastUse = async (firm: Firm, id: string) => (await ok(firm.get(`${KEYS}/${id}`))).last_used_at;
+const lastUse = async (company: TestCompany, id: string) => (await ok(company.get(`${KEYS}/${id}`))).last_used_at;
 
 /** Uses are written beside the request; another statement on the same pool follows them soon. */
 async function eventually(check: () => Promise<boolean>): Promise<void> {
@@ -51,8 +51,8 @@ async function eventually(check: () => Promise<boolean>): Promise<void> {
 }
 
 test('a key is made, and its text is in that answer alone', async () => {
-  const firm = await world.firm();
-  const answer = await firm.post(KEYS, body);
+  const company = await app.company();
+  const answer = await company.post(KEYS, body);
   const made = await ok(Promise.resolve(answer));
   assert.deepEqual(Object.keys(made.created_by).sort(), ['id', 'name', 'type']);
   assert.match(made.key, /^cr_[A-Za-z0-9_-]{43}$/);
@@ -67,14 +67,14 @@ test('a key is made, and its text is in that answer alone', async () => {
     revoked_at: null,
     created_by: made.created_by,
   });
-  assert.deepEqual(await ok(firm.get(`${KEYS}/${made.id}`)), record);
-  const list: { id: string }[] = await ok(firm.get(KEYS));
+  assert.deepEqual(await ok(company.get(`${KEYS}/${made.id}`)), record);
+  const list: { id: string }[] = await ok(company.get(KEYS));
   assert.deepEqual(
     list.find(({ id }) => id === made.id),
     record,
   );
-  assert.equal((await caller(world.baseUrl, key).get(`${firm.path}/interactions`)).status, 200);
-  assert.equal((await caller(world.baseUrl, key).get(`${firm.path}/invoices`)).status, 403);
+  assert.equal((await caller(app.baseUrl, key).get(`${company.path}/interactions`)).status, 200);
+  assert.equal((await caller(app.baseUrl, key).get(`${company.path}/invoices`)).status, 403);
 });
 
 for (const [what, change, faults] of [
@@ -94,17 +94,17 @@ for (const [what, change, faults] of [
   ['that expires on no day', { expires_at: '2027-02-30 00:00:00' }, { expires_at: 'format' }],
 ] as const) {
   test(`a key ${what} is refused`, async () => {
-    world.clock.set('2026-09-01T09:00:00Z');
-    const firm = await world.firm();
-    await refused(firm.post(KEYS, { ...body, ...change }), faults);
-    assert.equal((await ok(firm.get(KEYS))).length, 1);
+    app.clock.set('2026-09-01T09:00:00Z');
+    const company = await app.company();
+    await refused(company.post(KEYS, { ...body, ...change }), faults);
+    assert.equal((await ok(company.get(KEYS))).length, 1);
   });
 }
 
 test('a caller grants the scopes that it has itself and no others', async () => {
-  const firm = await world.firm();
-  const narrow = await make(firm, { scopes: ['manage', 'invoices:read'] });
-  const before = await ok(firm.get(KEYS));
+  const company = await app.company();
+  const narrow = await make(company, { scopes: ['manage', 'invoices:read'] });
+  const before = await ok(company.get(KEYS));
   await refused(
     narrow.caller.post(KEYS, { ...body, scopes: ['invoices:read', 'invoices:write', 'address_book:read'] }),
     {
@@ -117,67 +117,67 @@ test('a caller grants the scopes that it has itself and no others', async () => 
     'scopes[0]': 'not_allowed',
     'scopes[1]': 'not_allowed',
   });
-  assert.deepEqual(await ok(firm.get(KEYS)), before);
+  assert.deepEqual(await ok(company.get(KEYS)), before);
   const { scopes } = await ok(narrow.caller.post(KEYS, { ...body, scopes: ['manage', 'invoices:read'] }));
   assert.deepEqual(scopes, ['invoices:read', 'manage']);
 });
 
 test('the refusal of a scope says why', async () => {
-  const manager = await (await world.firm()).withScopes('manage');
+  const manager = await (await app.company()).withScopes('manage');
   const { body: problem } = await manager.post(KEYS, body);
   assert.match(problem.errors[0].message, /does not have/);
 });
 
 test('an access token grants what it may do, and not what its client may', async () => {
-  const firm = await world.firm();
-  const client = await ok(firm.post('/manage/clients', { name: 'site', scopes: ['manage', 'invoices:read'] }));
+  const company = await app.company();
+  const client = await ok(company.post('/manage/clients', { name: 'site', scopes: ['manage', 'invoices:read'] }));
   const grant = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.client_secret };
-  const { access_token } = await ok(world.anonymous.post('/oauth/token', { ...grant, scope: 'manage' }));
-  const user = caller(world.baseUrl, access_token);
+  const { access_token } = await ok(app.anonymous.post('/oauth/token', { ...grant, scope: 'manage' }));
+  const user = caller(app.baseUrl, access_token);
   await refused(user.post(KEYS, { ...body, scopes: ['invoices:read'] }), { 'scopes[0]': 'not_allowed' });
   await ok(user.post(KEYS, { ...body, scopes: ['manage'] }));
 });
 
 test('an operator gives a company a key with everything that a company can have', async () => {
-  const [firm, other] = [await world.firm(), await world.firm()];
-  const operator = await firm.withScopes('operator');
+  const [company, other] = [await app.company(), await app.company()];
+  const operator = await company.withScopes('operator');
   const scopes = COMPANY_SCOPES.toSorted();
   const made = await ok(operator.post(`/manage/companies/${other.companyId}/keys`, { name: 'first', scopes }));
   assert.deepEqual(made.scopes.toSorted(), scopes);
 });
 
 test('a key says who made it: a key, a client for its access tokens, nobody for the command line', async () => {
-  const firm = await world.firm();
-  const [own] = await ok(firm.get(KEYS));
+  const company = await app.company();
+  const [own] = await ok(company.get(KEYS));
   assert.equal(own.created_by, null);
-  const first = await make(firm, { name: 'first', scopes: ['manage'] });
+  const first = await make(company, { name: 'first', scopes: ['manage'] });
   const second = await ok(first.caller.post(KEYS, { name: 'second', scopes: ['manage'] }));
   assert.deepEqual(second.created_by, { type: 'key', id: first.id, name: 'first' });
-  const client = await ok(firm.post('/manage/clients', { name: 'site', scopes: ['manage'] }));
+  const client = await ok(company.post('/manage/clients', { name: 'site', scopes: ['manage'] }));
   const grant = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.client_secret };
-  const { access_token } = await ok(world.anonymous.post('/oauth/token', grant));
-  const third = await ok(caller(world.baseUrl, access_token).post(KEYS, { name: 'third', scopes: ['manage'] }));
+  const { access_token } = await ok(app.anonymous.post('/oauth/token', grant));
+  const third = await ok(caller(app.baseUrl, access_token).post(KEYS, { name: 'third', scopes: ['manage'] }));
   const byClient = { type: 'client', id: client.id, name: 'site' };
   assert.deepEqual(third.created_by, byClient);
-  await ok(firm.patch(`/manage/clients/${client.id}`, { name: 'shop' }));
-  await ok(firm.delete(`${KEYS}/${first.id}`));
-  assert.deepEqual((await ok(firm.get(`${KEYS}/${second.id}`))).created_by, second.created_by);
-  assert.deepEqual((await ok(firm.get(`${KEYS}/${third.id}`))).created_by, byClient);
-  const listed: { id: string; created_by: unknown }[] = await ok(firm.get(KEYS));
+  await ok(company.patch(`/manage/clients/${client.id}`, { name: 'shop' }));
+  await ok(company.delete(`${KEYS}/${first.id}`));
+  assert.deepEqual((await ok(company.get(`${KEYS}/${second.id}`))).created_by, second.created_by);
+  assert.deepEqual((await ok(company.get(`${KEYS}/${third.id}`))).created_by, byClient);
+  const listed: { id: string; created_by: unknown }[] = await ok(company.get(KEYS));
   assert.deepEqual(listed.find(({ id }) => id === third.id)?.created_by, byClient);
 });
 
 test('a key that an operator gave to a company says so', async () => {
-  const [firm, other] = [await world.firm(), await world.firm()];
-  const operator = await firm.withScopes('operator');
-  const [{ id, name }] = await ok(firm.get(`${KEYS}?search=test`));
+  const [company, other] = [await app.company(), await app.company()];
+  const operator = await company.withScopes('operator');
+  const [{ id, name }] = await ok(company.get(`${KEYS}?search=test`));
   const made = await ok(operator.post(`/manage/companies/${other.companyId}/keys`, body));
   assert.deepEqual(made.created_by, { type: 'key', id, name });
   assert.deepEqual((await ok(other.get(`${KEYS}/${made.id}`))).created_by, made.created_by);
 });
 
 test('more than fifty scopes are refused', async () => {
-  const { status, body: problem } = await (await world.firm()).post(KEYS, {
+  const { status, body: problem } = await (await app.company()).post(KEYS, {
     ...body,
     scopes: Array(51).fill('manage'),
   });
@@ -189,136 +189,139 @@ test('more than fifty scopes are refused', async () => {
 });
 
 test('scopes are kept once each, whatever the order in which they came', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const { scopes } = await ok(
-    firm.post(KEYS, { name: 'x', scopes: ['manage', 'invoices:read', 'manage', 'address_book:read'] }),
+    company.post(KEYS, { name: 'x', scopes: ['manage', 'invoices:read', 'manage', 'address_book:read'] }),
   );
   assert.deepEqual(scopes, ['address_book:read', 'invoices:read', 'manage']);
 });
 
 test('a key works until it expires, and expires_at without a zone is wall time', async () => {
-  world.clock.set('2026-07-01T09:00:00Z');
-  const firm = await world.firm();
-  const made = await ok(firm.post(KEYS, { ...body, expires_at: '2026-07-01 10:30' }));
+  app.clock.set('2026-07-01T09:00:00Z');
+  const company = await app.company();
+  const made = await ok(company.post(KEYS, { ...body, expires_at: '2026-07-01 10:30' }));
   assert.equal(made.expires_at, '2026-07-01T09:30:00.000000Z');
-  const user = caller(world.baseUrl, made.key);
-  world.clock.set('2026-07-01T09:29:57Z');
-  assert.equal((await user.get(`${firm.path}/interactions`)).status, 200);
-  world.clock.set('2026-07-01T09:30:00Z');
-  assert.equal((await user.get(`${firm.path}/interactions`)).status, 401);
+  const user = caller(app.baseUrl, made.key);
+  app.clock.set('2026-07-01T09:29:57Z');
+  assert.equal((await user.get(`${company.path}/interactions`)).status, 200);
+  app.clock.set('2026-07-01T09:30:00Z');
+  assert.equal((await user.get(`${company.path}/interactions`)).status, 401);
 });
 
 test('a revoked key stops within two seconds on every process and stays in the list', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const second = await secondApp();
-  const { id, key } = await make(firm);
-  const users = [world.baseUrl, second.url].map((url) => caller(url, key));
-  const statuses = () => Promise.all(users.map(async (user) => (await user.get(`${firm.path}/interactions`)).status));
+  const { id, key } = await make(company);
+  const users = [app.baseUrl, second.url].map((url) => caller(url, key));
+  const statuses = () =>
+    Promise.all(users.map(async (user) => (await user.get(`${company.path}/interactions`)).status));
   assert.deepEqual(await statuses(), [200, 200]);
-  const revoked = await ok(firm.delete(`${KEYS}/${id}`));
+  const revoked = await ok(company.delete(`${KEYS}/${id}`));
   assert.equal(revoked.revoked_at, now());
-  world.clock.advance({ seconds: 2 });
+  app.clock.advance({ seconds: 2 });
   assert.deepEqual(await statuses(), [401, 401]);
-  assert.ok((await ok(firm.get(KEYS))).some((one: { id: string }) => one.id === id));
-  assert.equal((await ok(firm.delete(`${KEYS}/${id}`))).revoked_at, revoked.revoked_at);
+  assert.ok((await ok(company.get(KEYS))).some((one: { id: string }) => one.id === id));
+  assert.equal((await ok(company.delete(`${KEYS}/${id}`))).revoked_at, revoked.revoked_at);
   await second.close();
 });
 
 test('a key can revoke itself, and the others go on', async () => {
-  const firm = await world.firm();
-  const { id, caller: own } = await make(firm, { scopes: ['manage'] });
+  const company = await app.company();
+  const { id, caller: own } = await make(company, { scopes: ['manage'] });
   await ok(own.delete(`${KEYS}/${id}`));
-  world.clock.advance({ seconds: 2 });
+  app.clock.advance({ seconds: 2 });
   assert.equal((await own.get(KEYS)).status, 401);
-  await ok(firm.get(KEYS));
+  await ok(company.get(KEYS));
 });
 
 test('another company and an invented id are 404', async () => {
-  const [firm, other] = [await world.firm(), await world.firm()];
+  const [company, other] = [await app.company(), await app.company()];
   const theirs = await make(other);
   for (const id of [theirs.id, UNKNOWN, 'nothing']) {
-    assert.equal((await firm.get(`${KEYS}/${id}`)).status, 404);
-    assert.equal((await firm.delete(`${KEYS}/${id}`)).status, 404);
+    assert.equal((await company.get(`${KEYS}/${id}`)).status, 404);
+    assert.equal((await company.delete(`${KEYS}/${id}`)).status, 404);
   }
   assert.equal((await theirs.caller.get(`${other.path}/interactions`)).status, 200);
-  const list: { id: string }[] = await ok(firm.get(KEYS));
+  const list: { id: string }[] = await ok(company.get(KEYS));
   assert.ok(!list.some(({ id }) => id === theirs.id));
 });
 
 test('access tokens of clients are not keys', async () => {
-  const firm = await world.firm();
-  const client = await ok(firm.post('/manage/clients', { name: 'site', scopes: ['manage'] }));
+  const company = await app.company();
+  const client = await ok(company.post('/manage/clients', { name: 'site', scopes: ['manage'] }));
   await ok(
-    world.anonymous.post('/oauth/token', {
+    app.anonymous.post('/oauth/token', {
       grant_type: 'client_credentials',
       client_id: client.id,
       client_secret: client.client_secret,
     }),
   );
-  assert.equal((await ok(firm.get(KEYS))).length, 1);
-  const [token] = await world.sql<{ id: string }>('SELECT id FROM tokens WHERE client_id = $1', [client.id]);
-  assert.equal((await firm.get(`${KEYS}/${token?.id}`)).status, 404);
-  assert.equal((await firm.delete(`${KEYS}/${token?.id}`)).status, 404);
+  assert.equal((await ok(company.get(KEYS))).length, 1);
+  const [token] = await app.sql<{ id: string }>('SELECT id FROM tokens WHERE client_id = $1', [client.id]);
+  assert.equal((await company.get(`${KEYS}/${token?.id}`)).status, 404);
+  assert.equal((await company.delete(`${KEYS}/${token?.id}`)).status, 404);
 });
 
 test('the last use of a key is shown, and a key that was never used has none', async () => {
-  const firm = await world.firm();
-  const [used, unused] = [await make(firm), await make(firm)];
-  world.clock.advance({ minutes: 5 });
+  const company = await app.company();
+  const [used, unused] = [await make(company), await make(company)];
+  app.clock.advance({ minutes: 5 });
   const at = now();
-  await used.caller.get(`${firm.path}/interactions`);
-  await eventually(async () => (await lastUse(firm, used.id)) === at);
-  assert.equal(await lastUse(firm, unused.id), null);
+  await used.caller.get(`${company.path}/interactions`);
+  await eventually(async () => (await lastUse(company, used.id)) === at);
+  assert.equal(await lastUse(company, unused.id), null);
 });
 
 test('a refused scope is a use as well, a key that is not known is none', async () => {
-  const firm = await world.firm();
-  const { id, caller: user } = await make(firm);
-  world.clock.advance({ minutes: 5 });
-  assert.equal((await user.get(`${firm.path}/invoices`)).status, 403);
-  await eventually(async () => (await lastUse(firm, id)) !== null);
+  const company = await app.company();
+  const { id, caller: user } = await make(company);
+  app.clock.advance({ minutes: 5 });
+  assert.equal((await user.get(`${company.path}/invoices`)).status, 403);
+  await eventually(async () => (await lastUse(company, id)) !== null);
 });
 
 test('uses are written at most once a minute, for all keys with one statement, and at the end', async () => {
-  const firm = await world.firm();
-  const keys = await Promise.all(Array.from({ length: 5 }, () => make(firm)));
+  const company = await app.company();
+  const keys = await Promise.all(Array.from({ length: 5 }, () => make(company)));
   const statements: string[] = [];
   const second = await secondApp();
   // The metrics of the second app listen to the shared database from here on.
-  const observe = world.db.onStatement;
-  world.db.onStatement = (name, seconds) => {
+  const observe = app.db.onStatement;
+  app.db.onStatement = (name, seconds) => {
     statements.push(name);
     observe(name, seconds);
   };
   const writes = () => statements.filter((name) => name === 'tokens.note_uses').length;
   const use = () =>
-    Promise.all(keys.map(async ({ key }) => (await caller(second.url, key).get(`${firm.path}/interactions`)).status));
+    Promise.all(
+      keys.map(async ({ key }) => (await caller(second.url, key).get(`${company.path}/interactions`)).status),
+    );
 
   await use();
-  await eventually(async () => (await ok(firm.get(KEYS))) && writes() === 1);
+  await eventually(async () => (await ok(company.get(KEYS))) && writes() === 1);
   for (let i = 0; i < 10; i++) {
-    world.clock.advance({ seconds: 5 });
+    app.clock.advance({ seconds: 5 });
     await use();
   }
   assert.equal(writes(), 1);
   const at = now();
   await second.close();
-  world.db.onStatement = observe;
+  app.db.onStatement = observe;
   assert.equal(writes(), 2);
-  for (const { id } of keys) assert.equal(await lastUse(firm, id), at);
+  for (const { id } of keys) assert.equal(await lastUse(company, id), at);
 });
 
 test('an older use never replaces a newer one', async () => {
-  const firm = await world.firm();
-  const { id, key } = await make(firm);
+  const company = await app.company();
+  const { id, key } = await make(company);
   const second = await secondApp();
-  await caller(second.url, key).get(`${firm.path}/interactions`);
-  world.clock.advance({ seconds: 10 });
-  await caller(second.url, key).get(`${firm.path}/interactions`);
-  await world.sql('UPDATE tokens SET last_used_at = $2 WHERE id = $1', [id, iso(3600)]);
+  await caller(second.url, key).get(`${company.path}/interactions`);
+  app.clock.advance({ seconds: 10 });
+  await caller(second.url, key).get(`${company.path}/interactions`);
+  await app.sql('UPDATE tokens SET last_used_at = $2 WHERE id = $1', [id, iso(3600)]);
   await second.close();
   assert.equal(
-    await lastUse(firm, id),
-    world.clock.read().add({ seconds: 3600 }).toString({ fractionalSecondDigits: 6 }),
+    await lastUse(company, id),
+    app.clock.read().add({ seconds: 3600 }).toString({ fractionalSecondDigits: 6 }),
   );
 });

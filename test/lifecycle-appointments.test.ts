@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer, Caller } from './harness/http.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
-beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 
 const COMMON_KEYS = [
   ...['created_at', 'customer_case_id', 'email_confirmation', 'email_day_before', 'email_notification'],
@@ -21,13 +21,13 @@ const UPDATE_METHODS = ['PATCH', 'POST'];
 
 type Fields = Record<string, unknown>;
 
-const listOf = (firm: Firm) => `${firm.path}/appointments`;
+const listOf = (company: TestCompany) => `${company.path}/appointments`;
 
-const booking = (firm: Firm, fields: Fields = {}): Fields => ({
-  adviser_email: firm.adviser,
+const booking = (company: TestCompany, fields: Fields = {}): Fields => ({
+  adviser_email: company.adviser,
   start_time: '2026-06-10 10:00:00',
   end_time: '2026-06-10 11:00:00',
-  email_recipient: firm.customers[0].email,
+  email_recipient: company.customers[0].email,
   sms_recipient: '07400 123456',
   ...fields,
 });
@@ -43,13 +43,13 @@ async function ok(answer: Promise<Answer>): Promise<any> {
 }
 
 /** Books an appointment and gives its path. */
-const book = async (firm: Firm, fields: Fields = {}, list = listOf(firm)): Promise<string> =>
-  `${list}/${(await ok(firm.post(list, booking(firm, fields)))).id}`;
+const book = async (company: TestCompany, fields: Fields = {}, list = listOf(company)): Promise<string> =>
+  `${list}/${(await ok(company.post(list, booking(company, fields)))).id}`;
 
 /** When `booking` begins. Nobody has attended before. */
 const START = '2026-06-10T09:00:00Z';
 
-const outcome = (firm: Caller, path: string, body: unknown) => firm.patch(`${path}/outcome`, body);
+const outcome = (company: Caller, path: string, body: unknown) => company.patch(`${path}/outcome`, body);
 
 /** The words of both channels, which these tests treat alike: confirmation and reminder. */
 function words(appointment: Fields): unknown[] {
@@ -62,21 +62,21 @@ function words(appointment: Fields): unknown[] {
   return of('email');
 }
 
-const messages = (firm: Firm) =>
-  world.sql<{ kind: string; state: string; due_at: Date }>(
+const messages = (company: TestCompany) =>
+  app.sql<{ kind: string; state: string; due_at: Date }>(
     `SELECT kind, state, due_at FROM messages WHERE company_id = $1 AND channel = 'email' ORDER BY kind, start_at, id`,
-    [firm.companyId],
+    [company.companyId],
   );
-const scheduled = async (firm: Firm) =>
-  (await messages(firm)).filter(({ state }) => state === 'scheduled').map(({ kind, due_at }) => [kind, due_at]);
+const scheduled = async (company: TestCompany) =>
+  (await messages(company)).filter(({ state }) => state === 'scheduled').map(({ kind, due_at }) => [kind, due_at]);
 
-const sendOut = (firm: Firm, kind: string) =>
-  world.sql(`UPDATE messages SET state = 'sent' WHERE company_id = $1 AND kind = $2`, [firm.companyId, kind]);
+const sendOut = (company: TestCompany, kind: string) =>
+  app.sql(`UPDATE messages SET state = 'sent' WHERE company_id = $1 AND kind = $2`, [company.companyId, kind]);
 
-const stored = (firm: Firm) =>
+const stored = (company: TestCompany) =>
   Promise.all(
     ['appointments', 'messages'].map((table) =>
-      world.sql(`SELECT * FROM ${table} WHERE company_id = $1 ORDER BY id`, [firm.companyId]),
+      app.sql(`SELECT * FROM ${table} WHERE company_id = $1 ORDER BY id`, [company.companyId]),
     ),
   );
 
@@ -95,63 +95,63 @@ function assertNotFound(answer: Answer): void {
   assert.equal(answer.body.code, 'not_found', answer.text);
 }
 
-async function assertRefused(firm: Firm, request: () => Promise<Answer>, faults: Record<string, string>) {
-  const before = await stored(firm);
+async function assertRefused(company: TestCompany, request: () => Promise<Answer>, faults: Record<string, string>) {
+  const before = await stored(company);
   assertFaults(await request(), faults);
-  assert.deepEqual(await stored(firm), before);
+  assert.deepEqual(await stored(company), before);
 }
 
 // Reading one
 
 test('one appointment reads as an update answers, with the adviser', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, { ...EVERY_MESSAGE, notes: 'Bring the deeds', location: 'Office' });
-  const one = await ok(firm.get(path));
+  const company = await app.company();
+  const path = await book(company, { ...EVERY_MESSAGE, notes: 'Bring the deeds', location: 'Office' });
+  const one = await ok(company.get(path));
   assert.deepEqual(Object.keys(one).sort(), READ_KEYS);
   const { adviser_email, ...rest } = one;
-  assert.equal(adviser_email, firm.adviser);
+  assert.equal(adviser_email, company.adviser);
   assert.deepEqual(words(one), ['scheduled', 'scheduled', 1]);
-  assert.deepEqual(rest, await ok(firm.patch(path, {})));
+  assert.deepEqual(rest, await ok(company.patch(path, {})));
 });
 
 test('reading changes nothing', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  const before = await stored(firm);
-  await ok(firm.get(path));
-  await ok(firm.get(listOf(firm)));
-  await ok(firm.get(`/appointments?adviser_email=${firm.adviser}`));
-  assert.deepEqual(await stored(firm), before);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  const before = await stored(company);
+  await ok(company.get(path));
+  await ok(company.get(listOf(company)));
+  await ok(company.get(`/appointments?adviser_email=${company.adviser}`));
+  assert.deepEqual(await stored(company), before);
 });
 
 test('a deleted appointment is not read', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  await ok(firm.delete(path));
-  assertNotFound(await firm.get(path));
+  const company = await app.company();
+  const path = await book(company);
+  await ok(company.delete(path));
+  assertNotFound(await company.get(path));
 });
 
 // Lists
 
 /** Three days, the second of them deleted, booked out of order. */
-async function threeDays(firm: Firm, fields: Fields = {}, list = listOf(firm)): Promise<void> {
+async function threeDays(company: TestCompany, fields: Fields = {}, list = listOf(company)): Promise<void> {
   for (const day of ['2026-06-12', '2026-06-10', '2026-06-11']) {
-    const path = await book(firm, { ...fields, ...onDay(day) }, list);
-    if (day === '2026-06-11') await ok(firm.delete(path));
+    const path = await book(company, { ...fields, ...onDay(day) }, list);
+    if (day === '2026-06-11') await ok(company.delete(path));
   }
 }
 const days = (list: Fields[]) => list.map(({ start_time }) => Number(String(start_time).slice(8, 10)));
 
 for (const [name, path] of [
-  ['of a case', (firm: Firm) => `${listOf(firm)}?`],
-  ['of an adviser', (firm: Firm) => `/appointments?adviser_email=${firm.adviser}`],
+  ['of a case', (company: TestCompany) => `${listOf(company)}?`],
+  ['of an adviser', (company: TestCompany) => `/appointments?adviser_email=${company.adviser}`],
 ] as const) {
   test(`appointments ${name} are listed in the order of their starts, without deleted ones, as one reads`, async () => {
-    const firm = await world.firm();
-    await threeDays(firm, EVERY_MESSAGE);
-    const list = await ok(firm.get(path(firm)));
+    const company = await app.company();
+    await threeDays(company, EVERY_MESSAGE);
+    const list = await ok(company.get(path(company)));
     assert.deepEqual(days(list), [10, 12]);
-    for (const one of list) assert.deepEqual(one, await ok(firm.get(`${listOf(firm)}/${one.id}`)));
+    for (const one of list) assert.deepEqual(one, await ok(company.get(`${listOf(company)}/${one.id}`)));
   });
 
   for (const [deleted, expected] of Object.entries({
@@ -162,9 +162,9 @@ for (const [name, path] of [
     all: [10, 11, 12],
   })) {
     test(`appointments ${name} with deleted=${deleted}`, async () => {
-      const firm = await world.firm();
-      await threeDays(firm);
-      const list = await ok(firm.get(`${path(firm)}&deleted=${deleted}`));
+      const company = await app.company();
+      await threeDays(company);
+      const list = await ok(company.get(`${path(company)}&deleted=${deleted}`));
       assert.deepEqual(days(list), expected);
       for (const one of list) {
         assert.deepEqual(Object.keys(one).sort(), READ_KEYS);
@@ -184,90 +184,92 @@ for (const [name, path] of [
     ['2026-06-12 10:00:00', '2026-06-10 10:00:00', []],
   ] as const) {
     test(`appointments ${name} from ${from} to ${to}: the one is included, the other is not`, async () => {
-      const firm = await world.firm();
-      await threeDays(firm);
+      const company = await app.company();
+      await threeDays(company);
       const range = new URLSearchParams({ deleted: 'all', ...(from && { from }), ...(to && { to }) });
-      assert.deepEqual(days(await ok(firm.get(`${path(firm)}&${range}`))), expected);
+      assert.deepEqual(days(await ok(company.get(`${path(company)}&${range}`))), expected);
     });
   }
 
   test(`appointments ${name}: every faulty parameter is named`, async () => {
-    const firm = await world.firm();
-    assertFaults(await firm.get(`${path(firm)}&from=soon&to=2026-02-30%2010:00:00&deleted=yes`), {
+    const company = await app.company();
+    assertFaults(await company.get(`${path(company)}&from=soon&to=2026-02-30%2010:00:00&deleted=yes`), {
       from: 'format',
       to: 'format',
       deleted: 'not_allowed',
     });
-    assertFaults(await firm.get(`${path(firm)}&from=2026-06-11%2010:00&from=2026-06-12%2010:00`), { from: 'type' });
+    assertFaults(await company.get(`${path(company)}&from=2026-06-11%2010:00&from=2026-06-12%2010:00`), {
+      from: 'type',
+    });
   });
 
   test(`appointments ${name} and an unknown adviser: refused, of another company too`, async () => {
-    const firm = await world.firm();
-    const stranger = await world.firm();
+    const company = await app.company();
+    const stranger = await app.company();
     await book(stranger);
-    const base = path(firm).split('?')[0];
+    const base = path(company).split('?')[0];
     for (const email of ['nobody@firm.example', stranger.adviser]) {
-      assertFaults(await firm.get(`${base}?adviser_email=${email}`), { adviser_email: 'unknown' });
+      assertFaults(await company.get(`${base}?adviser_email=${email}`), { adviser_email: 'unknown' });
     }
-    assertFaults(await firm.get(`${base}?adviser_email=a%00b`), { adviser_email: 'invalid_character' });
-    assertFaults(await firm.get(`${base}?adviser_email=`), { adviser_email: 'too_short' });
-    assertFaults(await firm.get(`${base}?adviser_email=${'x'.repeat(255)}`), { adviser_email: 'too_long' });
+    assertFaults(await company.get(`${base}?adviser_email=a%00b`), { adviser_email: 'invalid_character' });
+    assertFaults(await company.get(`${base}?adviser_email=`), { adviser_email: 'too_short' });
+    assertFaults(await company.get(`${base}?adviser_email=${'x'.repeat(255)}`), { adviser_email: 'too_long' });
   });
 
   test(`appointments ${name} go with the adviser, whose address is compared without regard to case`, async () => {
-    const firm = await world.firm();
-    const base = path(firm).split('?')[0];
-    await book(firm);
-    await book(firm, { adviser_email: firm.adviserWithVideo });
+    const company = await app.company();
+    const base = path(company).split('?')[0];
+    await book(company);
+    await book(company, { adviser_email: company.adviserWithVideo });
     const advisers = async (email: string) =>
-      (await ok(firm.get(`${base}?adviser_email=${email}`))).map((one: Fields) => one.adviser_email);
-    assert.deepEqual(await advisers(firm.adviser), [firm.adviser]);
-    assert.deepEqual(await advisers(firm.adviserWithVideo.toUpperCase()), [firm.adviserWithVideo]);
-    await world.sql(`UPDATE advisers SET email = 'new@firm.example', active = false WHERE email = $1`, [firm.adviser]);
-    assert.deepEqual(await advisers('new@firm.example'), [firm.adviser]);
+      (await ok(company.get(`${base}?adviser_email=${email}`))).map((one: Fields) => one.adviser_email);
+    assert.deepEqual(await advisers(company.adviser), [company.adviser]);
+    assert.deepEqual(await advisers(company.adviserWithVideo.toUpperCase()), [company.adviserWithVideo]);
+    await app.sql(`UPDATE advisers SET email = 'new@firm.example', active = false WHERE email = $1`, [company.adviser]);
+    assert.deepEqual(await advisers('new@firm.example'), [company.adviser]);
   });
 }
 
 test('a case lists its own appointments and no other, and a case without any lists none', async () => {
-  const firm = await world.firm();
-  const other = `/cases/${await firm.openCase()}/appointments`;
-  await book(firm);
-  await book(await world.firm());
-  assert.equal((await ok(firm.get(listOf(firm)))).length, 1);
-  assert.deepEqual(await ok(firm.get(other)), []);
+  const company = await app.company();
+  const other = `/cases/${await company.openCase()}/appointments`;
+  await book(company);
+  await book(await app.company());
+  assert.equal((await ok(company.get(listOf(company)))).length, 1);
+  assert.deepEqual(await ok(company.get(other)), []);
 });
 
 test('an unknown case is 404 whatever the query holds', async () => {
-  const firm = await world.firm();
-  const stranger = await world.firm();
+  const company = await app.company();
+  const stranger = await app.company();
   for (const id of [randomUUID(), 'none', stranger.caseId]) {
-    assertNotFound(await firm.get(`/cases/${id}/appointments`));
-    assertNotFound(await firm.get(`/cases/${id}/appointments?from=soon&adviser_email=nobody@firm.example`));
+    assertNotFound(await company.get(`/cases/${id}/appointments`));
+    assertNotFound(await company.get(`/cases/${id}/appointments?from=soon&adviser_email=nobody@firm.example`));
   }
 });
 
 test('appointments of an adviser come from every case of the company', async () => {
-  const firm = await world.firm();
-  const other = await firm.openCase();
-  await book(firm, onDay('2026-06-11'));
-  await book(firm, { ...onDay('2026-06-10'), email_recipient: null }, `/cases/${other}/appointments`);
-  const list = await ok(firm.get(`/appointments?adviser_email=${firm.adviser}`));
+  const company = await app.company();
+  const other = await company.openCase();
+  await book(company, onDay('2026-06-11'));
+  await book(company, { ...onDay('2026-06-10'), email_recipient: null }, `/cases/${other}/appointments`);
+  const list = await ok(company.get(`/appointments?adviser_email=${company.adviser}`));
   assert.deepEqual(
     list.map((one: Fields) => one.customer_case_id),
-    [other, firm.caseId],
+    [other, company.caseId],
   );
 });
 
 test('the adviser must be named where no case is', async () => {
-  const firm = await world.firm();
-  assertFaults(await firm.get('/appointments?deleted=yes'), { adviser_email: 'required', deleted: 'not_allowed' });
+  const company = await app.company();
+  assertFaults(await company.get('/appointments?deleted=yes'), { adviser_email: 'required', deleted: 'not_allowed' });
 });
 
 test('appointments of an adviser come in pages, with headers that tell of the others', async () => {
-  const firm = await world.firm();
-  for (let day = 10; day < 15; day++) await book(firm, onDay(`2026-06-${day}`));
+  const company = await app.company();
+  for (let day = 10; day < 15; day++) await book(company, onDay(`2026-06-${day}`));
   const page = async (number: number) => {
-    const answer = await firm.get(`/appointments?adviser_email=${firm.adviser}&per_page=2&page=${number}`);
+    const answer = await company.get(`/appointments?adviser_email=${company.adviser}&per_page=2&page=${number}`);
     assert.equal(answer.headers['x-total-count'], '5', answer.text);
     return { days: days(answer.body), link: String(answer.headers.link) };
   };
@@ -276,7 +278,7 @@ test('appointments of an adviser come in pages, with headers that tell of the ot
   assert.deepEqual((await page(3)).days, [14]);
   assert.doesNotMatch((await page(3)).link, /rel="next"/);
   assert.deepEqual((await page(4)).days, []);
-  assertFaults(await firm.get(`/appointments?adviser_email=${firm.adviser}&per_page=201&page=0`), {
+  assertFaults(await company.get(`/appointments?adviser_email=${company.adviser}&per_page=201&page=0`), {
     per_page: 'out_of_range',
     page: 'format',
   });
@@ -285,50 +287,50 @@ test('appointments of an adviser come in pages, with headers that tell of the ot
 // Restoring
 
 test('a restored appointment is what it was, and answers with itself', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, { notes: 'Bring the deeds' });
-  const before = await ok(firm.get(path));
-  await ok(firm.delete(path));
-  const restored = await ok(firm.post(`${path}/restore`));
+  const company = await app.company();
+  const path = await book(company, { notes: 'Bring the deeds' });
+  const before = await ok(company.get(path));
+  await ok(company.delete(path));
+  const restored = await ok(company.post(`${path}/restore`));
   assert.deepEqual(restored, before);
-  assert.deepEqual(await ok(firm.get(listOf(firm))), [restored]);
-  await ok(firm.patch(path, { notes: 'still' }));
+  assert.deepEqual(await ok(company.get(listOf(company))), [restored]);
+  await ok(company.patch(path, { notes: 'still' }));
 });
 
 test('an appointment that is not deleted cannot be restored', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  await assertRefused(firm, () => firm.post(`${path}/restore`), { deleted_at: 'invalid_state' });
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  await assertRefused(company, () => company.post(`${path}/restore`), { deleted_at: 'invalid_state' });
 });
 
 test('of five that restore at once, one succeeds', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  await ok(firm.delete(path));
-  const answers = await Promise.all(Array.from({ length: 5 }, () => firm.post(`${path}/restore`)));
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  await ok(company.delete(path));
+  const answers = await Promise.all(Array.from({ length: 5 }, () => company.post(`${path}/restore`)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400, 400]);
-  assert.equal((await messages(firm)).length, 2);
+  assert.equal((await messages(company)).length, 2);
 });
 
 test('restoring places the reminders that were wanted anew, and sends no confirmation', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  await ok(firm.delete(path));
-  assert.deepEqual(await scheduled(firm), []);
-  assert.deepEqual(words(await ok(firm.post(`${path}/restore`))), ['cancelled', 'scheduled', 1]);
-  assert.deepEqual(await scheduled(firm), [['reminder', new Date('2026-06-09T09:00:00Z')]]);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  await ok(company.delete(path));
+  assert.deepEqual(await scheduled(company), []);
+  assert.deepEqual(words(await ok(company.post(`${path}/restore`))), ['cancelled', 'scheduled', 1]);
+  assert.deepEqual(await scheduled(company), [['reminder', new Date('2026-06-09T09:00:00Z')]]);
 });
 
 test('restoring places no reminder that was not wanted, or no longer', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  await ok(firm.patch(path, { email_notification: false, sms_notification: null }));
-  await ok(firm.delete(path));
-  assert.deepEqual(words(await ok(firm.post(`${path}/restore`))), ['cancelled', 'cancelled', 0]);
-  const plain = await book(firm);
-  await ok(firm.delete(plain));
-  assert.deepEqual(words(await ok(firm.post(`${plain}/restore`))), [null, null, 0]);
-  assert.deepEqual(await scheduled(firm), []);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  await ok(company.patch(path, { email_notification: false, sms_notification: null }));
+  await ok(company.delete(path));
+  assert.deepEqual(words(await ok(company.post(`${path}/restore`))), ['cancelled', 'cancelled', 0]);
+  const plain = await book(company);
+  await ok(company.delete(plain));
+  assert.deepEqual(words(await ok(company.post(`${plain}/restore`))), [null, null, 0]);
+  assert.deepEqual(await scheduled(company), []);
 });
 
 for (const [now, word, dayBefore, due] of [
@@ -339,48 +341,48 @@ for (const [now, word, dayBefore, due] of [
   ['2026-07-01T09:00:00Z', 'skipped', 0, undefined],
 ] as const) {
   test(`restored at ${now}, the reminder is ${word}${due ? ` for ${due}` : ''}`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm, REMINDERS);
-    await ok(firm.delete(path));
-    world.clock.set(now);
-    assert.deepEqual(words(await ok(firm.post(`${path}/restore`))), [null, word, dayBefore]);
-    assert.deepEqual(await scheduled(firm), due ? [['reminder', new Date(due)]] : []);
+    const company = await app.company();
+    const path = await book(company, REMINDERS);
+    await ok(company.delete(path));
+    app.clock.set(now);
+    assert.deepEqual(words(await ok(company.post(`${path}/restore`))), [null, word, dayBefore]);
+    assert.deepEqual(await scheduled(company), due ? [['reminder', new Date(due)]] : []);
   });
 }
 
 test('restoring without a recipient skips the reminder', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, { ...REMINDERS, email_recipient: null, sms_recipient: null });
-  await ok(firm.delete(path));
-  assert.deepEqual(words(await ok(firm.post(`${path}/restore`))), [null, 'skipped', 0]);
+  const company = await app.company();
+  const path = await book(company, { ...REMINDERS, email_recipient: null, sms_recipient: null });
+  await ok(company.delete(path));
+  assert.deepEqual(words(await ok(company.post(`${path}/restore`))), [null, 'skipped', 0]);
 });
 
 test('what has gone out is not sent again by restoring', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  for (const kind of ['confirmation', 'reminder']) await sendOut(firm, kind);
-  await ok(firm.delete(path));
-  assert.deepEqual(words(await ok(firm.post(`${path}/restore`))), ['sent', 'sent', 1]);
-  assert.deepEqual(await scheduled(firm), []);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  for (const kind of ['confirmation', 'reminder']) await sendOut(company, kind);
+  await ok(company.delete(path));
+  assert.deepEqual(words(await ok(company.post(`${path}/restore`))), ['sent', 'sent', 1]);
+  assert.deepEqual(await scheduled(company), []);
 });
 
 test('a restored appointment that was cancelled stays cancelled, without messages', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  await ok(outcome(firm, path, { cancelled: true }));
-  await ok(firm.delete(path));
-  const restored = await ok(firm.post(`${path}/restore`));
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  await ok(outcome(company, path, { cancelled: true }));
+  await ok(company.delete(path));
+  const restored = await ok(company.post(`${path}/restore`));
   assert.equal(restored.cancelled, 1);
   assert.deepEqual(words(restored), ['cancelled', 'cancelled', 0]);
-  assert.deepEqual(await scheduled(firm), []);
+  assert.deepEqual(await scheduled(company), []);
 });
 
 // Outcome
 
 test('attended, cancelled and type are set, show in every answer, and what is not sent stays', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  world.clock.set(START);
+  const company = await app.company();
+  const path = await book(company);
+  app.clock.set(START);
   const facts = ({ attended, cancelled, type }: Fields) => [attended, cancelled, type];
   const steps: [Fields, unknown[]][] = [
     [{ type: 'review' }, [0, 0, 'review']],
@@ -391,10 +393,10 @@ test('attended, cancelled and type are set, show in every answer, and what is no
     [{ attended: null, type: '😀'.repeat(100) }, [0, 0, '😀'.repeat(100)]],
   ];
   for (const [body, expected] of steps) {
-    const answer = await ok(outcome(firm, path, body));
+    const answer = await ok(outcome(company, path, body));
     assert.deepEqual(facts(answer), expected);
-    assert.deepEqual(answer, await ok(firm.get(path)));
-    assert.deepEqual(facts(await ok(firm.patch(path, {}))), expected);
+    assert.deepEqual(answer, await ok(company.get(path)));
+    assert.deepEqual(facts(await ok(company.patch(path, {}))), expected);
   }
 });
 
@@ -404,27 +406,27 @@ for (const [before, body, field] of [
   [{ cancelled: true }, { attended: true }, 'attended'],
 ] as const) {
   test(`both attended and cancelled is refused: ${JSON.stringify(body)} after ${JSON.stringify(before)}`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm, EVERY_MESSAGE);
-    world.clock.set(START);
-    await ok(outcome(firm, path, before));
-    await assertRefused(firm, () => outcome(firm, path, body), { [field]: 'invalid_state' });
+    const company = await app.company();
+    const path = await book(company, EVERY_MESSAGE);
+    app.clock.set(START);
+    await ok(outcome(company, path, before));
+    await assertRefused(company, () => outcome(company, path, body), { [field]: 'invalid_state' });
   });
 }
 
 test('nobody has attended before the start, also where the appointment has been moved', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  const attend = () => outcome(firm, path, { attended: true, type: 'review' });
-  world.clock.set('2026-06-10T08:59:59.999999Z');
-  await assertRefused(firm, attend, { attended: 'invalid_state' });
-  await ok(outcome(firm, path, { attended: false, cancelled: null, type: 'x' }));
-  world.clock.set(START);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  const attend = () => outcome(company, path, { attended: true, type: 'review' });
+  app.clock.set('2026-06-10T08:59:59.999999Z');
+  await assertRefused(company, attend, { attended: 'invalid_state' });
+  await ok(outcome(company, path, { attended: false, cancelled: null, type: 'x' }));
+  app.clock.set(START);
   await ok(attend());
-  await ok(firm.patch(path, onDay('2026-06-11')));
-  await ok(outcome(firm, path, { type: 'later' }));
-  await assertRefused(firm, attend, { attended: 'invalid_state' });
-  await assertRefused(firm, () => outcome(firm, path, { attended: true, cancelled: true, type: 5 }), {
+  await ok(company.patch(path, onDay('2026-06-11')));
+  await ok(outcome(company, path, { type: 'later' }));
+  await assertRefused(company, attend, { attended: 'invalid_state' });
+  await assertRefused(company, () => outcome(company, path, { attended: true, cancelled: true, type: 5 }), {
     attended: 'invalid_state',
     cancelled: 'invalid_state',
     type: 'type',
@@ -432,100 +434,104 @@ test('nobody has attended before the start, also where the appointment has been 
 });
 
 test('attended and cancelled at once: one of them is refused', async () => {
-  const firm = await world.firm();
-  world.clock.set(START);
+  const company = await app.company();
+  app.clock.set(START);
   for (let i = 0; i < 10; i++) {
-    const path = await book(firm);
+    const path = await book(company);
     const answers = await Promise.all([
-      outcome(firm, path, { attended: true }),
-      outcome(firm, path, { cancelled: true }),
+      outcome(company, path, { attended: true }),
+      outcome(company, path, { cancelled: true }),
     ]);
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400]);
-    const { attended, cancelled } = await ok(firm.get(path));
+    const { attended, cancelled } = await ok(company.get(path));
     assert.equal(attended + cancelled, 1);
   }
 });
 
 test('every faulty field of an outcome is named, and nothing changes', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  world.clock.set(START);
-  await assertRefused(firm, () => outcome(firm, path, { attended: 1, cancelled: 'true', type: 'x'.repeat(101) }), {
-    attended: 'type',
-    cancelled: 'type',
-    type: 'too_long',
-  });
-  await assertRefused(firm, () => outcome(firm, path, { type: 5, attended: true, cancelled: true }), {
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  app.clock.set(START);
+  await assertRefused(
+    company,
+    () => outcome(company, path, { attended: 1, cancelled: 'true', type: 'x'.repeat(101) }),
+    {
+      attended: 'type',
+      cancelled: 'type',
+      type: 'too_long',
+    },
+  );
+  await assertRefused(company, () => outcome(company, path, { type: 5, attended: true, cancelled: true }), {
     type: 'type',
     cancelled: 'invalid_state',
   });
-  await assertRefused(firm, () => outcome(firm, path, { type: 'a\0b' }), { type: 'invalid_character' });
-  await assertRefused(firm, () => outcome(firm, path, undefined), { body: 'required' });
+  await assertRefused(company, () => outcome(company, path, { type: 'a\0b' }), { type: 'invalid_character' });
+  await assertRefused(company, () => outcome(company, path, undefined), { body: 'required' });
 });
 
 test('an outcome of a deleted appointment is 404', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  await ok(firm.delete(path));
-  assertNotFound(await outcome(firm, path, { attended: true }));
-  assertNotFound(await outcome(firm, path, { attended: 'yes' }));
+  const company = await app.company();
+  const path = await book(company);
+  await ok(company.delete(path));
+  assertNotFound(await outcome(company, path, { attended: true }));
+  assertNotFound(await outcome(company, path, { attended: 'yes' }));
 });
 
 test('cancelling withdraws every message that has not gone out', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  assert.deepEqual(words(await ok(outcome(firm, path, { cancelled: true }))), ['cancelled', 'cancelled', 0]);
-  assert.deepEqual(await scheduled(firm), []);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  assert.deepEqual(words(await ok(outcome(company, path, { cancelled: true }))), ['cancelled', 'cancelled', 0]);
+  assert.deepEqual(await scheduled(company), []);
 });
 
 test('cancelling leaves what has gone out', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  await sendOut(firm, 'confirmation');
-  assert.deepEqual(words(await ok(outcome(firm, path, { cancelled: true }))), ['sent', 'cancelled', 0]);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  await sendOut(company, 'confirmation');
+  assert.deepEqual(words(await ok(outcome(company, path, { cancelled: true }))), ['sent', 'cancelled', 0]);
 });
 
 test('attended and type touch no message', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  const before = await messages(firm);
-  world.clock.set(START);
-  await ok(outcome(firm, path, { attended: true, cancelled: false, type: 'review' }));
-  assert.deepEqual(await messages(firm), before);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  const before = await messages(company);
+  app.clock.set(START);
+  await ok(outcome(company, path, { attended: true, cancelled: false, type: 'review' }));
+  assert.deepEqual(await messages(company), before);
 });
 
 test('taking a cancellation back places the reminders that are wanted anew, and sends no confirmation', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  await ok(outcome(firm, path, { cancelled: true }));
-  assert.deepEqual(words(await ok(outcome(firm, path, { cancelled: false }))), ['cancelled', 'scheduled', 1]);
-  assert.deepEqual(await scheduled(firm), [['reminder', new Date('2026-06-09T09:00:00Z')]]);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  await ok(outcome(company, path, { cancelled: true }));
+  assert.deepEqual(words(await ok(outcome(company, path, { cancelled: false }))), ['cancelled', 'scheduled', 1]);
+  assert.deepEqual(await scheduled(company), [['reminder', new Date('2026-06-09T09:00:00Z')]]);
 });
 
 test('taking a cancellation back too late skips the reminder', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, REMINDERS);
-  await ok(outcome(firm, path, { cancelled: true }));
-  world.clock.set('2026-06-10T08:00:01Z');
-  assert.deepEqual(words(await ok(outcome(firm, path, { cancelled: false }))), [null, 'skipped', 0]);
+  const company = await app.company();
+  const path = await book(company, REMINDERS);
+  await ok(outcome(company, path, { cancelled: true }));
+  app.clock.set('2026-06-10T08:00:01Z');
+  assert.deepEqual(words(await ok(outcome(company, path, { cancelled: false }))), [null, 'skipped', 0]);
 });
 
 test('a reminder that has gone out does not go out again after a cancellation that was taken back', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, REMINDERS);
-  await sendOut(firm, 'reminder');
-  await ok(outcome(firm, path, { cancelled: true }));
-  assert.deepEqual(words(await ok(outcome(firm, path, { cancelled: false }))), [null, 'sent', 1]);
+  const company = await app.company();
+  const path = await book(company, REMINDERS);
+  await sendOut(company, 'reminder');
+  await ok(outcome(company, path, { cancelled: true }));
+  assert.deepEqual(words(await ok(outcome(company, path, { cancelled: false }))), [null, 'sent', 1]);
 });
 
 test('cancelling a second time changes no message', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
-  await ok(outcome(firm, path, { cancelled: true }));
-  await ok(firm.patch(path, { email_confirmation: true, sms_confirmation: true }));
-  const before = await messages(firm);
-  await ok(outcome(firm, path, { cancelled: true }));
-  assert.deepEqual(await messages(firm), before);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
+  await ok(outcome(company, path, { cancelled: true }));
+  await ok(company.patch(path, { email_confirmation: true, sms_confirmation: true }));
+  const before = await messages(company);
+  await ok(outcome(company, path, { cancelled: true }));
+  assert.deepEqual(await messages(company), before);
 });
 
 // Updates while it is cancelled
@@ -539,51 +545,55 @@ for (const method of UPDATE_METHODS) {
     'changing a note': { notes: 'x' },
   })) {
     test(`${method}: while it is cancelled, ${name} leaves reminders withdrawn`, async () => {
-      const firm = await world.firm();
-      const path = await book(firm, REMINDERS);
-      await ok(outcome(firm, path, { cancelled: true }));
-      assert.deepEqual(words(await ok(firm.send(method, path, change))), [null, 'cancelled', 0]);
-      assert.deepEqual(await scheduled(firm), []);
+      const company = await app.company();
+      const path = await book(company, REMINDERS);
+      await ok(outcome(company, path, { cancelled: true }));
+      assert.deepEqual(words(await ok(company.send(method, path, change))), [null, 'cancelled', 0]);
+      assert.deepEqual(await scheduled(company), []);
     });
   }
 
   test(`${method}: while it is cancelled, a confirmation that is asked for is skipped`, async () => {
-    const firm = await world.firm();
-    const path = await book(firm);
-    await ok(outcome(firm, path, { cancelled: true }));
-    const answer = await ok(firm.send(method, path, { email_confirmation: true, sms_confirmation: true }));
+    const company = await app.company();
+    const path = await book(company);
+    await ok(outcome(company, path, { cancelled: true }));
+    const answer = await ok(company.send(method, path, { email_confirmation: true, sms_confirmation: true }));
     assert.deepEqual(words(answer), ['skipped', null, 0]);
-    assert.deepEqual(await scheduled(firm), []);
-    assert.deepEqual(words(await ok(outcome(firm, path, { cancelled: false }))), ['skipped', null, 0]);
+    assert.deepEqual(await scheduled(company), []);
+    assert.deepEqual(words(await ok(outcome(company, path, { cancelled: false }))), ['skipped', null, 0]);
   });
 }
 
 test('what was asked for while it was cancelled holds when the cancellation is taken back', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  await ok(outcome(firm, path, { cancelled: true }));
-  assert.deepEqual(words(await ok(firm.patch(path, { ...REMINDERS, ...onDay('2026-06-20') }))), [null, 'cancelled', 0]);
-  assert.deepEqual(words(await ok(outcome(firm, path, { cancelled: false }))), [null, 'scheduled', 1]);
-  assert.deepEqual(await scheduled(firm), [['reminder', new Date('2026-06-19T09:00:00Z')]]);
+  const company = await app.company();
+  const path = await book(company);
+  await ok(outcome(company, path, { cancelled: true }));
+  assert.deepEqual(words(await ok(company.patch(path, { ...REMINDERS, ...onDay('2026-06-20') }))), [
+    null,
+    'cancelled',
+    0,
+  ]);
+  assert.deepEqual(words(await ok(outcome(company, path, { cancelled: false }))), [null, 'scheduled', 1]);
+  assert.deepEqual(await scheduled(company), [['reminder', new Date('2026-06-19T09:00:00Z')]]);
 });
 
 test('a reminder withdrawn while it was cancelled stays withdrawn when the cancellation is taken back', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, REMINDERS);
-  await ok(outcome(firm, path, { cancelled: true }));
-  await ok(firm.patch(path, { email_notification: false, sms_notification: false }));
-  assert.deepEqual(words(await ok(outcome(firm, path, { cancelled: false }))), [null, 'cancelled', 0]);
+  const company = await app.company();
+  const path = await book(company, REMINDERS);
+  await ok(outcome(company, path, { cancelled: true }));
+  await ok(company.patch(path, { email_notification: false, sms_notification: false }));
+  assert.deepEqual(words(await ok(outcome(company, path, { cancelled: false }))), [null, 'cancelled', 0]);
 });
 
 test('an update and a cancellation at once never leave a message that will go out', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (let i = 0; i < 10; i++) {
-    const path = await book(firm, REMINDERS);
+    const path = await book(company, REMINDERS);
     await Promise.all([
-      ok(firm.patch(path, { ...EVERY_MESSAGE, ...onDay('2026-06-20') })),
-      ok(outcome(firm, path, { cancelled: true })),
+      ok(company.patch(path, { ...EVERY_MESSAGE, ...onDay('2026-06-20') })),
+      ok(outcome(company, path, { cancelled: true })),
     ]);
-    assert.deepEqual(await scheduled(firm), []);
+    assert.deepEqual(await scheduled(company), []);
   }
 });
 
@@ -599,35 +609,35 @@ const OPERATIONS: Operation[] = [
 
 for (const { name, method, under, scope, body, deleted } of OPERATIONS) {
   const prepare = async () => {
-    const firm = await world.firm();
-    const path = await book(firm, EVERY_MESSAGE);
-    if (deleted) await ok(firm.delete(path));
+    const company = await app.company();
+    const path = await book(company, EVERY_MESSAGE);
+    if (deleted) await ok(company.delete(path));
     const call = (caller: Caller, at: string, headers = {}) => caller.send(method, `${at}${under}`, body, headers);
-    return { firm, path, call };
+    return { company, path, call };
   };
 
   test(`${name}: another company and another case do not reach it, and nothing changes`, async () => {
-    const { firm, path, call } = await prepare();
-    const stranger = await world.firm();
+    const { company, path, call } = await prepare();
+    const stranger = await app.company();
     const id = path.split('/').at(-1);
-    const before = await stored(firm);
+    const before = await stored(company);
     assertNotFound(await call(stranger, path));
     assertNotFound(await call(stranger, `${listOf(stranger)}/${id}`));
-    assertNotFound(await call(firm, `/cases/${await firm.openCase()}/appointments/${id}`));
+    assertNotFound(await call(company, `/cases/${await company.openCase()}/appointments/${id}`));
     for (const unknown of [randomUUID(), 'none']) {
-      assertNotFound(await call(firm, `/cases/${unknown}/appointments/${id}`));
-      assertNotFound(await call(firm, `${listOf(firm)}/${unknown}`));
+      assertNotFound(await call(company, `/cases/${unknown}/appointments/${id}`));
+      assertNotFound(await call(company, `${listOf(company)}/${unknown}`));
     }
-    assert.deepEqual(await stored(firm), before);
+    assert.deepEqual(await stored(company), before);
   });
 
   test(`${name} takes the scope ${scope} and no other, and Content-Type only with a body`, async () => {
-    const { firm, path, call } = await prepare();
+    const { company, path, call } = await prepare();
     const others = ['appointments:read', 'appointments:write', 'invoices:read', 'invoices:write', 'manage'];
-    const narrow = await firm.withScopes(...others.filter((other) => other !== scope));
+    const narrow = await company.withScopes(...others.filter((other) => other !== scope));
     assert.equal((await call(narrow, path)).status, 403);
-    assert.equal((await call(world.anonymous, path)).status, 401);
-    const allowed = await firm.withScopes(scope);
+    assert.equal((await call(app.anonymous, path)).status, 401);
+    const allowed = await company.withScopes(scope);
     const untyped = await call(allowed, path, { 'content-type': undefined });
     if (!body) assert.equal(untyped.status, 200, untyped.text);
     else assertFaults(untyped, { 'Content-Type': 'not_allowed' });
@@ -636,56 +646,56 @@ for (const { name, method, under, scope, body, deleted } of OPERATIONS) {
 }
 
 test('the lists take the scope appointments:read and no other, and ask for no Content-Type', async () => {
-  const firm = await world.firm();
-  const narrow = await firm.withScopes('appointments:write', 'invoices:read', 'manage');
-  const allowed = await firm.withScopes('appointments:read');
-  for (const path of [listOf(firm), `/appointments?adviser_email=${firm.adviser}`]) {
+  const company = await app.company();
+  const narrow = await company.withScopes('appointments:write', 'invoices:read', 'manage');
+  const allowed = await company.withScopes('appointments:read');
+  for (const path of [listOf(company), `/appointments?adviser_email=${company.adviser}`]) {
     assert.equal((await narrow.get(path)).status, 403);
-    assert.equal((await world.anonymous.get(path)).status, 401);
+    assert.equal((await app.anonymous.get(path)).status, 401);
     await ok(allowed.get(path, { 'content-type': undefined }));
   }
 });
 
 test('a body that is too large changes nothing', async () => {
-  const firm = await world.firm();
-  const path = await book(firm, EVERY_MESSAGE);
+  const company = await app.company();
+  const path = await book(company, EVERY_MESSAGE);
   const large = '{"attended":true}'.padEnd(1024 * 1024 + 1);
-  await ok(firm.delete(path));
-  assert.equal((await firm.post(`${path}/restore`, large)).status, 413);
-  assertNotFound(await firm.get(path));
-  await ok(firm.post(`${path}/restore`));
-  assert.equal((await outcome(firm, path, large)).status, 413);
-  assert.equal((await ok(firm.get(path))).attended, 0);
+  await ok(company.delete(path));
+  assert.equal((await company.post(`${path}/restore`, large)).status, 413);
+  assertNotFound(await company.get(path));
+  await ok(company.post(`${path}/restore`));
+  assert.equal((await outcome(company, path, large)).status, 413);
+  assert.equal((await ok(company.get(path))).attended, 0);
 });
 
 test('every change of state is a change of the record', async () => {
-  const firm = await world.firm();
-  const path = await book(firm);
-  world.clock.set(START);
+  const company = await app.company();
+  const path = await book(company);
+  app.clock.set(START);
   let expected = 1;
   for (const change of [
-    () => outcome(firm, path, { attended: true }),
-    () => firm.delete(path),
-    () => firm.post(`${path}/restore`),
+    () => outcome(company, path, { attended: true }),
+    () => company.delete(path),
+    () => company.post(`${path}/restore`),
   ]) {
-    world.clock.advance({ minutes: 1 });
+    app.clock.advance({ minutes: 1 });
     await ok(change());
     expected += 1;
-    const [row] = await world.sql('SELECT version, updated_at FROM appointments WHERE company_id = $1', [
-      firm.companyId,
+    const [row] = await app.sql('SELECT version, updated_at FROM appointments WHERE company_id = $1', [
+      company.companyId,
     ]);
-    assert.deepEqual(row, { version: expected, updated_at: new Date(world.clock.read().epochMilliseconds) });
+    assert.deepEqual(row, { version: expected, updated_at: new Date(app.clock.read().epochMilliseconds) });
   }
 });
 
 test('the specified operations keep their keys on appointments of every state', async () => {
-  const firm = await world.firm();
-  const created = await ok(firm.post(listOf(firm), booking(firm)));
+  const company = await app.company();
+  const created = await ok(company.post(listOf(company), booking(company)));
   assert.deepEqual(Object.keys(created).sort(), CREATE_KEYS);
-  const path = `${listOf(firm)}/${created.id}`;
-  await ok(outcome(firm, path, { cancelled: true, type: 'review' }));
+  const path = `${listOf(company)}/${created.id}`;
+  await ok(outcome(company, path, { cancelled: true, type: 'review' }));
   for (const method of UPDATE_METHODS) {
-    assert.deepEqual(Object.keys(await ok(firm.send(method, path, {}))).sort(), UPDATE_KEYS);
+    assert.deepEqual(Object.keys(await ok(company.send(method, path, {}))).sort(), UPDATE_KEYS);
   }
-  assert.deepEqual(Object.keys(await ok(firm.delete(path))).sort(), ['deleted_at', 'id']);
+  assert.deepEqual(Object.keys(await ok(company.delete(path))).sort(), ['deleted_at', 'id']);
 });

@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../src/config.ts';
-import { openWorld } from './harness/app.ts';
+import { startApp } from './harness/app.ts';
 import { caller } from './harness/http.ts';
 
 /** What an operator can switch on: requests per minute, and calls from other origins. */
 
 const ORIGIN = 'https://app.example';
-const open = await openWorld();
-const limited = await openWorld({ requestsPerMinute: 3, corsOrigins: [ORIGIN] });
+const open = await startApp();
+const limited = await startApp({ maxRequestsPerMinute: 3, corsOrigins: [ORIGIN] });
 const PATH = '/manage/company';
 
 test('by default there is no limit and nothing is said of one', async () => {
-  const firm = await open.firm();
+  const company = await open.company();
   for (let i = 0; i < 10; i++) {
-    const { status, headers } = await firm.get(PATH);
+    const { status, headers } = await company.get(PATH);
     assert.deepEqual([status, headers['ratelimit-limit']], [200, undefined]);
   }
 });
 
 test('a credential may send so many requests per minute, and is told how many are left', async () => {
   limited.clock.set('2026-06-01T09:00:15Z');
-  const firm = await limited.firm();
+  const company = await limited.company();
   const seen = [];
-  for (let i = 0; i < 5; i++) seen.push(await firm.get(PATH));
+  for (let i = 0; i < 5; i++) seen.push(await company.get(PATH));
   assert.deepEqual(
     seen.map(({ status }) => status),
     [200, 200, 200, 429, 429],
@@ -36,49 +36,49 @@ test('a credential may send so many requests per minute, and is told how many ar
   assert.deepEqual([first?.headers['ratelimit-limit'], first?.headers['ratelimit-reset']], ['3', '45']);
   assert.deepEqual([fourth?.body.code, fourth?.headers['retry-after']], ['rate_limited', '45']);
   limited.clock.set('2026-06-01T09:01:00Z');
-  assert.equal((await firm.get(PATH)).status, 200);
+  assert.equal((await company.get(PATH)).status, 200);
 });
 
 test('a write over the limit changes nothing', async () => {
-  const firm = await limited.firm();
-  for (let i = 0; i < 3; i++) await firm.get(PATH);
-  assert.equal((await firm.post(`${firm.path}/interactions`, { type: 'phone' })).status, 429);
+  const company = await limited.company();
+  for (let i = 0; i < 3; i++) await company.get(PATH);
+  assert.equal((await company.post(`${company.path}/interactions`, { type: 'phone' })).status, 429);
   const [row] = await limited.sql('SELECT count(*)::int AS n FROM interactions WHERE company_id = $1', [
-    firm.companyId,
+    company.companyId,
   ]);
   assert.equal(row?.n, 0);
 });
 
 test('one credential does not use up what another may send', async () => {
-  const firm = await limited.firm();
-  const other = await firm.withScopes('manage');
-  for (let i = 0; i < 4; i++) await firm.get(PATH);
+  const company = await limited.company();
+  const other = await company.withScopes('manage');
+  for (let i = 0; i < 4; i++) await company.get(PATH);
   assert.equal((await other.get(PATH)).status, 200);
 });
 
 test('the limit holds for token requests, together with the other requests of the client', async () => {
-  const firm = await limited.firm();
-  const made = await firm.post('/manage/clients', { name: 'site', scopes: ['interactions:read'] });
+  const company = await limited.company();
+  const made = await company.post('/manage/clients', { name: 'site', scopes: ['interactions:read'] });
   const { id: client_id, client_secret } = made.body;
   const grant = { grant_type: 'client_credentials', client_id, client_secret };
   const first = await limited.anonymous.post('/oauth/token', grant);
   assert.deepEqual([first.status, first.headers['ratelimit-remaining']], [200, '2']);
   const user = caller(limited.baseUrl, first.body.access_token);
-  assert.equal((await user.get(`${firm.path}/interactions`)).headers['ratelimit-remaining'], '1');
+  assert.equal((await user.get(`${company.path}/interactions`)).headers['ratelimit-remaining'], '1');
   const revoke = { client_id, client_secret, token: 'x' };
   assert.equal((await limited.anonymous.post('/oauth/revoke', revoke)).headers['ratelimit-remaining'], '0');
   for (const path of ['/oauth/token', '/oauth/revoke']) {
     const refused = await limited.anonymous.post(path, { ...grant, token: 'x' });
     assert.deepEqual([refused.status, refused.body.code], [429, 'rate_limited'], refused.text);
   }
-  assert.equal((await user.get(`${firm.path}/interactions`)).status, 429);
+  assert.equal((await user.get(`${company.path}/interactions`)).status, 429);
   const [row] = await limited.sql('SELECT count(*)::int AS n FROM tokens WHERE client_id = $1', [client_id]);
   assert.equal(row?.n, 1);
 });
 
 test('wrong credentials use up nothing of what a client may send', async () => {
-  const firm = await limited.firm();
-  const { body } = await firm.post('/manage/clients', { name: 'site', scopes: ['interactions:read'] });
+  const company = await limited.company();
+  const { body } = await company.post('/manage/clients', { name: 'site', scopes: ['interactions:read'] });
   const grant = { grant_type: 'client_credentials', client_id: body.id };
   for (let i = 0; i < 5; i++) {
     const refused = await limited.anonymous.post('/oauth/token', { ...grant, client_secret: 'wrong' });
@@ -93,8 +93,8 @@ test('health and metrics are not limited', async () => {
 });
 
 test('by default pages of other origins are told nothing', async () => {
-  const firm = await open.firm();
-  const { headers } = await firm.get(PATH, { origin: ORIGIN });
+  const company = await open.company();
+  const { headers } = await company.get(PATH, { origin: ORIGIN });
   assert.equal(headers['access-control-allow-origin'], undefined);
   const asked = { origin: ORIGIN, 'access-control-request-method': 'POST' };
   const { status } = await open.anonymous.send('OPTIONS', PATH, undefined, asked);
@@ -102,8 +102,8 @@ test('by default pages of other origins are told nothing', async () => {
 });
 
 test('a page of a named origin may call, and read what the API says in headers', async () => {
-  const firm = await limited.firm();
-  const { status, headers } = await firm.get(PATH, { origin: ORIGIN });
+  const company = await limited.company();
+  const { status, headers } = await company.get(PATH, { origin: ORIGIN });
   assert.equal(status, 200);
   assert.equal(headers['access-control-allow-origin'], ORIGIN);
   assert.equal(headers['access-control-allow-credentials'], undefined);
@@ -130,9 +130,9 @@ test("the browser's question before a call is answered without credentials", asy
 });
 
 test('another origin is not let in', async () => {
-  const firm = await limited.firm();
+  const company = await limited.company();
   for (const origin of ['https://evil.example', 'https://app.example.evil.example', 'http://app.example', 'null']) {
-    const { headers } = await firm.get(PATH, { origin });
+    const { headers } = await company.get(PATH, { origin });
     assert.notEqual(headers['access-control-allow-origin'], origin);
     assert.notEqual(headers['access-control-allow-origin'], '*');
     limited.clock.advance({ minutes: 1 });

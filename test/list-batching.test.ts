@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { headersOf, requestsAtOnce } from './harness/batching.ts';
 
 /** Lists of the same moment are read by one statement, and nobody is given anything but their own. */
 
-const world = await openWorld();
-const { exchange, atOnce } = requestsAtOnce(world.baseUrl);
+const app = await startApp();
+const { exchange, atOnce } = requestsAtOnce(app.baseUrl);
 
 const MOST_AT_ONCE = 1_000;
 const LISTS = ['address-book', 'interactions', 'invoices'] as const;
@@ -18,43 +18,43 @@ const NAMES: Record<List, string> = {
   invoices: 'invoices.list',
 };
 
-type Asked = { firm: Firm; path: string };
-const ask = ({ firm, path }: Asked) => exchange('GET', path, headersOf(firm.token, randomUUID()));
+type Asked = { company: TestCompany; path: string };
+const ask = ({ company, path }: Asked) => exchange('GET', path, headersOf(company.token, randomUUID()));
 
 /** How many requests have had one statement with others, and whether that did for them. */
 async function shared(list: List, outcome: 'done' | 'failed'): Promise<number> {
-  const { text } = await world.anonymous.get('/metrics', { 'content-type': undefined });
+  const { text } = await app.anonymous.get('/metrics', { 'content-type': undefined });
   const of = `db_batched_requests_total{statement="${NAMES[list]}",outcome="${outcome}"} `;
   const line = text.split('\n').find((one) => one.startsWith(of));
   return Number(line?.slice(of.length) ?? 0);
 }
 
-async function addTo(firm: Firm, caseId: string, list: List, n: number): Promise<void> {
+async function addTo(company: TestCompany, caseId: string, list: List, n: number): Promise<void> {
   const path = `/cases/${caseId}/${list}`;
-  const name = `"${firm.companyId}" – ${n} \\ é`;
+  const name = `"${company.companyId}" – ${n} \\ é`;
   const when = `2026-0${1 + (n % 9)}-10 09:30:00`;
   const line = { description: name, quantity: n, rate: '1.5', amount: '2.75' };
   const bodies = {
     'address-book': { entity_id: 'person', title: 'Ms', first_names: name, last_name: 'Doe', relationship: {} },
     interactions: { type: 'phone', notes: name, recipient: name, when },
     invoices: {
-      ...{ invoice_number: `N-${n}-${caseId}`, sender_id: firm.customers[0].id, vat: 0, sub_total: n, total: n },
+      ...{ invoice_number: `N-${n}-${caseId}`, sender_id: company.customers[0].id, vat: 0, sub_total: n, total: n },
       ...{ date_created: when, date_due: when, items: Array.from({ length: n % 4 }, () => line) },
     },
   };
-  const made = await firm.post(list === 'address-book' ? `${path}/entry` : path, bodies[list]);
+  const made = await company.post(list === 'address-book' ? `${path}/entry` : path, bodies[list]);
   assert.equal(made.status, 200, made.text);
 }
 
-/** Cases with no record, one, two, … in each of three firms that write their times in different zones. */
+/** Cases with no record, one, two, … in each of three companies that write their times in different zones. */
 async function manyCases(list: List): Promise<Asked[]> {
   const asked: Asked[] = [];
   for (const timeZone of ['Europe/London', 'America/New_York', 'Asia/Kolkata']) {
-    const firm = await world.firm({ timeZone });
+    const company = await app.company({ timeZone });
     for (let records = 0; records < 6; records++) {
-      const caseId = await firm.openCase();
-      for (let n = 0; n < records; n++) await addTo(firm, caseId, list, n);
-      asked.push({ firm, path: `/cases/${caseId}/${list}` });
+      const caseId = await company.openCase();
+      for (let n = 0; n < records; n++) await addTo(company, caseId, list, n);
+      asked.push({ company, path: `/cases/${caseId}/${list}` });
     }
   }
   return asked;
@@ -63,7 +63,7 @@ async function manyCases(list: List): Promise<Asked[]> {
 const byTurns = <T>(all: T[]): T[] => all.map((_one, i) => all[(i * 7) % all.length] as T);
 
 for (const list of LISTS) {
-  test(`${list}: lists of the same moment, of many cases of several firms, are each what they are by themselves`, async () => {
+  test(`${list}: lists of the same moment, of many cases of several companies, are each what they are by themselves`, async () => {
     const asked = byTurns(await manyCases(list));
     const alone: string[] = [];
     for (const one of asked) alone.push((await ask(one)).text);
@@ -79,17 +79,17 @@ for (const list of LISTS) {
     assert.equal(await shared(list, 'failed'), 0);
   });
 
-  test(`${list}: of lists of the same moment one of an unknown case, or of one of another firm, is not found, and the others are there`, async () => {
-    const firm = await world.firm();
+  test(`${list}: of lists of the same moment one of an unknown case, or of one of another company, is not found, and the others are there`, async () => {
+    const company = await app.company();
     const asked: (Asked & { expected: string | undefined })[] = [];
     const pathOf = (caseId: string) => `/cases/${caseId}/${list}`;
     for (let n = 1; n < 7; n++) {
-      const [caseId, other] = [await firm.openCase(), await world.firm()];
-      await addTo(firm, caseId, list, n);
+      const [caseId, other] = [await company.openCase(), await app.company()];
+      await addTo(company, caseId, list, n);
       await addTo(other, other.caseId, list, n);
-      asked.push({ firm, path: pathOf(caseId), expected: (await ask({ firm, path: pathOf(caseId) })).text });
+      asked.push({ company, path: pathOf(caseId), expected: (await ask({ company, path: pathOf(caseId) })).text });
       for (const unknown of [other.caseId, `00000000-0000-4000-8000-00000000000${n}`, randomUUID(), 'x'])
-        asked.push({ firm, path: pathOf(unknown), expected: undefined });
+        asked.push({ company, path: pathOf(unknown), expected: undefined });
     }
     const before = await shared(list, 'done');
     for (let round = 0; round < 4; round++) {
@@ -106,16 +106,16 @@ for (const list of LISTS) {
 }
 
 test('a list that is too long for one text comes bit by bit, and those of the same moment come whole', async () => {
-  const firm = await world.firm();
-  const cases = await Promise.all(Array.from({ length: 12 }, () => firm.openCase()));
+  const company = await app.company();
+  const cases = await Promise.all(Array.from({ length: 12 }, () => company.openCase()));
   for (const [i, caseId] of cases.entries()) {
-    await world.sql(
+    await app.sql(
       `INSERT INTO interactions (company_id, case_id, id, type, notes, recipient, happened_at, created_at, updated_at)
        SELECT $1, $2, gen_random_uuid(), 'phone', 'Call ' || n, 'John', now(), now(), now() FROM generate_series(1, $3) n`,
-      [firm.companyId, caseId, i % 4 === 1 ? MOST_AT_ONCE + i : i],
+      [company.companyId, caseId, i % 4 === 1 ? MOST_AT_ONCE + i : i],
     );
   }
-  const asked = cases.map((caseId) => ({ firm, path: `/cases/${caseId}/interactions` }));
+  const asked = cases.map((caseId) => ({ company, path: `/cases/${caseId}/interactions` }));
   const before = await shared('interactions', 'done');
   for (let round = 0; round < 3; round++) {
     const answers = await atOnce(asked, ask);
@@ -128,16 +128,16 @@ test('a list that is too long for one text comes bit by bit, and those of the sa
 });
 
 test('of invoices asked for at the same moment, with the cancelled items and without, each list has what it asks for', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const asked: Asked[] = [];
   for (let i = 0; i < 8; i++) {
-    const caseId = await firm.openCase();
-    await addTo(firm, caseId, 'invoices', 3);
-    const { id, items } = (await firm.get(`/cases/${caseId}/invoices`)).body[0];
-    const cancelled = await firm.post(`/cases/${caseId}/invoices/${id}/items/${items[0].id}/cancel`);
+    const caseId = await company.openCase();
+    await addTo(company, caseId, 'invoices', 3);
+    const { id, items } = (await company.get(`/cases/${caseId}/invoices`)).body[0];
+    const cancelled = await company.post(`/cases/${caseId}/invoices/${id}/items/${items[0].id}/cancel`);
     assert.equal(cancelled.status, 200, cancelled.text);
     for (const more of ['', '?show_cancelled_items=true'])
-      asked.push({ firm, path: `/cases/${caseId}/invoices${more}` });
+      asked.push({ company, path: `/cases/${caseId}/invoices${more}` });
   }
   for (let round = 0; round < 3; round++) {
     const answers = await atOnce(asked, ask);

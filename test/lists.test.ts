@@ -3,48 +3,53 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { addressBookLists } from '../src/cases/address-book/writes.sql.ts';
-import { interactionLists } from '../src/cases/interactions/writes.sql.ts';
-import { invoiceLists } from '../src/cases/invoices/writes.sql.ts';
+import { addressBookLists } from '../src/cases/address-book/reads.sql.ts';
+import { interactionLists } from '../src/cases/interactions/reads.sql.ts';
+import { invoiceLists } from '../src/cases/invoices/reads.sql.ts';
 import { connectClient } from '../src/kernel/database/connect.ts';
 import { listStatement, longStatement, type Statement, statement } from '../src/kernel/sql/statement.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { startProcess, temporaryDirectory, typed, urlOf } from './harness/service.ts';
 
 /** The lists of a case: bare arrays, whole or in pages, as short or as long as they are. */
 
-const world = await openWorld();
+const app = await startApp();
 const idsOf = (list: { id: string }[]) => list.map(({ id }) => id);
 
 const FILL = `
   INSERT INTO interactions (company_id, case_id, id, type, notes, recipient, happened_at, created_at, updated_at)
   SELECT $1, $2, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'letter' ELSE 'phone' END, 'Call ' || n, 'John Smith',
          timestamptz '2020-01-01T00:00:00Z' + n * interval '1 minute', now(), now() FROM generate_series(1, $3) n`;
-const fill = (firm: Firm, count: number) => world.sql(FILL, [firm.companyId, firm.caseId, count]);
+const fill = (company: TestCompany, count: number) => app.sql(FILL, [company.companyId, company.caseId, count]);
 
-async function invoice({ client, caseId, customers }: Firm, number: string, due: string): Promise<string> {
+async function invoice({ client, caseId, customers }: TestCompany, number: string, due: string): Promise<string> {
   const dates = { date_created: '2026-06-01 09:00:00', date_due: due };
   const body = { sender_id: customers[0].id, ...dates, vat: 0, sub_total: 100, total: 100, items: [] };
   return (await client.createCaseInvoice({ caseId, body: { invoice_number: number, ...body } })).data.id;
 }
 
-async function person({ client, caseId }: Firm, first: string, last: string, more: object = {}): Promise<string> {
+async function person(
+  { client, caseId }: TestCompany,
+  first: string,
+  last: string,
+  more: object = {},
+): Promise<string> {
   const body = { entity_id: 'person' as const, title: 'Ms', first_names: first, last_name: last, relationship: {} };
   return (await client.createCaseAddressBookEntry({ caseId, body: { ...body, ...more } })).data.id;
 }
 
 test('pages are parts of the whole list, and their headers say how many entries there are and where', async () => {
-  const firm = await world.firm();
-  await fill(firm, 7);
-  const all = await firm.get(`${firm.path}/interactions`);
-  const list = `${firm.path}/interactions`;
+  const company = await app.company();
+  await fill(company, 7);
+  const all = await company.get(`${company.path}/interactions`);
+  const list = `${company.path}/interactions`;
   assert.equal(all.headers['x-total-count'], undefined);
-  const first = await firm.get(`${list}?per_page=3`);
-  const second = await firm.get(`${list}?page=2&per_page=3`);
-  const third = await firm.get(`${list}?page=3&per_page=3`);
-  const beyond = await firm.get(`${list}?page=4&per_page=3`);
+  const first = await company.get(`${list}?per_page=3`);
+  const second = await company.get(`${list}?page=2&per_page=3`);
+  const third = await company.get(`${list}?page=3&per_page=3`);
+  const beyond = await company.get(`${list}?page=4&per_page=3`);
   assert.deepEqual([...first.body, ...second.body, ...third.body], all.body);
   assert.deepEqual([first.body.length, third.body.length, beyond.body.length], [3, 1, 0]);
   for (const page of [first, second, third, beyond]) assert.equal(page.headers['x-total-count'], '7');
@@ -62,48 +67,48 @@ test('pages are parts of the whole list, and their headers say how many entries 
 });
 
 test('the address book and the invoices come in pages too', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const [i, name] of ['A', 'B', 'C'].entries()) {
-    await person(firm, name, 'Doe');
-    await invoice(firm, `N${i}`, '2026-07-01 00:00:00');
+    await person(company, name, 'Doe');
+    await invoice(company, `N${i}`, '2026-07-01 00:00:00');
   }
   for (const [path, count] of [
     ['address-book', 6],
     ['address_book', 6],
     ['invoices', 3],
   ] as const) {
-    const all = await firm.get(`${firm.path}/${path}`);
+    const all = await company.get(`${company.path}/${path}`);
     assert.equal(all.body.length, count);
-    const page = await firm.get(`${firm.path}/${path}?page=2&per_page=2`);
+    const page = await company.get(`${company.path}/${path}?page=2&per_page=2`);
     assert.deepEqual(page.body, all.body.slice(2, 4));
     assert.equal(page.headers['x-total-count'], String(count));
   }
 });
 
 test('interactions are chosen by type and time', async () => {
-  const firm = await world.firm();
-  const { client, caseId } = firm;
+  const company = await app.company();
+  const { client, caseId } = company;
   const at = async (type: 'phone' | 'letter', when: string) =>
     (await client.createCaseInteraction({ caseId, body: { type, when } })).data.id;
   const march = await at('phone', '2026-03-10 10:00:00');
   const april = await at('letter', '2026-04-10 10:00:00');
   const may = await at('phone', '2026-05-10 10:00:00');
-  const chosen = async (query: string) => idsOf((await firm.get(`${firm.path}/interactions?${query}`)).body);
+  const chosen = async (query: string) => idsOf((await company.get(`${company.path}/interactions?${query}`)).body);
   assert.deepEqual(await chosen('type=phone'), [may, march]);
   assert.deepEqual(await chosen('from=2026-04-10T10:00:00%2B01:00'), [may, april]);
   assert.deepEqual(await chosen('to=2026-04-10 10:00:00'.replaceAll(' ', '%20')), [march]);
   assert.deepEqual(await chosen('type=phone&from=2026-04-01%2000:00&to=2026-06-01%2000:00'), [may]);
   assert.deepEqual(await chosen('type=email'), []);
-  const page = await firm.get(`${firm.path}/interactions?type=phone&per_page=1`);
+  const page = await company.get(`${company.path}/interactions?type=phone&per_page=1`);
   assert.deepEqual([idsOf(page.body), page.headers['x-total-count']], [[may], '2']);
 });
 
 test('invoices are chosen by status and due date', async () => {
-  const firm = await world.firm();
-  const june = await invoice(firm, 'A', '2026-06-30 00:00:00');
-  const july = await invoice(firm, 'B', '2026-07-31 00:00:00');
-  await firm.client.recordPayment({ caseId: firm.caseId, invoiceId: june, body: { amount: 100 } });
-  const chosen = async (query: string) => idsOf((await firm.get(`${firm.path}/invoices?${query}`)).body);
+  const company = await app.company();
+  const june = await invoice(company, 'A', '2026-06-30 00:00:00');
+  const july = await invoice(company, 'B', '2026-07-31 00:00:00');
+  await company.client.recordPayment({ caseId: company.caseId, invoiceId: june, body: { amount: 100 } });
+  const chosen = async (query: string) => idsOf((await company.get(`${company.path}/invoices?${query}`)).body);
   assert.deepEqual(await chosen('status=Paid'), [june]);
   assert.deepEqual(await chosen('status=Not%20Paid'), [july]);
   assert.deepEqual(await chosen('due_from=2026-07-01%2000:00:00'), [july]);
@@ -112,11 +117,11 @@ test('invoices are chosen by status and due date', async () => {
 });
 
 test('people are chosen by name and tag, and their addresses with them', async () => {
-  const firm = await world.firm();
-  const jane = await person(firm, 'Jane', 'Doe', { tags: ['executor'] });
-  const john = await person(firm, 'John 100%', 'Roe', { custom_tags: ['vip-client'] });
+  const company = await app.company();
+  const jane = await person(company, 'Jane', 'Doe', { tags: ['executor'] });
+  const john = await person(company, 'John 100%', 'Roe', { custom_tags: ['vip-client'] });
   const chosen = async (query: string) => {
-    const { body } = await firm.get(`${firm.path}/address-book?${query}`);
+    const { body } = await company.get(`${company.path}/address-book?${query}`);
     assert.equal(body.length, 2 * body.filter((item: { entity_id: string }) => item.entity_id === 'person').length);
     return idsOf(body.filter((item: { entity_id: string }) => item.entity_id === 'person'));
   };
@@ -131,17 +136,17 @@ test('people are chosen by name and tag, and their addresses with them', async (
 });
 
 test('deleted records can be listed, to find what is to be restored', async () => {
-  const firm = await world.firm();
-  const { client, caseId } = firm;
+  const company = await app.company();
+  const { client, caseId } = company;
   await client.createCaseInteraction({ caseId, body: { type: 'phone' } });
   const { data: letter } = await client.createCaseInteraction({ caseId, body: { type: 'letter' } });
   await client.deleteInteraction({ caseId, interactionId: letter.id });
-  assert.deepEqual(idsOf((await firm.get(`${firm.path}/interactions?deleted=true`)).body), [letter.id]);
-  assert.equal((await firm.get(`${firm.path}/interactions?deleted=false`)).body.length, 1);
-  const jane = await person(firm, 'Jane', 'Doe');
+  assert.deepEqual(idsOf((await company.get(`${company.path}/interactions?deleted=true`)).body), [letter.id]);
+  assert.equal((await company.get(`${company.path}/interactions?deleted=false`)).body.length, 1);
+  const jane = await person(company, 'Jane', 'Doe');
   await client.deleteAddressBookEntry({ caseId, entryID: jane });
-  assert.equal((await firm.get(`${firm.path}/address-book?deleted=1`)).body[0].id, jane);
-  assert.deepEqual((await firm.get(`${firm.path}/address-book`)).body, []);
+  assert.equal((await company.get(`${company.path}/address-book?deleted=1`)).body[0].id, jane);
+  assert.deepEqual((await company.get(`${company.path}/address-book`)).body, []);
 });
 
 for (const [path, query, field] of [
@@ -160,46 +165,46 @@ for (const [path, query, field] of [
   ['address-book', `name=${'x'.repeat(201)}`, 'name'],
 ] as const) {
   test(`${path}?${query.slice(0, 30)} is refused by name, but an unknown case comes first`, async () => {
-    const firm = await world.firm();
-    const refused = await firm.get(`${firm.path}/${path}?${query}`);
+    const company = await app.company();
+    const refused = await company.get(`${company.path}/${path}?${query}`);
     assert.equal(refused.status, 400, refused.text);
     assert.deepEqual(
       refused.body.errors.map((fault: { field: string }) => fault.field),
       [field],
     );
-    const stranger = await world.firm();
-    assert.equal((await stranger.get(`${firm.path}/${path}?${query}`)).status, 404);
-    assert.equal((await stranger.get(`${firm.path}/${path}?per_page=5`)).status, 404);
+    const stranger = await app.company();
+    assert.equal((await stranger.get(`${company.path}/${path}?${query}`)).status, 404);
+    assert.equal((await stranger.get(`${company.path}/${path}?per_page=5`)).status, 404);
   });
 }
 
 test('a long list comes whole, in the same order and the same form as its pages', async () => {
-  const firm = await world.firm();
-  await fill(firm, 2_345);
-  const { client, caseId } = firm;
-  const all = await firm.get(`${firm.path}/interactions`);
+  const company = await app.company();
+  await fill(company, 2_345);
+  const { client, caseId } = company;
+  const all = await company.get(`${company.path}/interactions`);
   assert.equal(all.body.length, 2_345);
   const pages = await Array.fromAsync(client.entries(client.getCaseInteractions, { caseId, per_page: 200 }));
   assert.deepEqual(all.body, pages);
-  const letters = await firm.get(`${firm.path}/interactions?type=letter&to=2030-01-01%2000:00`);
+  const letters = await company.get(`${company.path}/interactions?type=letter&to=2030-01-01%2000:00`);
   assert.equal(letters.body.length, 469);
 });
 
 for (const count of [999, 1_000, 1_001, 1_500]) {
   test(`a list of ${count} has ${count} entries`, async () => {
-    const firm = await world.firm();
-    await fill(firm, count);
-    const { body, status } = await firm.get(`${firm.path}/interactions`);
+    const company = await app.company();
+    await fill(company, count);
+    const { body, status } = await company.get(`${company.path}/interactions`);
     assert.equal(status, 200);
     assert.equal(new Set(idsOf(body)).size, count);
   });
 }
 
 test('readers that leave in the middle of a long list, or never read on, hold nothing up', async () => {
-  const firm = await world.firm();
-  await fill(firm, 20_000);
-  const url = `${world.baseUrl}${firm.path}/interactions`;
-  const headers = { authorization: `Bearer ${firm.token}`, 'content-type': 'application/json' };
+  const company = await app.company();
+  await fill(company, 20_000);
+  const url = `${app.baseUrl}${company.path}/interactions`;
+  const headers = { authorization: `Bearer ${company.token}`, 'content-type': 'application/json' };
   const begin = () =>
     new Promise<{ destroy(): void }>((resolve, reject) => {
       const request = httpRequest(url, { headers, agent: false }, (response) => {
@@ -210,9 +215,9 @@ test('readers that leave in the middle of a long list, or never read on, hold no
     });
   const idle = await Promise.all(Array.from({ length: 4 }, begin));
   // All connections for long lists are taken; short ones are answered as ever.
-  assert.equal((await firm.get(`${firm.path}/interactions?per_page=1`)).status, 200);
+  assert.equal((await company.get(`${company.path}/interactions?per_page=1`)).status, 200);
   for (const reader of idle) reader.destroy();
-  assert.equal((await firm.get(`${firm.path}/interactions`)).body.length, 20_000);
+  assert.equal((await company.get(`${company.path}/interactions`)).body.length, 20_000);
 });
 
 test('100,000 interactions in one case do not move the process by more than 50 MB', async () => {
@@ -228,9 +233,9 @@ test('100,000 interactions in one case do not move the process by more than 50 M
     const client = await connectClient(server.connection, 'test');
     await client.query(FILL, [companyId, caseId, 100_000]);
     await client.end();
-    const firm = caller(service.url, token);
+    const company = caller(service.url, token);
     const memory = async () =>
-      Number(/^process_resident_memory_bytes (\S+)/m.exec((await firm.get('/metrics')).text)?.[1]);
+      Number(/^process_resident_memory_bytes (\S+)/m.exec((await company.get('/metrics')).text)?.[1]);
     // The first read warms up what every list needs.
     await drain(`${service.url}/cases/${caseId}/interactions?to=2020-01-03%2000:00`, token);
     const before = await memory();
@@ -256,20 +261,20 @@ test('100,000 interactions in one case do not move the process by more than 50 M
 
 test('a list is planned once, however the cases differ in size, and a search with what is searched for', async () => {
   const mode = (make: (name: string, text: string) => Statement, name: string) =>
-    world.db.queryFirst<{ plan_cache_mode: string }>(make(name, 'SHOW plan_cache_mode'), []);
+    app.db.queryFirst<{ plan_cache_mode: string }>(make(name, 'SHOW plan_cache_mode'), []);
   assert.equal((await mode(listStatement, 'test.list'))?.plan_cache_mode, 'force_generic_plan');
   assert.equal((await mode(statement, 'test.short'))?.plan_cache_mode, 'force_generic_plan');
   assert.equal((await mode(longStatement, 'test.search'))?.plan_cache_mode, 'auto');
   // The server of the tests does not compile at all: it is the session that says so.
   const jit = `SELECT source FROM pg_settings WHERE name = 'jit'`;
   for (const make of [listStatement, statement, longStatement]) {
-    const found = await world.db.queryFirst<{ source: string }>(make(`test.jit.${make.name}`, jit), []);
+    const found = await app.db.queryFirst<{ source: string }>(make(`test.jit.${make.name}`, jit), []);
     assert.equal(found?.source === 'session', make !== longStatement, make.name);
   }
 });
 
 test('of every table with records of cases the planner knows that a case belongs to one company', async () => {
-  const tables = await world.sql(
+  const tables = await app.sql(
     `SELECT table_name AS name FROM information_schema.columns
       WHERE table_schema = 'public' AND column_name = 'case_id'
         AND table_name NOT IN (
@@ -282,30 +287,30 @@ test('of every table with records of cases the planner knows that a case belongs
 });
 
 test('a list of a thousand is one text, a longer one is not, and no more of it is put together than one text has', async () => {
-  const firm = await world.firm();
-  const { text } = interactionLists.all;
-  const values = [firm.companyId, firm.caseId, 'zone'];
-  const isText = async () => (await world.sql<{ json: string | null }>(text, values))[0]?.json !== null;
-  await fill(firm, 1_000);
+  const company = await app.company();
+  const { text } = interactionLists.all.prepared;
+  const values = [company.companyId, company.caseId, 'zone'];
+  const isText = async () => (await app.sql<{ json: string | null }>(text, values))[0]?.json !== null;
+  await fill(company, 1_000);
   assert.equal(await isText(), true);
-  await fill(firm, 1);
+  await fill(company, 1);
   assert.equal(await isText(), false);
-  await fill(firm, 2_000);
+  await fill(company, 2_000);
   const rows = (await explain(text, values)).map((line) => Number(/actual rows=(\d+)/.exec(line)?.[1] ?? 0));
   assert.equal(Math.max(...rows), 1_001);
 });
 
 test('of invoices, which may have thousands of items, none is put together where there are too many for one text', async () => {
-  const firm = await world.firm();
-  const { text } = invoiceLists.all;
-  const values = [firm.companyId, firm.caseId, 'zone', null];
+  const company = await app.company();
+  const { text } = invoiceLists.all.prepared;
+  const values = [company.companyId, company.caseId, 'zone', null];
   const add = (count: number) =>
-    world.sql(
+    app.sql(
       `INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total,
          vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at)
        SELECT $1, $2, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), now(), 20, 0, 0, 0, '', '', '', now(), now()
          FROM generate_series(1, $3)`,
-      [firm.companyId, firm.caseId, count],
+      [company.companyId, company.caseId, count],
     );
   const items = async () => (await explain(text, values)).filter((line) => /on invoice_items/.test(line)).join();
   await add(1_000);
@@ -315,8 +320,8 @@ test('of invoices, which may have thousands of items, none is put together where
 });
 
 /** Invoices of so many items each, written straight into the tables. `counted`: whether their items were counted. */
-async function fillInvoices(firm: Firm, count: number, items: number, counted = true): Promise<void> {
-  await world.sql(
+async function fillInvoices(company: TestCompany, count: number, items: number, counted = true): Promise<void> {
+  await app.sql(
     `WITH v AS (
        INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total,
          vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at, item_count, payment_count)
@@ -325,7 +330,7 @@ async function fillInvoices(firm: Firm, count: number, items: number, counted = 
          FROM generate_series(1, $3) n RETURNING id)
      INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
      SELECT $1, $2, v.id, gen_random_uuid(), 'Item ' || i, 1, 1, 1, 1, 0, i FROM v, generate_series(1, $4::int) i`,
-    [firm.companyId, firm.caseId, count, items, counted],
+    [company.companyId, company.caseId, count, items, counted],
   );
 }
 
@@ -334,13 +339,13 @@ const inPieces = ({ headers }: Answer) => headers['content-length'] === undefine
 
 for (const counted of [true, false]) {
   test(`few invoices of many items come in pieces, whole, in a page and chosen alike, ${counted ? '' : 'un'}counted`, async () => {
-    const firm = await world.firm();
-    await fillInvoices(firm, 20, 600, counted);
-    const list = `${firm.path}/invoices`;
-    const all = await firm.get(list);
-    const pages = await Promise.all([1, 2, 3, 4].map((page) => firm.get(`${list}?per_page=5&page=${page}`)));
-    const large = await firm.get(`${list}?per_page=20`);
-    const chosen = await firm.get(`${list}?status=Not%20Paid`);
+    const company = await app.company();
+    await fillInvoices(company, 20, 600, counted);
+    const list = `${company.path}/invoices`;
+    const all = await company.get(list);
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => company.get(`${list}?per_page=5&page=${page}`)));
+    const large = await company.get(`${list}?per_page=20`);
+    const chosen = await company.get(`${list}?status=Not%20Paid`);
     assert.equal(all.body.length, 20);
     assert.ok(all.body.every(({ items }: { items: object[] }) => items.length === 600));
     assert.deepEqual(
@@ -358,50 +363,50 @@ for (const counted of [true, false]) {
 }
 
 test('a second page that is too long for one text begins where it should', async () => {
-  const firm = await world.firm();
-  await fillInvoices(firm, 30, 900);
-  const all = await firm.get(`${firm.path}/invoices`);
-  const second = await firm.get(`${firm.path}/invoices?per_page=12&page=2`);
+  const company = await app.company();
+  await fillInvoices(company, 30, 900);
+  const all = await company.get(`${company.path}/invoices`);
+  const second = await company.get(`${company.path}/invoices?per_page=12&page=2`);
   assert.ok(inPieces(second));
   assert.deepEqual(second.body, all.body.slice(12, 24));
 });
 
 test('few invoices with long headings come in pieces', async () => {
-  const firm = await world.firm();
-  await fillInvoices(firm, 20, 1);
-  await world.sql(`UPDATE invoices SET recipients_name = repeat('x', 300000) WHERE case_id = $1`, [firm.caseId]);
-  const all = await firm.get(`${firm.path}/invoices`);
+  const company = await app.company();
+  await fillInvoices(company, 20, 1);
+  await app.sql(`UPDATE invoices SET recipients_name = repeat('x', 300000) WHERE case_id = $1`, [company.caseId]);
+  const all = await company.get(`${company.path}/invoices`);
   assert.ok(inPieces(all));
   assert.equal(all.body.length, 20);
 });
 
 test('few interactions with long notes come in pieces', async () => {
-  const firm = await world.firm();
-  await fill(firm, 150);
-  const list = `${firm.path}/interactions`;
-  assert.equal(inPieces(await firm.get(list)), false);
-  await world.sql(`UPDATE interactions SET notes = repeat('🏠', 10000) WHERE case_id = $1`, [firm.caseId]);
-  const all = await firm.get(list);
+  const company = await app.company();
+  await fill(company, 150);
+  const list = `${company.path}/interactions`;
+  assert.equal(inPieces(await company.get(list)), false);
+  await app.sql(`UPDATE interactions SET notes = repeat('🏠', 10000) WHERE case_id = $1`, [company.caseId]);
+  const all = await company.get(list);
   assert.ok(inPieces(all));
   assert.equal(all.body.length, 150);
-  assert.deepEqual((await firm.get(`${list}?type=phone`)).body.length, 120);
+  assert.deepEqual((await company.get(`${list}?type=phone`)).body.length, 120);
 });
 
 test('the address book of a case does not read the addresses of others', async () => {
-  const [firm, other] = [await world.firm(), await world.firm()];
-  await world.sql(
+  const [company, other] = [await app.company(), await app.company()];
+  await app.sql(
     `INSERT INTO addresses (company_id, case_id, id, created_at, updated_at)
      SELECT $1, $2, gen_random_uuid(), now(), now() FROM generate_series(1, 1000)`,
     [other.companyId, other.caseId],
   );
-  for (let i = 0; i < 5; i++) await person(firm, 'Jane', `Doe ${i}`);
-  await world.sql('ANALYZE people, addresses, relationships');
-  const plan = await explain(addressBookLists.all.text, [firm.companyId, firm.caseId]);
+  for (let i = 0; i < 5; i++) await person(company, 'Jane', `Doe ${i}`);
+  await app.sql('ANALYZE people, addresses, relationships');
+  const plan = await explain(addressBookLists.all.prepared.text, [company.companyId, company.caseId]);
   assert.match(plan.join('\n'), /Index Scan using addresses_pkey on addresses a .*loops=5/);
 });
 
 const explain = async (text: string, values: unknown[]) =>
-  (await world.sql<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values)).map(
+  (await app.sql<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values)).map(
     (line) => line['QUERY PLAN'],
   );
 

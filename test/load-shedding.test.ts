@@ -5,22 +5,22 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { readConfig } from '../src/config.ts';
-import { openWorld } from './harness/app.ts';
+import { startApp } from './harness/app.ts';
 
 /** What a process refuses because it has enough to do. */
 
-const world = await openWorld({ requestsAtOnce: 2, connectionsAtOnce: 20 });
-const firm = await world.firm();
-const path = `${firm.path}/interactions`;
+const app = await startApp({ maxConcurrentRequests: 2, maxConnections: 20 });
+const company = await app.company();
+const path = `${company.path}/interactions`;
 
 async function waiting(count: number): Promise<void> {
   const asked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  while ((await world.sql<{ n: number }>(asked))[0]?.n !== count) await pause(10);
+  while ((await app.sql<{ n: number }>(asked))[0]?.n !== count) await pause(10);
 }
 
 /** Keeps every write of an interaction waiting until `work` is done. */
 async function whileLocked(work: () => Promise<void>): Promise<void> {
-  const client = new pg.Client(world.connection);
+  const client = new pg.Client(app.connection);
   await client.connect();
   await client.query('BEGIN; LOCK TABLE interactions IN SHARE MODE');
   try {
@@ -34,25 +34,25 @@ async function whileLocked(work: () => Promise<void>): Promise<void> {
 test('what comes beyond is refused with 503 and Retry-After, and changes nothing; then all is as before', async () => {
   let under: Promise<{ status: number }>[] = [];
   await whileLocked(async () => {
-    under = [firm.post(path, { type: 'phone' }), firm.post(path, { type: 'phone' })];
+    under = [company.post(path, { type: 'phone' }), company.post(path, { type: 'phone' })];
     await waiting(2);
-    for (const refused of [await firm.post(path, { type: 'email' }), await firm.get(path)]) {
+    for (const refused of [await company.post(path, { type: 'email' }), await company.get(path)]) {
       assert.deepEqual([refused.status, refused.body.code, refused.headers['retry-after']], [503, 'unavailable', '1']);
     }
     for (const watched of ['/healthz', '/readyz', '/metrics']) {
-      assert.equal((await world.anonymous.get(watched)).status, 200, watched);
+      assert.equal((await app.anonymous.get(watched)).status, 200, watched);
     }
   });
   for (const { status } of await Promise.all(under)) assert.equal(status, 200);
-  for (let i = 0; i < 5; i++) assert.equal((await firm.get(path)).body.length, 2);
+  for (let i = 0; i < 5; i++) assert.equal((await company.get(path)).body.length, 2);
 });
 
 test('whoever is refused, or gives up, takes no place', async () => {
-  for (let i = 0; i < 5; i++) assert.equal((await firm.post(path, '{')).status, 400);
-  for (let i = 0; i < 5; i++) assert.equal((await firm.get('/cases/none/interactions')).status, 404);
+  for (let i = 0; i < 5; i++) assert.equal((await company.post(path, '{')).status, 400);
+  for (let i = 0; i < 5; i++) assert.equal((await company.get('/cases/none/interactions')).status, 404);
   await whileLocked(async () => {
-    const { hostname, port } = new URL(world.baseUrl);
-    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${firm.token}\r\nContent-Type: application/json`;
+    const { hostname, port } = new URL(app.baseUrl);
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${company.token}\r\nContent-Type: application/json`;
     for (let i = 0; i < 2; i++) {
       const socket = connect(Number(port), hostname);
       socket.write(`${head}\r\nContent-Length: 16\r\n\r\n{"type":"phone"}`);
@@ -60,12 +60,12 @@ test('whoever is refused, or gives up, takes no place', async () => {
       socket.destroy();
     }
   });
-  while ((await firm.get(path)).status !== 200) await pause(10);
+  while ((await company.get(path)).status !== 200) await pause(10);
 });
 
 test('a body that comes slowly takes no place', async () => {
-  const { hostname, port } = new URL(world.baseUrl);
-  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${firm.token}\r\nContent-Type: application/json`;
+  const { hostname, port } = new URL(app.baseUrl);
+  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${company.token}\r\nContent-Type: application/json`;
   const slow: Socket[] = [];
   for (let i = 0; i < 5; i++) {
     const socket = connect(Number(port), hostname);
@@ -73,12 +73,12 @@ test('a body that comes slowly takes no place', async () => {
     await once(socket, 'data');
     slow.push(socket);
   }
-  assert.equal((await firm.get(path)).status, 200);
+  assert.equal((await company.get(path)).status, 200);
   for (const socket of slow) socket.destroy();
 });
 
 test('connections beyond their limit are closed', async () => {
-  const { hostname, port } = new URL(world.baseUrl);
+  const { hostname, port } = new URL(app.baseUrl);
   const sockets = Array.from({ length: 40 }, () => connect(Number(port), hostname));
   const outcomes = sockets.map((socket) => {
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -90,24 +90,24 @@ test('connections beyond their limit are closed', async () => {
   const closed = (await Promise.all(outcomes)).filter((outcome) => outcome === 'closed').length;
   assert.ok(closed >= 20 && closed < 40, `${closed} were closed`);
   for (const socket of sockets) socket.destroy();
-  while ((await firm.get(path).catch(() => undefined))?.status !== 200) await pause(10);
+  while ((await company.get(path).catch(() => undefined))?.status !== 200) await pause(10);
 });
 
 test('however many ask for the metrics at once, the database is asked once', async () => {
-  const { onStatement } = world.db;
+  const { onStatement } = app.db;
   let asked = 0;
-  world.db.onStatement = (name, seconds) => {
+  app.db.onStatement = (name, seconds) => {
     if (name === 'messages.due') asked++;
     onStatement(name, seconds);
   };
-  const { hostname, port } = new URL(world.baseUrl);
+  const { hostname, port } = new URL(app.baseUrl);
   const socket = connect(Number(port), hostname);
   // All of them are read before the first is answered.
   socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10));
   let answers = '';
   while (answers.split('HTTP/1.1 200').length < 11) answers += (await once(socket, 'data')).toString();
   socket.destroy();
-  world.db.onStatement = onStatement;
+  app.db.onStatement = onStatement;
   assert.equal(asked, 1);
 });
 

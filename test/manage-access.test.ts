@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { ALL_SCOPES, COMPANY_SCOPES } from '../src/kernel/scopes.ts';
-import { openWorld } from './harness/app.ts';
+import { startApp } from './harness/app.ts';
 import type { Caller } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 
-const world = await openWorld();
-beforeEach(() => world.clock.advance({ minutes: 1 }));
+const app = await startApp();
+beforeEach(() => app.clock.advance({ minutes: 1 }));
 
 type Operation = { security?: Record<string, string[]>[] };
 type Scheme = {
@@ -28,9 +28,9 @@ const guarded = operations.filter((operation) => !open.includes(operation));
 const pathOf = (template: string) => template.replaceAll(/\{\w+\}/g, '0198c0de-0000-7000-8000-000000000000');
 
 const callers = new Map<string, Caller>();
-const firm = await world.firm();
-for (const scope of ALL_SCOPES) callers.set(scope, await firm.withScopes(scope));
-callers.set('none', await firm.withScopes());
+const company = await app.company();
+for (const scope of ALL_SCOPES) callers.set(scope, await company.withScopes(scope));
+callers.set('none', await company.withScopes());
 
 test('every documented route asks for exactly one scope, apart from the two of OAuth', () => {
   for (const { method, template, security } of guarded) {
@@ -87,24 +87,24 @@ for (const { method, template, security } of guarded) {
         assert.equal(answer.headers['www-authenticate'], `Bearer error="insufficient_scope", scope="${needed}"`);
       }
     }
-    assert.equal((await world.anonymous.send(method, path, {})).status, 401);
+    assert.equal((await app.anonymous.send(method, path, {})).status, 401);
   });
 }
 
 test('an operator token is no key to the records of any company, not even its own', async () => {
-  const operator = await firm.withScopes('operator');
+  const operator = await company.withScopes('operator');
   assert.equal((await operator.get('/manage/company')).status, 403);
-  assert.equal((await operator.get(`${firm.path}/interactions`)).status, 403);
+  assert.equal((await operator.get(`${company.path}/interactions`)).status, 403);
 });
 
 test('the additions ask for a Content-Type only where a body is sent', async () => {
   const none = { 'content-type': undefined };
-  const client = await firm.post('/manage/clients', { name: 'x', scopes: ['manage'] });
-  assert.equal((await firm.get('/manage/company', none)).status, 200);
-  assert.equal((await firm.post(`/manage/clients/${client.body.id}/disable`, undefined, none)).status, 200);
-  const refused = await firm.patch('/manage/company', '{}', { 'content-type': 'text/plain' });
+  const client = await company.post('/manage/clients', { name: 'x', scopes: ['manage'] });
+  assert.equal((await company.get('/manage/company', none)).status, 200);
+  assert.equal((await company.post(`/manage/clients/${client.body.id}/disable`, undefined, none)).status, 200);
+  const refused = await company.patch('/manage/company', '{}', { 'content-type': 'text/plain' });
   assert.equal(refused.status, 400);
   assert.equal(refused.body.errors[0].field, 'Content-Type');
-  const absent = await firm.patch('/manage/company', undefined, none);
+  const absent = await company.patch('/manage/company', undefined, none);
   assert.deepEqual([absent.status, absent.body.errors[0].field], [400, 'body']);
 });

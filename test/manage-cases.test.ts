@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 
-const world = await openWorld();
-beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+const app = await startApp();
+beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 
 const CASES = '/manage/cases';
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
@@ -38,8 +38,9 @@ const jane = {
   phone: '07400 111222',
 };
 
-const customersOf = (firm: Firm) => `${CASES}/${firm.caseId}/customers`;
-const addJane = async (firm: Firm, change = {}) => ok(firm.post(customersOf(firm), { ...jane, ...change }));
+const customersOf = (company: TestCompany) => `${CASES}/${company.caseId}/customers`;
+const addJane = async (company: TestCompany, change = {}) =>
+  ok(company.post(customersOf(company), { ...jane, ...change }));
 const idsOf = (list: { id: string }[]) => list.map(({ id }) => id);
 
 const entry = (relationship: object) => ({
@@ -49,18 +50,18 @@ const entry = (relationship: object) => ({
   last_name: 'Roe',
   relationship,
 });
-const book = (firm: Firm, email_recipient: string) =>
-  firm.post(`${firm.path}/appointments`, {
-    adviser_email: firm.adviser,
+const book = (company: TestCompany, email_recipient: string) =>
+  company.post(`${company.path}/appointments`, {
+    adviser_email: company.adviser,
     start_time: '2026-08-01 09:00:00',
     end_time: '2026-08-01 10:00:00',
     email_recipient,
     email_notification: true,
   });
-const bill = (firm: Firm, invoice_number: string) =>
-  firm.post(`${firm.path}/invoices`, {
+const bill = (company: TestCompany, invoice_number: string) =>
+  company.post(`${company.path}/invoices`, {
     invoice_number,
-    sender_id: firm.companyId,
+    sender_id: company.companyId,
     date_created: '2026-06-01 09:00:00',
     date_due: '2026-07-01 09:00:00',
     vat: 20,
@@ -69,8 +70,8 @@ const bill = (firm: Firm, invoice_number: string) =>
   });
 
 test('a case is opened with a reference alone', async () => {
-  const firm = await world.firm();
-  const opened = await ok(firm.post(CASES, { reference: 'Doe, probate' }));
+  const company = await app.company();
+  const opened = await ok(company.post(CASES, { reference: 'Doe, probate' }));
   assert.deepEqual(opened, {
     id: opened.id,
     reference: 'Doe, probate',
@@ -78,34 +79,34 @@ test('a case is opened with a reference alone', async () => {
     created_at: NOW,
     updated_at: NOW,
   });
-  assert.deepEqual(await ok(firm.get(`${CASES}/${opened.id}`)), opened);
-  assert.deepEqual(await ok(firm.get(`/cases/${opened.id}/interactions`)), []);
-  assert.deepEqual((await ok(firm.post(CASES, { reference: 'Doe, probate', customers: null }))).customers, []);
+  assert.deepEqual(await ok(company.get(`${CASES}/${opened.id}`)), opened);
+  assert.deepEqual(await ok(company.get(`/cases/${opened.id}/interactions`)), []);
+  assert.deepEqual((await ok(company.post(CASES, { reference: 'Doe, probate', customers: null }))).customers, []);
 });
 
 test('a case is opened with its customers, who keep their order', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const customers = [
     jane,
     { last_name: 'Roe' },
     { title: null, first_names: null, last_name: 'Poe', email: null, phone: null },
   ];
-  const opened = await ok(firm.post(CASES, { reference: 'Three', customers }));
+  const opened = await ok(company.post(CASES, { reference: 'Three', customers }));
   const [first, second, third] = opened.customers;
   const common = { case_id: opened.id, created_at: NOW, updated_at: NOW };
   const bare = { title: '', first_names: '', email: null, phone: null };
   assert.deepEqual(first, { id: first.id, ...common, ...jane });
   assert.deepEqual(second, { id: second.id, ...common, ...bare, last_name: 'Roe' });
   assert.deepEqual(third, { id: third.id, ...common, ...bare, last_name: 'Poe' });
-  assert.deepEqual(await ok(firm.get(`${CASES}/${opened.id}`)), opened);
-  assert.deepEqual(await ok(firm.get(`${CASES}/${opened.id}/customers`)), opened.customers);
+  assert.deepEqual(await ok(company.get(`${CASES}/${opened.id}`)), opened);
+  assert.deepEqual(await ok(company.get(`${CASES}/${opened.id}/customers`)), opened.customers);
 });
 
 test('a fault in one customer opens no case, and every fault is named', async () => {
-  const firm = await world.firm();
-  const total = async () => (await firm.get(CASES)).headers['x-total-count'];
+  const company = await app.company();
+  const total = async () => (await company.get(CASES)).headers['x-total-count'];
   const before = await total();
-  await refused(firm.post(CASES, { customers: [jane, { email: 'jane', phone: 'x' }, { last_name: 5 }] }), {
+  await refused(company.post(CASES, { customers: [jane, { email: 'jane', phone: 'x' }, { last_name: 5 }] }), {
     reference: 'required',
     'customers[1].last_name': 'required',
     'customers[1].email': 'format',
@@ -124,47 +125,47 @@ test('a fault in one customer opens no case, and every fault is named', async ()
     [{ reference: 'a', customers: ['jane'] }, { 'customers[0]': 'type' }],
     [{ reference: 'a', customers: Array(101).fill(jane) }, { customers: 'too_many' }],
   ] as const) {
-    await refused(firm.post(CASES, body), faults);
+    await refused(company.post(CASES, body), faults);
   }
   assert.equal(await total(), before);
 });
 
 test('a hundred customers and a reference of 200 characters are allowed', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const reference = '🙂'.repeat(200);
-  const opened = await ok(firm.post(CASES, { reference, customers: Array(100).fill(jane) }));
+  const opened = await ok(company.post(CASES, { reference, customers: Array(100).fill(jane) }));
   assert.equal(opened.reference, reference);
   assert.equal(opened.customers.length, 100);
 });
 
 test('a reference can be changed, and need not be unique', async () => {
-  const firm = await world.firm();
-  world.clock.advance({ seconds: 1 });
-  const changed = await ok(firm.patch(`${CASES}/${firm.caseId}`, { reference: 'Smith & Smith' }));
+  const company = await app.company();
+  app.clock.advance({ seconds: 1 });
+  const changed = await ok(company.patch(`${CASES}/${company.caseId}`, { reference: 'Smith & Smith' }));
   assert.equal(changed.reference, 'Smith & Smith');
   assert.equal(changed.customers.length, 2);
   assert.ok(changed.updated_at > changed.created_at);
-  await ok(firm.post(CASES, { reference: 'Smith & Smith' }));
-  assert.equal((await ok(firm.patch(`${CASES}/${firm.caseId}`, {}))).reference, 'Smith & Smith');
-  await refused(firm.patch(`${CASES}/${firm.caseId}`, { reference: '' }), { reference: 'too_short' });
-  await refused(firm.patch(`${CASES}/${firm.caseId}`, { reference: null }), { reference: 'required' });
+  await ok(company.post(CASES, { reference: 'Smith & Smith' }));
+  assert.equal((await ok(company.patch(`${CASES}/${company.caseId}`, {}))).reference, 'Smith & Smith');
+  await refused(company.patch(`${CASES}/${company.caseId}`, { reference: '' }), { reference: 'too_short' });
+  await refused(company.patch(`${CASES}/${company.caseId}`, { reference: null }), { reference: 'required' });
 });
 
 test('a customer is added, read and changed; what is not sent stays, null clears', async () => {
-  const firm = await world.firm();
-  const created = await addJane(firm);
-  const path = `${customersOf(firm)}/${created.id}`;
-  assert.deepEqual(created, { id: created.id, case_id: firm.caseId, ...jane, created_at: NOW, updated_at: NOW });
-  assert.deepEqual(await ok(firm.get(path)), created);
-  world.clock.advance({ seconds: 1 });
-  const married = await ok(firm.patch(path, { last_name: 'Married' }));
+  const company = await app.company();
+  const created = await addJane(company);
+  const path = `${customersOf(company)}/${created.id}`;
+  assert.deepEqual(created, { id: created.id, case_id: company.caseId, ...jane, created_at: NOW, updated_at: NOW });
+  assert.deepEqual(await ok(company.get(path)), created);
+  app.clock.advance({ seconds: 1 });
+  const married = await ok(company.patch(path, { last_name: 'Married' }));
   assert.deepEqual(married, { ...created, last_name: 'Married', updated_at: '2026-06-01T09:00:01.000000Z' });
-  const cleared = await ok(firm.patch(path, { title: null, first_names: null, email: null, phone: null }));
+  const cleared = await ok(company.patch(path, { title: null, first_names: null, email: null, phone: null }));
   assert.deepEqual(
     [cleared.title, cleared.first_names, cleared.last_name, cleared.email, cleared.phone],
     ['', '', 'Married', null, null],
   );
-  assert.equal((await ok(firm.patch(path, {}))).last_name, 'Married');
+  assert.equal((await ok(company.patch(path, {}))).last_name, 'Married');
 });
 
 for (const [what, change, faults] of [
@@ -190,188 +191,190 @@ for (const [what, change, faults] of [
   ['faults everywhere', { title: 1, email: 'x', phone: 'x' }, { title: 'type', email: 'format', phone: 'format' }],
 ] as const) {
   test(`a customer with ${what} is refused`, async () => {
-    const firm = await world.firm();
-    const before = await ok(firm.get(customersOf(firm)));
-    await refused(firm.post(customersOf(firm), { ...jane, ...change }), faults);
+    const company = await app.company();
+    const before = await ok(company.get(customersOf(company)));
+    await refused(company.post(customersOf(company), { ...jane, ...change }), faults);
     if (!('last_name' in change && change.last_name === undefined)) {
-      await refused(firm.patch(`${customersOf(firm)}/${before[0].id}`, change), faults);
+      await refused(company.patch(`${customersOf(company)}/${before[0].id}`, change), faults);
     }
-    assert.deepEqual(await ok(firm.get(customersOf(firm))), before);
+    assert.deepEqual(await ok(company.get(customersOf(company))), before);
   });
 }
 
 test('a customer may have neither title nor first names, and names may have blanks in them', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const names = { title: '', first_names: '', last_name: 'van der Meer' };
-  const { title, first_names, last_name } = await addJane(firm, names);
+  const { title, first_names, last_name } = await addJane(company, names);
   assert.deepEqual({ title, first_names, last_name }, names);
 });
 
 test('a blank name of one customer opens no case', async () => {
-  const firm = await world.firm();
-  await refused(firm.post(CASES, { reference: 'x', customers: [jane, { last_name: ' ' }] }), {
+  const company = await app.company();
+  await refused(company.post(CASES, { reference: 'x', customers: [jane, { last_name: ' ' }] }), {
     'customers[1].last_name': 'too_short',
   });
 });
 
 test('a new customer is a relationship key, a recipient and on the next invoice', async () => {
-  const firm = await world.firm();
-  const { id } = await addJane(firm);
-  const made = await ok(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend' })));
+  const company = await app.company();
+  const { id } = await addJane(company);
+  const made = await ok(company.post(`${company.path}/address-book/entry`, entry({ [id]: 'friend' })));
   assert.deepEqual(made.data.relationship, { [id]: 'friend' });
-  await ok(book(firm, jane.email));
-  assert.match((await ok(bill(firm, '1'))).recipients_name, /and Ms Jane Doe$/);
+  await ok(book(company, jane.email));
+  assert.match((await ok(bill(company, '1'))).recipients_name, /and Ms Jane Doe$/);
 });
 
 test('a changed email is the recipient from then on, and appointments keep the old text', async () => {
-  const firm = await world.firm();
-  const { id } = await addJane(firm);
-  const booked = await ok(book(firm, jane.email));
-  await ok(firm.patch(`${customersOf(firm)}/${id}`, { email: 'new@client.example' }));
-  const changed = await ok(firm.patch(`${firm.path}/appointments/${booked.id}`, { notes: 'x' }));
+  const company = await app.company();
+  const { id } = await addJane(company);
+  const booked = await ok(book(company, jane.email));
+  await ok(company.patch(`${customersOf(company)}/${id}`, { email: 'new@client.example' }));
+  const changed = await ok(company.patch(`${company.path}/appointments/${booked.id}`, { notes: 'x' }));
   assert.equal(changed.email_recipient, jane.email);
-  await refused(book(firm, jane.email), { email_recipient: 'unknown' });
-  await ok(book(firm, 'new@client.example'));
+  await refused(book(company, jane.email), { email_recipient: 'unknown' });
+  await ok(book(company, 'new@client.example'));
 });
 
 test('a changed name is on the next invoice, and invoices keep the old one', async () => {
-  const firm = await world.firm();
-  await ok(bill(firm, '1'));
-  await ok(firm.patch(`${customersOf(firm)}/${firm.customers[0].id}`, { last_name: 'Married' }));
-  assert.equal((await ok(bill(firm, '2'))).recipients_name, 'Mr John Married and Mrs Ann Smith');
-  const names = (await ok(firm.get(`${firm.path}/invoices`))).map(
+  const company = await app.company();
+  await ok(bill(company, '1'));
+  await ok(company.patch(`${customersOf(company)}/${company.customers[0].id}`, { last_name: 'Married' }));
+  assert.equal((await ok(bill(company, '2'))).recipients_name, 'Mr John Married and Mrs Ann Smith');
+  const names = (await ok(company.get(`${company.path}/invoices`))).map(
     (one: { recipients_name: string }) => one.recipients_name,
   );
   assert.deepEqual(names, ['Mr John Married and Mrs Ann Smith', 'Mr John Smith and Mrs Ann Smith']);
 });
 
 test('a removed customer leaves the lists and is as unknown as one that never was', async () => {
-  const firm = await world.firm();
-  const { id } = await addJane(firm);
-  const path = `${customersOf(firm)}/${id}`;
-  const removed = await ok(firm.delete(path));
+  const company = await app.company();
+  const { id } = await addJane(company);
+  const path = `${customersOf(company)}/${id}`;
+  const removed = await ok(company.delete(path));
   assert.deepEqual(removed, { id, removed_at: NOW });
-  assert.ok(!idsOf(await ok(firm.get(customersOf(firm)))).includes(id));
-  assert.ok(!idsOf(await ok(firm.get('/manage/customers?search=jane'))).includes(id));
-  assert.ok(!idsOf((await ok(firm.get(`${CASES}/${firm.caseId}`))).customers).includes(id));
-  assert.deepEqual(await ok(firm.get(`${CASES}?search=jane`)), []);
-  await missing(firm.get(path));
-  await missing(firm.patch(path, { title: 'Mrs' }));
-  await missing(firm.delete(path));
+  assert.ok(!idsOf(await ok(company.get(customersOf(company)))).includes(id));
+  assert.ok(!idsOf(await ok(company.get('/manage/customers?search=jane'))).includes(id));
+  assert.ok(!idsOf((await ok(company.get(`${CASES}/${company.caseId}`))).customers).includes(id));
+  assert.deepEqual(await ok(company.get(`${CASES}?search=jane`)), []);
+  await missing(company.get(path));
+  await missing(company.patch(path, { title: 'Mrs' }));
+  await missing(company.delete(path));
 });
 
 test('a removed customer is no relationship key, no recipient and not on new invoices', async () => {
-  const firm = await world.firm();
-  const { id } = await addJane(firm);
-  await ok(firm.delete(`${customersOf(firm)}/${id}`));
-  const made = await ok(firm.post(`${firm.path}/address-book/entry`, entry({})));
-  await refused(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend' })), {
+  const company = await app.company();
+  const { id } = await addJane(company);
+  await ok(company.delete(`${customersOf(company)}/${id}`));
+  const made = await ok(company.post(`${company.path}/address-book/entry`, entry({})));
+  await refused(company.post(`${company.path}/address-book/entry`, entry({ [id]: 'friend' })), {
     [`relationship.${id}`]: 'unknown',
   });
-  await refused(firm.patch(`${firm.path}/address-book/entry/${made.id}`, entry({ [id]: 'friend' })), {
+  await refused(company.patch(`${company.path}/address-book/entry/${made.id}`, entry({ [id]: 'friend' })), {
     [`relationship.${id}`]: 'unknown',
   });
-  await refused(book(firm, jane.email), { email_recipient: 'unknown' });
-  const booked = await ok(book(firm, firm.customers[0].email));
-  await refused(firm.patch(`${firm.path}/appointments/${booked.id}`, { email_recipient: jane.email }), {
+  await refused(book(company, jane.email), { email_recipient: 'unknown' });
+  const booked = await ok(book(company, company.customers[0].email));
+  await refused(company.patch(`${company.path}/appointments/${booked.id}`, { email_recipient: jane.email }), {
     email_recipient: 'unknown',
   });
-  assert.equal((await ok(bill(firm, '1'))).recipients_name, 'Mr John Smith and Mrs Ann Smith');
+  assert.equal((await ok(bill(company, '1'))).recipients_name, 'Mr John Smith and Mrs Ann Smith');
 });
 
 test('records that name a removed customer keep it, and can be changed in everything else', async () => {
-  const firm = await world.firm();
-  const { id } = await addJane(firm);
-  const { id: entryId } = await ok(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend' })));
-  const booked = await ok(book(firm, jane.email));
-  const billed = await ok(bill(firm, '1'));
-  await ok(firm.delete(`${customersOf(firm)}/${id}`));
+  const company = await app.company();
+  const { id } = await addJane(company);
+  const { id: entryId } = await ok(company.post(`${company.path}/address-book/entry`, entry({ [id]: 'friend' })));
+  const booked = await ok(book(company, jane.email));
+  const billed = await ok(bill(company, '1'));
+  await ok(company.delete(`${customersOf(company)}/${id}`));
 
   const { relationship, ...rest } = entry({});
-  const updated = await ok(firm.patch(`${firm.path}/address-book/entry/${entryId}`, { ...rest, alias: 'Bob' }));
+  const updated = await ok(company.patch(`${company.path}/address-book/entry/${entryId}`, { ...rest, alias: 'Bob' }));
   assert.deepEqual(updated.data.relationship, { [id]: 'friend' });
-  const moved = await ok(firm.patch(`${firm.path}/appointments/${booked.id}`, { notes: 'moved' }));
+  const moved = await ok(company.patch(`${company.path}/appointments/${booked.id}`, { notes: 'moved' }));
   assert.deepEqual([moved.email_recipient, moved.email_notification], [jane.email, 'scheduled']);
-  const [listed] = await ok(firm.get(`${firm.path}/invoices`));
+  const [listed] = await ok(company.get(`${company.path}/invoices`));
   assert.equal(listed.recipients_name, billed.recipients_name);
 });
 
 test('an update may send a removed customer again where the entry has the relationship already', async () => {
-  const firm = await world.firm();
-  const { id } = await addJane(firm);
-  const [john, ann] = firm.customers;
-  const made = await ok(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend', [john.id]: 'son' })));
-  const bare = await ok(firm.post(`${firm.path}/address-book/entry`, entry({})));
-  await ok(firm.delete(`${customersOf(firm)}/${id}`));
-  const path = `${firm.path}/address-book/entry/${made.id}`;
+  const company = await app.company();
+  const { id } = await addJane(company);
+  const [john, ann] = company.customers;
+  const made = await ok(
+    company.post(`${company.path}/address-book/entry`, entry({ [id]: 'friend', [john.id]: 'son' })),
+  );
+  const bare = await ok(company.post(`${company.path}/address-book/entry`, entry({})));
+  await ok(company.delete(`${customersOf(company)}/${id}`));
+  const path = `${company.path}/address-book/entry/${made.id}`;
   const words = { [id]: 'neighbour', [ann.id]: 'sister' };
-  assert.deepEqual((await ok(firm.patch(path, entry(words)))).data.relationship, words);
-  assert.deepEqual((await ok(firm.get(path))).data.relationship, words);
-  await refused(firm.patch(`${firm.path}/address-book/entry/${bare.id}`, entry(words)), {
+  assert.deepEqual((await ok(company.patch(path, entry(words)))).data.relationship, words);
+  assert.deepEqual((await ok(company.get(path))).data.relationship, words);
+  await refused(company.patch(`${company.path}/address-book/entry/${bare.id}`, entry(words)), {
     [`relationship.${id}`]: 'unknown',
   });
-  await ok(firm.patch(path, entry({ [ann.id]: 'sister' })));
-  await refused(firm.patch(path, entry(words)), { [`relationship.${id}`]: 'unknown' });
+  await ok(company.patch(path, entry({ [ann.id]: 'sister' })));
+  await refused(company.patch(path, entry(words)), { [`relationship.${id}`]: 'unknown' });
 });
 
 test('a removed customer comes back as before: in the lists, as a relationship key, recipient and on invoices', async () => {
-  const firm = await world.firm();
-  const { id, ...made } = await addJane(firm);
-  const path = `${customersOf(firm)}/${id}`;
-  await refused(firm.post(`${path}/restore`), { removed_at: 'invalid_state' });
-  await ok(firm.delete(path));
-  world.clock.advance({ seconds: 1 });
-  const restored = await ok(firm.post(`${path}/restore`));
+  const company = await app.company();
+  const { id, ...made } = await addJane(company);
+  const path = `${customersOf(company)}/${id}`;
+  await refused(company.post(`${path}/restore`), { removed_at: 'invalid_state' });
+  await ok(company.delete(path));
+  app.clock.advance({ seconds: 1 });
+  const restored = await ok(company.post(`${path}/restore`));
   assert.deepEqual(restored, { id, ...made, updated_at: '2026-06-01T09:00:01.000000Z' });
-  assert.deepEqual(await ok(firm.get(path)), restored);
-  assert.ok(idsOf(await ok(firm.get(customersOf(firm)))).includes(id));
-  await ok(firm.post(`${firm.path}/address-book/entry`, entry({ [id]: 'friend' })));
-  await ok(book(firm, jane.email));
-  assert.match((await ok(bill(firm, '1'))).recipients_name, /and Ms Jane Doe$/);
+  assert.deepEqual(await ok(company.get(path)), restored);
+  assert.ok(idsOf(await ok(company.get(customersOf(company)))).includes(id));
+  await ok(company.post(`${company.path}/address-book/entry`, entry({ [id]: 'friend' })));
+  await ok(book(company, jane.email));
+  assert.match((await ok(bill(company, '1'))).recipients_name, /and Ms Jane Doe$/);
 });
 
 test('removed customers are listed on request, of a case or of all, and nobody else with them', async () => {
-  const firm = await world.firm();
-  const { id } = await addJane(firm);
-  await ok(firm.delete(`${customersOf(firm)}/${id}`));
-  const elsewhere = await firm.openCase();
-  for (const list of ['/manage/customers', customersOf(firm)]) {
-    assert.deepEqual(idsOf(await ok(firm.get(`${list}?removed=true`))), [id]);
-    assert.deepEqual(idsOf(await ok(firm.get(`${list}?removed=true&search=%2B447400111222`))), [id]);
-    assert.deepEqual(await ok(firm.get(`${list}?removed=true&search=smith`)), []);
-    assert.equal((await ok(firm.get(`${list}?removed=false`))).length, 2);
-    await refused(firm.get(`${list}?removed=`), { removed: 'not_allowed' });
+  const company = await app.company();
+  const { id } = await addJane(company);
+  await ok(company.delete(`${customersOf(company)}/${id}`));
+  const elsewhere = await company.openCase();
+  for (const list of ['/manage/customers', customersOf(company)]) {
+    assert.deepEqual(idsOf(await ok(company.get(`${list}?removed=true`))), [id]);
+    assert.deepEqual(idsOf(await ok(company.get(`${list}?removed=true&search=%2B447400111222`))), [id]);
+    assert.deepEqual(await ok(company.get(`${list}?removed=true&search=smith`)), []);
+    assert.equal((await ok(company.get(`${list}?removed=false`))).length, 2);
+    await refused(company.get(`${list}?removed=`), { removed: 'not_allowed' });
   }
-  assert.deepEqual(await ok(firm.get(`${CASES}/${elsewhere}/customers?removed=true`)), []);
-  assert.deepEqual(await ok((await world.firm()).get('/manage/customers?removed=true')), []);
-  await missing(firm.get(`${CASES}/${UNKNOWN}/customers?removed=true`));
-  await missing(firm.get(`${CASES}/${UNKNOWN}/customers?removed=x`));
+  assert.deepEqual(await ok(company.get(`${CASES}/${elsewhere}/customers?removed=true`)), []);
+  assert.deepEqual(await ok((await app.company()).get('/manage/customers?removed=true')), []);
+  await missing(company.get(`${CASES}/${UNKNOWN}/customers?removed=true`));
+  await missing(company.get(`${CASES}/${UNKNOWN}/customers?removed=x`));
 });
 
 test('another company, another case and invented ids are 404, whatever the body holds', async () => {
-  const [firm, other] = [await world.firm(), await world.firm()];
-  const elsewhere = await firm.openCase();
+  const [company, other] = [await app.company(), await app.company()];
+  const elsewhere = await company.openCase();
   const [theirs] = await ok(other.get(customersOf(other)));
   for (const id of [other.caseId, UNKNOWN, 'nothing']) {
-    await missing(firm.get(`${CASES}/${id}`));
-    await missing(firm.patch(`${CASES}/${id}`, { reference: '' }));
-    await missing(firm.get(`${CASES}/${id}/customers`));
-    await missing(firm.get(`${CASES}/${id}/customers?page=x`));
-    await missing(firm.post(`${CASES}/${id}/customers`, jane));
-    await missing(firm.post(`${CASES}/${id}/customers`, { last_name: 5 }));
-    await missing(firm.post(`${CASES}/${id}/customers`, 'no JSON'));
+    await missing(company.get(`${CASES}/${id}`));
+    await missing(company.patch(`${CASES}/${id}`, { reference: '' }));
+    await missing(company.get(`${CASES}/${id}/customers`));
+    await missing(company.get(`${CASES}/${id}/customers?page=x`));
+    await missing(company.post(`${CASES}/${id}/customers`, jane));
+    await missing(company.post(`${CASES}/${id}/customers`, { last_name: 5 }));
+    await missing(company.post(`${CASES}/${id}/customers`, 'no JSON'));
   }
   for (const path of [
     `${CASES}/${other.caseId}/customers/${theirs.id}`,
-    `${customersOf(firm)}/${theirs.id}`,
-    `${customersOf(firm)}/${UNKNOWN}`,
-    `${CASES}/${elsewhere}/customers/${firm.customers[0].id}`,
+    `${customersOf(company)}/${theirs.id}`,
+    `${customersOf(company)}/${UNKNOWN}`,
+    `${CASES}/${elsewhere}/customers/${company.customers[0].id}`,
   ]) {
-    await missing(firm.get(path));
-    await missing(firm.patch(path, { title: 'Dr' }));
-    await missing(firm.patch(path, { title: 5 }));
-    await missing(firm.post(`${path}/restore`));
-    await missing(firm.delete(path));
+    await missing(company.get(path));
+    await missing(company.patch(path, { title: 'Dr' }));
+    await missing(company.patch(path, { title: 5 }));
+    await missing(company.post(`${path}/restore`));
+    await missing(company.delete(path));
   }
   assert.deepEqual((await ok(other.get(customersOf(other))))[0], theirs);
 });

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/server/app.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
 
-const world = await openWorld();
-beforeEach(() => world.clock.advance({ minutes: 1 }));
+const app = await startApp();
+beforeEach(() => app.clock.advance({ minutes: 1 }));
 
 const CLIENTS = '/manage/clients';
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
@@ -28,19 +28,19 @@ async function refused(answer: Promise<Answer>, faults: Record<string, string>):
 }
 
 const body = { name: 'website', scopes: ['interactions:read', 'interactions:write'] };
-const now = () => world.clock.read().toString({ fractionalSecondDigits: 6 });
+const now = () => app.clock.read().toString({ fractionalSecondDigits: 6 });
 
-const make = (firm: Firm) => ok(firm.post(CLIENTS, body));
+const make = (company: TestCompany) => ok(company.post(CLIENTS, body));
 const ask = (client_id: string, client_secret: string) =>
-  world.anonymous.post('/oauth/token', { grant_type: 'client_credentials', client_id, client_secret });
+  app.anonymous.post('/oauth/token', { grant_type: 'client_credentials', client_id, client_secret });
 const tokenOf = async ({ id, client_secret }: { id: string; client_secret: string }): Promise<string> =>
   (await ok(ask(id, client_secret))).access_token;
-const read = async (token: string, firm: Firm, url = world.baseUrl) =>
-  (await caller(url, token).get(`${firm.path}/interactions`)).status;
+const read = async (token: string, company: TestCompany, url = app.baseUrl) =>
+  (await caller(url, token).get(`${company.path}/interactions`)).status;
 
 test('a client is made, and its secret is in that answer alone', async () => {
-  const firm = await world.firm();
-  const answer = await firm.post(CLIENTS, body);
+  const company = await app.company();
+  const answer = await company.post(CLIENTS, body);
   const { client_secret, ...record } = await ok(Promise.resolve(answer));
   assert.match(client_secret, /^crs_[A-Za-z0-9_-]{43}$/);
   assert.equal(answer.headers['cache-control'], 'no-store');
@@ -51,11 +51,11 @@ test('a client is made, and its secret is in that answer alone', async () => {
     updated_at: now(),
     rotated_at: null,
     disabled_at: null,
-    created_by: { type: 'key', id: (await ok(firm.get('/manage/keys')))[0].id, name: 'test' },
+    created_by: { type: 'key', id: (await ok(company.get('/manage/keys')))[0].id, name: 'test' },
     rotated_by: null,
   });
-  assert.deepEqual(await ok(firm.get(`${CLIENTS}/${record.id}`)), record);
-  assert.deepEqual(await ok(firm.get(CLIENTS)), [record]);
+  assert.deepEqual(await ok(company.get(`${CLIENTS}/${record.id}`)), record);
+  assert.deepEqual(await ok(company.get(CLIENTS)), [record]);
 });
 
 for (const [what, change, faults] of [
@@ -71,36 +71,36 @@ for (const [what, change, faults] of [
   ['several faults', { name: 5, scopes: 5 }, { name: 'type', scopes: 'type' }],
 ] as const) {
   test(`a client with ${what} is refused, on create and on update`, async () => {
-    const firm = await world.firm();
-    const { client_secret, ...client } = await make(firm);
-    await refused(firm.post(CLIENTS, { ...body, ...change }), faults);
-    await refused(firm.patch(`${CLIENTS}/${client.id}`, change), faults);
-    assert.deepEqual(await ok(firm.get(CLIENTS)), [client]);
+    const company = await app.company();
+    const { client_secret, ...client } = await make(company);
+    await refused(company.post(CLIENTS, { ...body, ...change }), faults);
+    await refused(company.patch(`${CLIENTS}/${client.id}`, change), faults);
+    assert.deepEqual(await ok(company.get(CLIENTS)), [client]);
   });
 }
 
 test('a client needs a name and scopes', async () => {
-  await refused((await world.firm()).post(CLIENTS, {}), { name: 'required', scopes: 'required' });
+  await refused((await app.company()).post(CLIENTS, {}), { name: 'required', scopes: 'required' });
 });
 
 test('name and scopes can be changed, each alone', async () => {
-  const firm = await world.firm();
-  const { client_secret, ...client } = await make(firm);
-  world.clock.advance({ seconds: 1 });
-  const renamed = await ok(firm.patch(`${CLIENTS}/${client.id}`, { name: 'shop' }));
+  const company = await app.company();
+  const { client_secret, ...client } = await make(company);
+  app.clock.advance({ seconds: 1 });
+  const renamed = await ok(company.patch(`${CLIENTS}/${client.id}`, { name: 'shop' }));
   assert.deepEqual(renamed, { ...client, name: 'shop', updated_at: now() });
-  const narrowed = await ok(firm.patch(`${CLIENTS}/${client.id}`, { scopes: ['invoices:read'] }));
+  const narrowed = await ok(company.patch(`${CLIENTS}/${client.id}`, { scopes: ['invoices:read'] }));
   assert.deepEqual(narrowed, { ...renamed, scopes: ['invoices:read'] });
-  assert.deepEqual(await ok(firm.patch(`${CLIENTS}/${client.id}`, {})), narrowed);
+  assert.deepEqual(await ok(company.patch(`${CLIENTS}/${client.id}`, {})), narrowed);
 });
 
 test('a caller gives a client the scopes that it has itself and no others', async () => {
-  const firm = await world.firm();
-  const narrow = await firm.withScopes('manage', 'invoices:read');
+  const company = await app.company();
+  const narrow = await company.withScopes('manage', 'invoices:read');
   await refused(narrow.post(CLIENTS, { name: 'x', scopes: ['invoices:read', 'invoices:write'] }), {
     'scopes[1]': 'not_allowed',
   });
-  assert.deepEqual(await ok(firm.get(CLIENTS)), []);
+  assert.deepEqual(await ok(company.get(CLIENTS)), []);
   const { id } = await ok(narrow.post(CLIENTS, { name: 'x', scopes: ['invoices:read'] }));
   await refused(narrow.patch(`${CLIENTS}/${id}`, { name: '', scopes: ['manage', 'address_book:read'] }), {
     name: 'too_short',
@@ -111,9 +111,9 @@ test('a caller gives a client the scopes that it has itself and no others', asyn
 });
 
 test('an update keeps scopes that the client has, also where the caller lacks them', async () => {
-  const firm = await world.firm();
-  const manager = await firm.withScopes('manage');
-  const { id } = await make(firm);
+  const company = await app.company();
+  const manager = await company.withScopes('manage');
+  const { id } = await make(company);
   const kept = await ok(manager.patch(`${CLIENTS}/${id}`, { scopes: [...body.scopes, 'manage'] }));
   assert.deepEqual(kept.scopes, [...body.scopes, 'manage']);
   const narrowed = await ok(manager.patch(`${CLIENTS}/${id}`, { scopes: ['interactions:read'] }));
@@ -123,30 +123,28 @@ test('an update keeps scopes that the client has, also where the caller lacks th
 });
 
 test('a scope that was taken away meanwhile is not given back by a caller who lacks it', async () => {
-  const firm = await world.firm();
-  const manager = await firm.withScopes('manage');
-  const { id } = await make(firm);
+  const company = await app.company();
+  const manager = await company.withScopes('manage');
+  const { id } = await make(company);
   const narrow: Holding = ["UPDATE clients SET scopes = '{interactions:read}' WHERE id = $1", [id]];
-  const [answer] = await overlapping(world, [narrow], () => [
-    manager.patch(`${CLIENTS}/${id}`, { scopes: body.scopes }),
-  ]);
+  const [answer] = await overlapping(app, [narrow], () => [manager.patch(`${CLIENTS}/${id}`, { scopes: body.scopes })]);
   assert.ok(answer);
   await refused(Promise.resolve(answer), { 'scopes[1]': 'not_allowed' });
 });
 
 test('an access token widens neither itself nor its client', async () => {
-  const firm = await world.firm();
-  const client = await ok(firm.post(CLIENTS, { name: 'x', scopes: ['manage'] }));
-  const user = caller(world.baseUrl, await tokenOf(client));
+  const company = await app.company();
+  const client = await ok(company.post(CLIENTS, { name: 'x', scopes: ['manage'] }));
+  const user = caller(app.baseUrl, await tokenOf(client));
   await refused(user.patch(`${CLIENTS}/${client.id}`, { scopes: ['manage', 'invoices:write'] }), {
     'scopes[1]': 'not_allowed',
   });
 });
 
 test('the secret of a client that may do more than the caller is not given to the caller', async () => {
-  const firm = await world.firm();
-  const manager = await firm.withScopes('manage');
-  const client = await make(firm);
+  const company = await app.company();
+  const manager = await company.withScopes('manage');
+  const client = await make(company);
   await refused(manager.post(`${CLIENTS}/${client.id}/rotate`), { scopes: 'not_allowed' });
   await tokenOf(client);
   await ok(manager.post(`${CLIENTS}/${client.id}/disable`));
@@ -155,42 +153,42 @@ test('the secret of a client that may do more than the caller is not given to th
 });
 
 test('a client says who made it, whoever changes it later', async () => {
-  const firm = await world.firm();
-  const manager = await firm.withScopes('manage');
-  const [{ id: key }] = await ok(firm.get('/manage/keys'));
+  const company = await app.company();
+  const manager = await company.withScopes('manage');
+  const [{ id: key }] = await ok(company.get('/manage/keys'));
   const { id, created_by } = await ok(manager.post(CLIENTS, { name: 'x', scopes: ['manage'] }));
   assert.deepEqual(created_by, { type: 'key', id: key, name: 'test' });
   for (const change of [
-    firm.patch(`${CLIENTS}/${id}`, { name: 'y' }),
-    firm.post(`${CLIENTS}/${id}/rotate`),
-    firm.post(`${CLIENTS}/${id}/disable`),
-    firm.post(`${CLIENTS}/${id}/enable`),
+    company.patch(`${CLIENTS}/${id}`, { name: 'y' }),
+    company.post(`${CLIENTS}/${id}/rotate`),
+    company.post(`${CLIENTS}/${id}/disable`),
+    company.post(`${CLIENTS}/${id}/enable`),
   ]) {
     assert.deepEqual((await ok(change)).created_by, created_by);
   }
-  assert.deepEqual((await ok(firm.get(CLIENTS)))[0].created_by, created_by);
+  assert.deepEqual((await ok(company.get(CLIENTS)))[0].created_by, created_by);
 });
 
 test('a scope that is taken away is missing from its tokens within two seconds, a new one is not in them', async () => {
-  const firm = await world.firm();
-  const client = await make(firm);
+  const company = await app.company();
+  const client = await make(company);
   const token = await tokenOf(client);
-  assert.equal(await read(token, firm), 200);
-  await ok(firm.patch(`${CLIENTS}/${client.id}`, { scopes: ['interactions:write', 'invoices:read'] }));
-  world.clock.advance({ seconds: 2 });
-  assert.equal(await read(token, firm), 403);
-  const user = caller(world.baseUrl, token);
-  assert.equal((await user.get(`${firm.path}/invoices`)).status, 403);
-  assert.equal((await user.post(`${firm.path}/interactions`, { type: 'phone' })).status, 200);
-  assert.equal((await caller(world.baseUrl, await tokenOf(client)).get(`${firm.path}/invoices`)).status, 200);
+  assert.equal(await read(token, company), 200);
+  await ok(company.patch(`${CLIENTS}/${client.id}`, { scopes: ['interactions:write', 'invoices:read'] }));
+  app.clock.advance({ seconds: 2 });
+  assert.equal(await read(token, company), 403);
+  const user = caller(app.baseUrl, token);
+  assert.equal((await user.get(`${company.path}/invoices`)).status, 403);
+  assert.equal((await user.post(`${company.path}/interactions`, { type: 'phone' })).status, 200);
+  assert.equal((await caller(app.baseUrl, await tokenOf(client)).get(`${company.path}/invoices`)).status, 200);
 });
 
 test('a rotated secret is new, the old one is dead at once, and tokens live on', async () => {
-  const firm = await world.firm();
-  const client = await make(firm);
+  const company = await app.company();
+  const client = await make(company);
   const token = await tokenOf(client);
-  world.clock.advance({ seconds: 1 });
-  const answer = await firm.post(`${CLIENTS}/${client.id}/rotate`);
+  app.clock.advance({ seconds: 1 });
+  const answer = await company.post(`${CLIENTS}/${client.id}/rotate`);
   const rotated = await ok(Promise.resolve(answer));
   assert.equal(answer.headers['cache-control'], 'no-store');
   assert.match(rotated.client_secret, /^crs_[A-Za-z0-9_-]{43}$/);
@@ -198,105 +196,105 @@ test('a rotated secret is new, the old one is dead at once, and tokens live on',
   assert.deepEqual([rotated.rotated_at, rotated.updated_at], [now(), now()]);
   assert.equal((await ask(client.id, client.client_secret)).status, 401);
   await tokenOf(rotated);
-  assert.equal(await read(token, firm), 200);
+  assert.equal(await read(token, company), 200);
 });
 
 test('the tokens of a disabled client stop within two seconds on every process', async () => {
-  const firm = await world.firm();
-  const [client, other] = [await make(firm), await make(firm)];
-  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
-  const second = await app.listen({ host: '127.0.0.1', port: 0 });
+  const company = await app.company();
+  const [client, other] = [await make(company), await make(company)];
+  const server = await buildApp({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
+  const second = await server.listen({ host: '127.0.0.1', port: 0 });
   const [token, others] = [await tokenOf(client), await tokenOf(other)];
-  const statuses = () => Promise.all([world.baseUrl, second].map((url) => read(token, firm, url)));
+  const statuses = () => Promise.all([app.baseUrl, second].map((url) => read(token, company, url)));
   assert.deepEqual(await statuses(), [200, 200]);
-  const disabled = await ok(firm.post(`${CLIENTS}/${client.id}/disable`));
+  const disabled = await ok(company.post(`${CLIENTS}/${client.id}/disable`));
   assert.equal(disabled.disabled_at, now());
   assert.equal((await ask(client.id, client.client_secret)).status, 401);
-  world.clock.advance({ seconds: 2 });
+  app.clock.advance({ seconds: 2 });
   assert.deepEqual(await statuses(), [401, 401]);
-  assert.equal(await read(others, firm), 200);
-  assert.equal(await read(firm.token, firm), 200);
-  assert.equal((await ok(firm.post(`${CLIENTS}/${client.id}/disable`))).disabled_at, disabled.disabled_at);
-  await app.close();
+  assert.equal(await read(others, company), 200);
+  assert.equal(await read(company.token, company), 200);
+  assert.equal((await ok(company.post(`${CLIENTS}/${client.id}/disable`))).disabled_at, disabled.disabled_at);
+  await server.close();
 });
 
 test('an enabled client gets tokens again with its secret, and the old tokens stay ended', async () => {
-  const firm = await world.firm();
-  const client = await make(firm);
+  const company = await app.company();
+  const client = await make(company);
   const token = await tokenOf(client);
-  await ok(firm.post(`${CLIENTS}/${client.id}/disable`));
-  world.clock.advance({ seconds: 2 });
-  assert.equal((await ok(firm.post(`${CLIENTS}/${client.id}/enable`))).disabled_at, null);
-  assert.equal(await read(token, firm), 401);
-  assert.equal(await read(await tokenOf(client), firm), 200);
+  await ok(company.post(`${CLIENTS}/${client.id}/disable`));
+  app.clock.advance({ seconds: 2 });
+  assert.equal((await ok(company.post(`${CLIENTS}/${client.id}/enable`))).disabled_at, null);
+  assert.equal(await read(token, company), 401);
+  assert.equal(await read(await tokenOf(client), company), 200);
 });
 
 const DISABLE = 'UPDATE clients SET disabled_at = now() WHERE id = $1';
 
 test('enabling right behind a disabling does not bring the old tokens back', async () => {
-  const firm = await world.firm();
-  const client = await make(firm);
+  const company = await app.company();
+  const client = await make(company);
   const token = await tokenOf(client);
-  const [enabled] = await overlapping(world, [[DISABLE, [client.id]]], () => [
-    ok(firm.post(`${CLIENTS}/${client.id}/enable`)),
+  const [enabled] = await overlapping(app, [[DISABLE, [client.id]]], () => [
+    ok(company.post(`${CLIENTS}/${client.id}/enable`)),
   ]);
   assert.equal(enabled.disabled_at, null);
-  assert.equal(await read(token, firm), 401);
-  assert.equal(await read(await tokenOf(client), firm), 200);
+  assert.equal(await read(token, company), 401);
+  assert.equal(await read(await tokenOf(client), company), 200);
 });
 
 test('a client that is being disabled gets no token, also where it asked before', async () => {
-  const firm = await world.firm();
-  const client = await make(firm);
+  const company = await app.company();
+  const client = await make(company);
   const held: Holding[] = [[DISABLE, [client.id]]];
-  const [answer] = await overlapping(world, held, () => [ask(client.id, client.client_secret)]);
+  const [answer] = await overlapping(app, held, () => [ask(client.id, client.client_secret)]);
   assert.equal(answer?.status, 401);
-  await ok(firm.post(`${CLIENTS}/${client.id}/enable`));
-  assert.deepEqual(await world.sql('SELECT 1 FROM tokens WHERE client_id = $1', [client.id]), []);
+  await ok(company.post(`${CLIENTS}/${client.id}/enable`));
+  assert.deepEqual(await app.sql('SELECT 1 FROM tokens WHERE client_id = $1', [client.id]), []);
 });
 
 test('however disabling, enabling and asking meet, no token of the time before works afterwards', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (let round = 0; round < 20; round++) {
-    world.clock.advance({ minutes: 1 });
-    const client = await make(firm);
+    app.clock.advance({ minutes: 1 });
+    const client = await make(company);
     const before = await tokenOf(client);
     const path = `${CLIENTS}/${client.id}`;
     const [, , asked] = await Promise.all([
-      ok(firm.post(`${path}/disable`)),
-      firm.post(`${path}/enable`),
+      ok(company.post(`${path}/disable`)),
+      company.post(`${path}/enable`),
       ask(client.id, client.client_secret),
     ]);
-    await ok(firm.post(`${path}/disable`));
-    await ok(firm.post(`${path}/enable`));
-    assert.equal(await read(before, firm), 401);
-    if (asked.status === 200) assert.equal(await read(asked.body.access_token, firm), 401);
+    await ok(company.post(`${path}/disable`));
+    await ok(company.post(`${path}/enable`));
+    assert.equal(await read(before, company), 401);
+    if (asked.status === 200) assert.equal(await read(asked.body.access_token, company), 401);
   }
 });
 
 test('enabling a client that is enabled ends nothing', async () => {
-  const firm = await world.firm();
-  const client = await make(firm);
+  const company = await app.company();
+  const client = await make(company);
   const token = await tokenOf(client);
   const { client_secret, ...record } = client;
-  world.clock.advance({ seconds: 1 });
-  assert.deepEqual(await ok(firm.post(`${CLIENTS}/${client.id}/enable`)), record);
-  assert.equal(await read(token, firm), 200);
+  app.clock.advance({ seconds: 1 });
+  assert.deepEqual(await ok(company.post(`${CLIENTS}/${client.id}/enable`)), record);
+  assert.equal(await read(token, company), 200);
 });
 
 test('another company and an invented id are 404, whatever the body holds', async () => {
-  const [firm, other] = [await world.firm(), await world.firm()];
+  const [company, other] = [await app.company(), await app.company()];
   const theirs = await make(other);
   const token = await tokenOf(theirs);
   for (const id of [theirs.id, UNKNOWN, 'nothing']) {
-    assert.equal((await firm.get(`${CLIENTS}/${id}`)).status, 404);
-    assert.equal((await firm.patch(`${CLIENTS}/${id}`, { name: 'mine' })).status, 404);
-    assert.equal((await firm.patch(`${CLIENTS}/${id}`, { name: 5, scopes: ['operator'] })).status, 404);
+    assert.equal((await company.get(`${CLIENTS}/${id}`)).status, 404);
+    assert.equal((await company.patch(`${CLIENTS}/${id}`, { name: 'mine' })).status, 404);
+    assert.equal((await company.patch(`${CLIENTS}/${id}`, { name: 5, scopes: ['operator'] })).status, 404);
     for (const verb of ['rotate', 'disable', 'enable']) {
-      assert.equal((await firm.post(`${CLIENTS}/${id}/${verb}`)).status, 404);
+      assert.equal((await company.post(`${CLIENTS}/${id}/${verb}`)).status, 404);
     }
   }
-  world.clock.advance({ seconds: 2 });
+  app.clock.advance({ seconds: 2 });
   assert.equal(await read(token, other), 200);
   await tokenOf(theirs);
   assert.equal((await ok(other.get(`${CLIENTS}/${theirs.id}`))).name, body.name);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { caller } from './harness/http.ts';
 
-const world = await openWorld();
-beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+const app = await startApp();
+beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 
 const COMPANY = '/manage/company';
 const COMPANIES = '/manage/companies';
@@ -27,13 +27,13 @@ async function refused(answer: Promise<Answer>, faults: Record<string, string>):
 }
 
 /** A settings change is seen by every process within two seconds. */
-async function change(firm: Firm, settings: object) {
-  const changed = await ok(firm.patch(COMPANY, settings));
-  world.clock.advance({ seconds: 2 });
+async function change(company: TestCompany, settings: object) {
+  const changed = await ok(company.patch(COMPANY, settings));
+  app.clock.advance({ seconds: 2 });
   return changed;
 }
 
-const operator = async (): Promise<Caller> => (await world.firm()).withScopes('operator');
+const operator = async (): Promise<Caller> => (await app.company()).withScopes('operator');
 
 const invoice = {
   invoice_number: 'INV-1',
@@ -46,9 +46,9 @@ const invoice = {
 };
 
 test('a company begins with the default settings', async () => {
-  const firm = await world.firm();
-  assert.deepEqual(await ok(firm.get(COMPANY)), {
-    id: firm.companyId,
+  const company = await app.company();
+  assert.deepEqual(await ok(company.get(COMPANY)), {
+    id: company.companyId,
     name: 'Smith & Partners',
     time_zone: 'Europe/London',
     phone_region: 'GB',
@@ -64,7 +64,7 @@ test('a company begins with the default settings', async () => {
 });
 
 test('every setting can be changed, alone or together, and what is not sent stays', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const settings = {
     name: 'Jones LLP',
     time_zone: 'America/New_York',
@@ -76,16 +76,16 @@ test('every setting can be changed, alone or together, and what is not sent stay
     sender_address: 'office@jones.example',
     contact_email: 'it@jones.example',
   };
-  let expected = await ok(firm.get(COMPANY));
+  let expected = await ok(company.get(COMPANY));
   for (const [name, value] of Object.entries(settings)) {
-    world.clock.advance({ seconds: 1 });
-    const changed = await ok(firm.patch(COMPANY, { [name]: value }));
+    app.clock.advance({ seconds: 1 });
+    const changed = await ok(company.patch(COMPANY, { [name]: value }));
     expected = { ...expected, [name]: value, updated_at: changed.updated_at };
     assert.deepEqual(changed, expected);
-    assert.deepEqual(await ok(firm.get(COMPANY)), expected);
+    assert.deepEqual(await ok(company.get(COMPANY)), expected);
   }
   assert.ok(expected.updated_at > expected.created_at);
-  const other = await world.firm();
+  const other = await app.company();
   await ok(other.patch(COMPANY, settings));
   const { id, created_at, updated_at, ...rest } = await ok(other.get(COMPANY));
   assert.deepEqual(rest, settings);
@@ -104,7 +104,7 @@ const DEFAULTS = {
 const NULLS = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, null]));
 
 test('null gives a setting back its default on update, and is as if it was not sent on create', async () => {
-  const firm = await world.firm({ timeZone: 'Europe/Berlin' });
+  const company = await app.company({ timeZone: 'Europe/Berlin' });
   const changed = {
     phone_region: 'DE',
     terms: 'x',
@@ -114,14 +114,14 @@ test('null gives a setting back its default on update, and is as if it was not s
     sender_address: 'office@firm.example',
     contact_email: 'it@firm.example',
   };
-  const before = await ok(firm.patch(COMPANY, changed));
+  const before = await ok(company.patch(COMPANY, changed));
   for (const [name, value] of Object.entries(DEFAULTS)) {
-    assert.equal((await ok(firm.patch(COMPANY, { [name]: null })))[name], value, name);
+    assert.equal((await ok(company.patch(COMPANY, { [name]: null })))[name], value, name);
   }
-  assert.deepEqual(await ok(firm.get(COMPANY)), { ...before, ...DEFAULTS });
+  assert.deepEqual(await ok(company.get(COMPANY)), { ...before, ...DEFAULTS });
   const created = await ok((await operator()).post(COMPANIES, { name: 'New', ...NULLS }));
   assert.deepEqual(created, { ...created, ...DEFAULTS });
-  await refused(firm.patch(COMPANY, { ...NULLS, name: null }), { name: 'required' });
+  await refused(company.patch(COMPANY, { ...NULLS, name: null }), { name: 'required' });
 });
 
 for (const [name, values] of Object.entries<[unknown, string][]>({
@@ -177,15 +177,15 @@ for (const [name, values] of Object.entries<[unknown, string][]>({
   ],
 })) {
   test(`${name} refuses what it cannot hold, and nothing changes`, async () => {
-    const firm = await world.firm();
-    const before = await ok(firm.get(COMPANY));
-    for (const [value, code] of values) await refused(firm.patch(COMPANY, { [name]: value }), { [name]: code });
-    assert.deepEqual(await ok(firm.get(COMPANY)), before);
+    const company = await app.company();
+    const before = await ok(company.get(COMPANY));
+    for (const [value, code] of values) await refused(company.patch(COMPANY, { [name]: value }), { [name]: code });
+    assert.deepEqual(await ok(company.get(COMPANY)), before);
   });
 }
 
 test('the limits themselves are allowed', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const settings of [
     { name: '🙂'.repeat(200) },
     { terms: 'x'.repeat(10_000) },
@@ -196,38 +196,38 @@ test('the limits themselves are allowed', async () => {
     { time_zone: 'America/Argentina/Buenos_Aires' },
     { time_zone: 'Etc/GMT+5' },
   ]) {
-    const changed = await ok(firm.patch(COMPANY, settings));
+    const changed = await ok(company.patch(COMPANY, settings));
     for (const [name, value] of Object.entries(settings)) assert.equal(changed[name], value);
   }
-  assert.equal((await ok(firm.patch(COMPANY, { reminder_lead_days: '7' }))).reminder_lead_days, 7);
+  assert.equal((await ok(company.patch(COMPANY, { reminder_lead_days: '7' }))).reminder_lead_days, 7);
 });
 
 test('a zone is stored in the spelling of the zone database', async () => {
-  const firm = await world.firm();
-  assert.equal((await ok(firm.patch(COMPANY, { time_zone: 'europe/berlin' }))).time_zone, 'Europe/Berlin');
+  const company = await app.company();
+  assert.equal((await ok(company.patch(COMPANY, { time_zone: 'europe/berlin' }))).time_zone, 'Europe/Berlin');
 });
 
 test('a zone that only this side knows is refused by the database', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const read = Temporal.Now.zonedDateTimeISO;
   const known = mock.method(Temporal.Now, 'zonedDateTimeISO', (zone?: string) =>
     zone === 'Mars/Phobos' ? { timeZoneId: zone } : read(zone),
   );
   try {
-    await refused(firm.patch(COMPANY, { time_zone: 'Mars/Phobos' }), { time_zone: 'unknown' });
-    await refused(firm.patch(COMPANY, { time_zone: 'Mars/Phobos', name: '' }), {
+    await refused(company.patch(COMPANY, { time_zone: 'Mars/Phobos' }), { time_zone: 'unknown' });
+    await refused(company.patch(COMPANY, { time_zone: 'Mars/Phobos', name: '' }), {
       time_zone: 'unknown',
       name: 'too_short',
     });
   } finally {
     known.mock.restore();
   }
-  assert.equal((await ok(firm.get(COMPANY))).time_zone, 'Europe/London');
+  assert.equal((await ok(company.get(COMPANY))).time_zone, 'Europe/London');
 });
 
 test('all faults of a request come at once', async () => {
-  const firm = await world.firm();
-  await refused(firm.patch(COMPANY, { time_zone: 'X/Y', phone_region: 'ZZ', reminder_lead_days: 0, name: '' }), {
+  const company = await app.company();
+  await refused(company.patch(COMPANY, { time_zone: 'X/Y', phone_region: 'ZZ', reminder_lead_days: 0, name: '' }), {
     time_zone: 'unknown',
     phone_region: 'unknown',
     reminder_lead_days: 'out_of_range',
@@ -236,20 +236,20 @@ test('all faults of a request come at once', async () => {
 });
 
 test('a new time zone is that of the next request, within two seconds', async () => {
-  const firm = await world.firm();
-  await change(firm, { time_zone: 'America/New_York' });
-  const created = await ok(firm.post(`${firm.path}/invoices`, invoice));
+  const company = await app.company();
+  await change(company, { time_zone: 'America/New_York' });
+  const created = await ok(company.post(`${company.path}/invoices`, invoice));
   assert.equal(created.date_created, '2026-06-01T13:00:00.000000Z');
 });
 
 test('a new phone region judges the next number', async () => {
-  const firm = await world.firm();
-  const add = (phone: string) => firm.post(`/manage/cases/${firm.caseId}/customers`, { last_name: 'Doe', phone });
+  const company = await app.company();
+  const add = (phone: string) => company.post(`/manage/cases/${company.caseId}/customers`, { last_name: 'Doe', phone });
   await refused(add('12'), { phone: 'format' });
   await ok(add('(201) 555-0123'));
-  await change(firm, { phone_region: 'US' });
+  await change(company, { phone_region: 'US' });
   const { id } = await ok(add('(201) 555-0123'));
-  const found = await ok(firm.get('/manage/customers?search=%2B12015550123'));
+  const found = await ok(company.get('/manage/customers?search=%2B12015550123'));
   assert.deepEqual(
     found.map((customer: { id: string }) => customer.id),
     [id],
@@ -257,29 +257,29 @@ test('a new phone region judges the next number', async () => {
 });
 
 test('new terms are on the next invoice and not on those before', async () => {
-  const firm = await world.firm();
-  const before = await ok(firm.post(`${firm.path}/invoices`, invoice));
-  await change(firm, { terms: 'In advance.', payment_terms: '7 days' });
-  const after = await ok(firm.post(`${firm.path}/invoices`, { ...invoice, invoice_number: 'INV-2' }));
+  const company = await app.company();
+  const before = await ok(company.post(`${company.path}/invoices`, invoice));
+  await change(company, { terms: 'In advance.', payment_terms: '7 days' });
+  const after = await ok(company.post(`${company.path}/invoices`, { ...invoice, invoice_number: 'INV-2' }));
   assert.deepEqual([before.terms, before.payment_terms], ['', '30 days']);
   assert.deepEqual([after.terms, after.payment_terms], ['In advance.', '7 days']);
-  const listed = await ok(firm.get(`${firm.path}/invoices`));
+  const listed = await ok(company.get(`${company.path}/invoices`));
   assert.ok(listed.some((one: { terms: string }) => one.terms === ''));
 });
 
 test('a new reminder lead moves the reminders of the next appointment', async () => {
-  const firm = await world.firm();
-  await change(firm, { reminder_lead_days: 3 });
+  const company = await app.company();
+  await change(company, { reminder_lead_days: 3 });
   const booked = await ok(
-    firm.post(`${firm.path}/appointments`, {
-      adviser_email: firm.adviser,
+    company.post(`${company.path}/appointments`, {
+      adviser_email: company.adviser,
       start_time: '2026-06-20 14:00:00',
       end_time: '2026-06-20 15:00:00',
-      email_recipient: firm.customers[0].email,
+      email_recipient: company.customers[0].email,
       email_notification: true,
     }),
   );
-  const [message] = await world.sql<{ due: string }>(
+  const [message] = await app.sql<{ due: string }>(
     `SELECT to_char(due_at AT TIME ZONE 'Europe/London', 'YYYY-MM-DD HH24:MI') AS due FROM messages WHERE appointment_id = $1`,
     [booked.id],
   );
@@ -287,7 +287,7 @@ test('a new reminder lead moves the reminders of the next appointment', async ()
 });
 
 test('an operator lists, creates, reads and changes companies', async () => {
-  const [firm, chief] = [await world.firm(), await operator()];
+  const [company, chief] = [await app.company(), await operator()];
   const created = await ok(chief.post(COMPANIES, { name: 'Ängström & Söhne', time_zone: 'Europe/Stockholm' }));
   assert.deepEqual(
     [created.name, created.time_zone, created.phone_region],
@@ -298,9 +298,9 @@ test('an operator lists, creates, reads and changes companies', async () => {
   assert.deepEqual(await ok(chief.get(`${COMPANIES}/${created.id}`)), created);
   const changed = await ok(chief.patch(`${COMPANIES}/${created.id}`, { phone_region: 'SE' }));
   assert.deepEqual(changed, { ...created, phone_region: 'SE' });
-  assert.deepEqual(await ok(chief.get(`${COMPANIES}/${firm.companyId}`)), await ok(firm.get(COMPANY)));
+  assert.deepEqual(await ok(chief.get(`${COMPANIES}/${company.companyId}`)), await ok(company.get(COMPANY)));
   const all: { id: string }[] = await ok(chief.get(`${COMPANIES}?per_page=200`));
-  for (const id of [firm.companyId, created.id]) assert.ok(all.some((company) => company.id === id));
+  for (const id of [company.companyId, created.id]) assert.ok(all.some((company) => company.id === id));
 });
 
 test('an operator is told what is wrong with a company, and an unknown one is 404 first', async () => {
@@ -333,8 +333,8 @@ test('an operator gives a new company its first key, and the company does the re
   const { key, expires_at } = await ok(Promise.resolve(made));
   assert.equal(made.headers['cache-control'], 'no-store');
   assert.equal(expires_at, '2026-06-01T10:00:00.000000Z');
-  const company = caller(world.baseUrl, key);
-  assert.equal((await ok(company.get(COMPANY))).id, id);
-  const opened = await ok(company.post('/manage/cases', { reference: 'First' }));
-  assert.equal((await ok(company.post(`/cases/${opened.id}/interactions`, { type: 'phone' }))).type, 'phone');
+  const owner = caller(app.baseUrl, key);
+  assert.equal((await ok(owner.get(COMPANY))).id, id);
+  const opened = await ok(owner.post('/manage/cases', { reference: 'First' }));
+  assert.equal((await ok(owner.post(`/cases/${opened.id}/interactions`, { type: 'phone' }))).type, 'phone');
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 
-const world = await openWorld();
-beforeEach(() => world.clock.set('2026-06-01T09:00:00Z'));
+const app = await startApp();
+beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 
 async function ok(answer: Promise<Answer>) {
   const { status, body, text } = await answer;
@@ -22,9 +22,9 @@ const lists = Object.entries(document.paths as unknown as Record<string, Documen
 const searched = async (caller: Caller, path: string, search: string) =>
   ok(caller.get(`${path}?search=${encodeURIComponent(search)}`));
 
-async function open(firm: Firm, reference: string, ...customers: object[]): Promise<string> {
-  world.clock.advance({ seconds: 1 });
-  return (await ok(firm.post('/manage/cases', { reference, customers }))).id;
+async function open(company: TestCompany, reference: string, ...customers: object[]): Promise<string> {
+  app.clock.advance({ seconds: 1 });
+  return (await ok(company.post('/manage/cases', { reference, customers }))).id;
 }
 
 const references = (cases: { reference: string }[]) => cases.map(({ reference }) => reference);
@@ -50,18 +50,18 @@ test('the management API has nine lists that can be searched', () => {
 
 for (const list of lists) {
   const setUp = async (): Promise<[Caller, string]> => {
-    const firm = await world.firm();
+    const company = await app.company();
     for (const name of ['a', 'b', 'c']) {
-      await ok(firm.post('/manage/clients', { name, scopes: ['manage'] }));
-      await ok(firm.post('/manage/keys', { name, scopes: ['manage'] }));
-      await open(firm, name);
-      await ok(firm.post('/manage/custom-tags', { tag: name }));
-      await firm.addCustomer(firm.caseId, { last_name: name });
-      await ok(firm.post('/manage/advisers', { name, email: `${name}@firm.example` }));
-      await world.firm();
+      await ok(company.post('/manage/clients', { name, scopes: ['manage'] }));
+      await ok(company.post('/manage/keys', { name, scopes: ['manage'] }));
+      await open(company, name);
+      await ok(company.post('/manage/custom-tags', { tag: name }));
+      await company.addCustomer(company.caseId, { last_name: name });
+      await ok(company.post('/manage/advisers', { name, email: `${name}@firm.example` }));
+      await app.company();
     }
-    const caller = list.startsWith('/manage/companies') ? await firm.withScopes('operator') : firm;
-    return [caller, list.replace('{caseId}', firm.caseId)];
+    const caller = list.startsWith('/manage/companies') ? await company.withScopes('operator') : company;
+    return [caller, list.replace('{caseId}', company.caseId)];
   };
 
   test(`${list} comes in pages that together are the whole, in the same order`, async () => {
@@ -143,36 +143,36 @@ for (const list of lists) {
 }
 
 test('a list shows fifty entries unless it is asked for more, at most two hundred', async () => {
-  const firm = await world.firm();
-  await Promise.all(Array.from({ length: 60 }, (_, i) => firm.post('/manage/custom-tags', { tag: `t${i}` })));
-  assert.equal((await ok(firm.get('/manage/custom-tags'))).length, 50);
-  assert.equal((await ok(firm.get('/manage/custom-tags?per_page=200'))).length, 62);
+  const company = await app.company();
+  await Promise.all(Array.from({ length: 60 }, (_, i) => company.post('/manage/custom-tags', { tag: `t${i}` })));
+  assert.equal((await ok(company.get('/manage/custom-tags'))).length, 50);
+  assert.equal((await ok(company.get('/manage/custom-tags?per_page=200'))).length, 62);
 });
 
 test('the links keep the search', async () => {
-  const firm = await world.firm();
-  for (const reference of ['Söhne & Co 1', 'Söhne & Co 2', 'other']) await open(firm, reference);
-  const first = await firm.get(`/manage/cases?search=${encodeURIComponent('söhne & co')}&per_page=1`);
-  const second = await firm.get(linksOf(first).next ?? '');
+  const company = await app.company();
+  for (const reference of ['Söhne & Co 1', 'Söhne & Co 2', 'other']) await open(company, reference);
+  const first = await company.get(`/manage/cases?search=${encodeURIComponent('söhne & co')}&per_page=1`);
+  const second = await company.get(linksOf(first).next ?? '');
   assert.deepEqual(references([...first.body, ...second.body]), ['Söhne & Co 2', 'Söhne & Co 1']);
   assert.equal(linksOf(second).next, undefined);
 });
 
 test('cases are listed newest first, advisers and customers by name, tags by the alphabet', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const reference of ['one', 'two', 'three']) {
-    await open(firm, reference);
+    await open(company, reference);
   }
-  assert.deepEqual(references(await ok(firm.get('/manage/cases'))), ['three', 'two', 'one', 'Smith']);
+  assert.deepEqual(references(await ok(company.get('/manage/cases'))), ['three', 'two', 'one', 'Smith']);
   for (const name of ['bert', 'Carl', 'anna']) {
-    await ok(firm.post('/manage/advisers', { name, email: `${name}@firm.example` }));
+    await ok(company.post('/manage/advisers', { name, email: `${name}@firm.example` }));
   }
   assert.deepEqual(
-    (await ok(firm.get('/manage/advisers'))).map(({ name }: { name: string }) => name),
+    (await ok(company.get('/manage/advisers'))).map(({ name }: { name: string }) => name),
     ['Alex Adviser', 'anna', 'bert', 'Carl', 'Vic Video'],
   );
-  await open(firm, 'more', { last_name: 'abel' }, { last_name: 'Smith', first_names: 'Kim' }, { last_name: 'Zoe' });
-  const customers: { first_names: string; last_name: string }[] = await ok(firm.get('/manage/customers'));
+  await open(company, 'more', { last_name: 'abel' }, { last_name: 'Smith', first_names: 'Kim' }, { last_name: 'Zoe' });
+  const customers: { first_names: string; last_name: string }[] = await ok(company.get('/manage/customers'));
   assert.deepEqual(
     customers.map(({ first_names, last_name }) => `${first_names} ${last_name}`.trim()),
     ['abel', 'Ann Smith', 'John Smith', 'Kim Smith', 'Zoe'],
@@ -180,8 +180,8 @@ test('cases are listed newest first, advisers and customers by name, tags by the
 });
 
 test('cases are found by reference and by names and emails of their customers', async () => {
-  const firm = await world.firm();
-  await open(firm, 'Nachlass Müller', { last_name: 'Grün', first_names: 'Zoë', email: 'zoe@client.example' });
+  const company = await app.company();
+  await open(company, 'Nachlass Müller', { last_name: 'Grün', first_names: 'Zoë', email: 'zoe@client.example' });
   for (const [search, found] of [
     ['NACHLASS MÜLLER', 'Nachlass Müller'],
     ['lass', 'Nachlass Müller'],
@@ -189,66 +189,66 @@ test('cases are found by reference and by names and emails of their customers', 
     ['GRÜN', 'Nachlass Müller'],
     ['ZOE@CLIENT', 'Nachlass Müller'],
     ['john smith', 'Smith'],
-    [firm.customers[1].email, 'Smith'],
+    [company.customers[1].email, 'Smith'],
   ] as const) {
-    assert.deepEqual(references(await searched(firm, '/manage/cases', search)), [found], search);
+    assert.deepEqual(references(await searched(company, '/manage/cases', search)), [found], search);
   }
-  assert.deepEqual(await searched(firm, '/manage/cases', 'grün zoë'), []);
+  assert.deepEqual(await searched(company, '/manage/cases', 'grün zoë'), []);
 });
 
 test('a case is found once, however many of its customers match', async () => {
-  const firm = await world.firm();
-  const answer = await firm.get('/manage/cases?search=smith');
+  const company = await app.company();
+  const answer = await company.get('/manage/cases?search=smith');
   assert.deepEqual([answer.body.length, answer.headers['x-total-count']], [1, '1']);
   assert.equal(answer.body[0].customers.length, 2);
 });
 
 test('customers are found across cases by names, email and phone', async () => {
-  const firm = await world.firm();
-  await open(firm, 'x', { last_name: 'Doe', first_names: 'Jane', email: 'jane@x.example', phone: '020 7946 0018' });
+  const company = await app.company();
+  await open(company, 'x', { last_name: 'Doe', first_names: 'Jane', email: 'jane@x.example', phone: '020 7946 0018' });
   for (const search of ['JANE DOE', 'doe', 'jane@X', '7946 0018', '+442079460018', '02079460018', '+44 20 7946 0018']) {
-    assert.deepEqual(lastNames(await searched(firm, '/manage/customers', search)), ['Doe'], search);
+    assert.deepEqual(lastNames(await searched(company, '/manage/customers', search)), ['Doe'], search);
   }
-  assert.deepEqual(lastNames(await searched(firm, '/manage/customers', 'smith')), ['Smith', 'Smith']);
-  assert.deepEqual(lastNames(await searched(firm, `/manage/cases/${firm.caseId}/customers`, 'doe')), []);
-  assert.equal((await searched(firm, `/manage/cases/${firm.caseId}/customers`, 'ann')).length, 1);
+  assert.deepEqual(lastNames(await searched(company, '/manage/customers', 'smith')), ['Smith', 'Smith']);
+  assert.deepEqual(lastNames(await searched(company, `/manage/cases/${company.caseId}/customers`, 'doe')), []);
+  assert.equal((await searched(company, `/manage/cases/${company.caseId}/customers`, 'ann')).length, 1);
 });
 
 test('cases are found by the phone of a customer, however it is written', async () => {
-  const firm = await world.firm();
-  await open(firm, 'x', { last_name: 'Doe', phone: '020 7946 0018' });
+  const company = await app.company();
+  await open(company, 'x', { last_name: 'Doe', phone: '020 7946 0018' });
   for (const search of ['7946 0018', '+442079460018', '02079460018', '+44 (0)20 7946-0018']) {
-    assert.deepEqual(references(await searched(firm, '/manage/cases', search)), ['x'], search);
+    assert.deepEqual(references(await searched(company, '/manage/cases', search)), ['x'], search);
   }
-  assert.deepEqual(await searched(firm, '/manage/cases', '+442079460019'), []);
-  const [{ id, customers }] = await searched(firm, '/manage/cases', '+442079460018');
-  await ok(firm.delete(`/manage/cases/${id}/customers/${customers[0].id}`));
-  assert.deepEqual(await searched(firm, '/manage/cases', '+442079460018'), []);
+  assert.deepEqual(await searched(company, '/manage/cases', '+442079460019'), []);
+  const [{ id, customers }] = await searched(company, '/manage/cases', '+442079460018');
+  await ok(company.delete(`/manage/cases/${id}/customers/${customers[0].id}`));
+  assert.deepEqual(await searched(company, '/manage/cases', '+442079460018'), []);
 });
 
 test('a changed phone is found under the new number and no longer under the old', async () => {
-  const firm = await world.firm();
-  const path = `/manage/cases/${firm.caseId}/customers/${firm.customers[0].id}`;
-  await ok(firm.patch(path, { phone: '020 7946 0018' }));
-  assert.equal((await searched(firm, '/manage/customers', '+442079460018')).length, 1);
-  assert.deepEqual(await searched(firm, '/manage/customers', '+447400123456'), []);
-  await ok(firm.patch(path, { phone: null }));
-  assert.deepEqual(await searched(firm, '/manage/customers', '+442079460018'), []);
+  const company = await app.company();
+  const path = `/manage/cases/${company.caseId}/customers/${company.customers[0].id}`;
+  await ok(company.patch(path, { phone: '020 7946 0018' }));
+  assert.equal((await searched(company, '/manage/customers', '+442079460018')).length, 1);
+  assert.deepEqual(await searched(company, '/manage/customers', '+447400123456'), []);
+  await ok(company.patch(path, { phone: null }));
+  assert.deepEqual(await searched(company, '/manage/customers', '+442079460018'), []);
 });
 
 test('advisers are found by name and email, clients and keys by name', async () => {
-  const firm = await world.firm();
-  assert.equal((await searched(firm, '/manage/advisers', 'ALEX')).length, 1);
-  assert.equal((await searched(firm, '/manage/advisers', firm.adviserWithVideo.toUpperCase())).length, 1);
+  const company = await app.company();
+  assert.equal((await searched(company, '/manage/advisers', 'ALEX')).length, 1);
+  assert.equal((await searched(company, '/manage/advisers', company.adviserWithVideo.toUpperCase())).length, 1);
   for (const path of ['/manage/clients', '/manage/keys']) {
-    await ok(firm.post(path, { name: 'Nightly Export', scopes: ['manage'] }));
-    assert.equal((await searched(firm, path, 'nightly')).length, 1);
-    assert.deepEqual(await searched(firm, path, 'daily'), []);
+    await ok(company.post(path, { name: 'Nightly Export', scopes: ['manage'] }));
+    assert.equal((await searched(company, path, 'nightly')).length, 1);
+    assert.deepEqual(await searched(company, path, 'daily'), []);
   }
 });
 
 test('no list shows anything of another company', async () => {
-  const [firm, other] = [await world.firm(), await world.firm()];
+  const [company, other] = [await app.company(), await app.company()];
   const mark = 'theirs-alone';
   await open(other, mark, { last_name: mark, phone: '020 7946 0018' });
   await ok(other.post('/manage/advisers', { name: mark, email: `${mark}@firm.example` }));
@@ -260,15 +260,15 @@ test('no list shows anything of another company', async () => {
     if (list === '/manage/companies' || list === '/manage/default-tags') continue;
     if (list.includes('{caseId}')) continue;
     assert.equal((await searched(other, list, mark)).length, 1, list);
-    assert.deepEqual(await searched(firm, list, mark), [], list);
-    assert.ok(!(await firm.get(`${list}?per_page=200`)).text.includes(mark), list);
+    assert.deepEqual(await searched(company, list, mark), [], list);
+    assert.ok(!(await company.get(`${list}?per_page=200`)).text.includes(mark), list);
   }
-  assert.deepEqual(await searched(firm, '/manage/customers', '+442079460018'), []);
+  assert.deepEqual(await searched(company, '/manage/customers', '+442079460018'), []);
 });
 
 test('what LIKE takes for wildcards are letters like any other', async () => {
-  const firm = await world.firm();
-  for (const reference of ['100%', '100 percent', 'a_b', 'acb', 'back\\slash', 'slash']) await open(firm, reference);
+  const company = await app.company();
+  for (const reference of ['100%', '100 percent', 'a_b', 'acb', 'back\\slash', 'slash']) await open(company, reference);
   for (const [search, found] of [
     ['100%', ['100%']],
     ['%', ['100%']],
@@ -278,12 +278,12 @@ test('what LIKE takes for wildcards are letters like any other', async () => {
     ['\\', ['back\\slash']],
     ["'; DROP TABLE cases; --", []],
   ] as const) {
-    assert.deepEqual(references(await searched(firm, '/manage/cases', search)), found, search);
+    assert.deepEqual(references(await searched(company, '/manage/cases', search)), found, search);
   }
 });
 
 test('a search finds exactly what contains the text, whatever the text is', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const letters = fc.string({
     unit: fc.constantFrom('a', 'B', '%', '_', '\\', ' ', "'", 'É', '🙂'),
     minLength: 1,
@@ -292,9 +292,11 @@ test('a search finds exactly what contains the text, whatever the text is', asyn
   const all: string[] = [];
   await fc.assert(
     fc.asyncProperty(letters, letters, async (reference, search) => {
-      await open(firm, reference);
+      await open(company, reference);
       all.push(reference);
-      const found = references(await ok(firm.get(`/manage/cases?per_page=200&search=${encodeURIComponent(search)}`)));
+      const found = references(
+        await ok(company.get(`/manage/cases?per_page=200&search=${encodeURIComponent(search)}`)),
+      );
       const expected = all.filter((one) => one.toLowerCase().includes(search.toLowerCase()));
       assert.deepEqual(found.filter((one) => one !== 'Smith').toSorted(), expected.toSorted());
     }),

@@ -3,10 +3,10 @@ import { Writable } from 'node:stream';
 import { after, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/server/app.ts';
-import { openWorld } from './harness/app.ts';
+import { startApp } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 const lines: string[] = [];
 const destination = new Writable({
@@ -15,9 +15,9 @@ const destination = new Writable({
     done();
   },
 });
-const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'trace' }, destination) });
-const url = await app.listen({ host: '127.0.0.1', port: 0 });
-after(() => app.close());
+const server = await buildApp({ db: app.db, clock: app.clock.read, logger: pino({ level: 'trace' }, destination) });
+const url = await server.listen({ host: '127.0.0.1', port: 0 });
+after(() => server.close());
 
 async function ok(answer: Promise<Answer>) {
   const { status, body, text } = await answer;
@@ -41,23 +41,23 @@ function telltales(secret: string): string[] {
 }
 
 async function storedText(): Promise<Map<string, string>> {
-  const tables = await world.sql<{ name: string }>(
+  const tables = await app.sql<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
   );
   const stored = new Map<string, string>();
   for (const { name } of tables) {
-    const rows = await world.sql<{ text: string }>(`SELECT row_to_json(t)::text AS text FROM ${name} t`);
+    const rows = await app.sql<{ text: string }>(`SELECT row_to_json(t)::text AS text FROM ${name} t`);
     stored.set(name, rows.map(({ text }) => text).join('\n'));
   }
   return stored;
 }
 
 test('no secret is in the logs, in a list, in another answer or in the database', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const answers: string[] = [];
   const secrets: string[] = [];
   const anonymous = caller(url);
-  const manager = caller(url, firm.token);
+  const manager = caller(url, company.token);
   const show = async (answer: Promise<Answer>) => answers.push((await answer).text);
 
   const client = await ok(manager.post('/manage/clients', { name: 'site', scopes: ['interactions:read', 'manage'] }));
@@ -78,12 +78,12 @@ test('no secret is in the logs, in a list, in another answer or in the database'
     made.key,
     token.access_token,
     viaBasic.access_token,
-    firm.token,
+    company.token,
   );
 
   for (const secret of secrets) {
     const bearer = caller(url, secret);
-    await show(bearer.get(`${firm.path}/interactions`));
+    await show(bearer.get(`${company.path}/interactions`));
     await show(bearer.get('/manage/keys'));
     await show(bearer.get(`/cases/${secret}/interactions`));
     await show(bearer.post('/manage/keys', `{"name": "${secret}`));
@@ -114,14 +114,14 @@ test('no secret is in the logs, in a list, in another answer or in the database'
 });
 
 test('a failure inside is logged without the secret that was sent', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const before = lines.length;
-  await world.sql('ALTER TABLE clients RENAME TO clients_away');
+  await app.sql('ALTER TABLE clients RENAME TO clients_away');
   try {
     const secret = 'crs_this-is-the-secret-of-a-client-and-nobody-else';
     const answer = await caller(url).post('/oauth/token', {
       grant_type: 'client_credentials',
-      client_id: firm.companyId,
+      client_id: company.companyId,
       client_secret: secret,
     });
     assert.equal(answer.status, 500, answer.text);
@@ -130,6 +130,6 @@ test('a failure inside is logged without the secret that was sent', async () => 
     assert.match(logged, /request failed/);
     assert.ok(!logged.includes(secret.slice(4)) && !answer.text.includes(secret.slice(4)));
   } finally {
-    await world.sql('ALTER TABLE clients_away RENAME TO clients');
+    await app.sql('ALTER TABLE clients_away RENAME TO clients');
   }
 });

@@ -5,25 +5,25 @@ import { Writable } from 'node:stream';
 import { after, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
-import { countSealedSecrets, reencryptAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
+import { countAccounts, reencryptAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
-import { failureOf } from '../src/cli/failure.ts';
+import { toFailure } from '../src/cli/failure.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { buildApp } from '../src/server/app.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
-import { KEYS, meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
+import { KEYS, meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
 import { overlapping } from './harness/overlap.ts';
 import { temporaryDirectory, urlOf } from './harness/service.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** How an adviser's video account is connected, and where its secret is and is not. */
 
-const world = await openWorld({ secrets });
+const app = await startApp({ secrets });
 const zoom = await openZoom();
-const worker = meetingRooms(world, zoom);
+const worker = meetingWorker(app, zoom);
 const ZOOM = { provider: 'zoom', ...CREDENTIALS };
 const SECRET = CREDENTIALS.client_secret;
 
@@ -45,52 +45,55 @@ async function refused(answer: Promise<Answer>, faults: Record<string, string>):
   return answer;
 }
 
-async function accountOf(firm: Firm): Promise<{ id: string; adviser: string; account: string }> {
-  const [{ id = '' } = {}] = await ok(firm.get(`/manage/advisers?search=${firm.adviser}`));
+async function accountOf(company: TestCompany): Promise<{ id: string; adviser: string; account: string }> {
+  const [{ id = '' } = {}] = await ok(company.get(`/manage/advisers?search=${company.adviser}`));
   return { id, adviser: `/manage/advisers/${id}`, account: `/manage/advisers/${id}/video-account` };
 }
 
-async function book(firm: Firm): Promise<string> {
+async function book(company: TestCompany): Promise<string> {
   const { id } = await ok(
-    firm.post(`${firm.path}/appointments`, {
-      adviser_email: firm.adviser,
+    company.post(`${company.path}/appointments`, {
+      adviser_email: company.adviser,
       start_time: '2026-06-10 10:00:00',
       end_time: '2026-06-10 11:00:00',
       video_meeting: true,
     }),
   );
-  return `${firm.path}/appointments/${id}`;
+  return `${company.path}/appointments/${id}`;
 }
 
-const sealedOf = async (firm: Firm) =>
-  (await world.sql('SELECT sealed_secret FROM video_accounts WHERE company_id = $1 ORDER BY id', [firm.companyId])).map(
-    ({ sealed_secret }) => sealed_secret,
-  );
+const sealedOf = async (company: TestCompany) =>
+  (
+    await app.sql('SELECT sealed_secret FROM video_accounts WHERE company_id = $1 ORDER BY id', [company.companyId])
+  ).map(({ sealed_secret }) => sealed_secret);
 
 // Connecting
 
 test('a connected account is shown without its secret, and the adviser names the provider', async () => {
-  const firm = await world.firm();
-  const { id, adviser, account } = await accountOf(firm);
-  assert.equal((await firm.get(account)).status, 404);
-  const connected = await ok(firm.send('PUT', account, ZOOM));
+  const company = await app.company();
+  const { id, adviser, account } = await accountOf(company);
+  assert.equal((await company.get(account)).status, 404);
+  const connected = await ok(company.send('PUT', account, ZOOM));
   const { client_secret: _, ...shown } = ZOOM;
   assert.deepEqual(connected, { adviser_id: id, ...shown, updated_at: '2026-06-01T09:00:00.000000Z' });
-  assert.deepEqual(await ok(firm.get(account)), connected);
-  assert.equal((await ok(firm.get(adviser))).video_provider, 'zoom');
-  const jitsi = await ok(firm.send('PUT', account, { provider: 'jitsi', client_secret: 'ignored' }));
+  assert.deepEqual(await ok(company.get(account)), connected);
+  assert.equal((await ok(company.get(adviser))).video_provider, 'zoom');
+  const jitsi = await ok(company.send('PUT', account, { provider: 'jitsi', client_secret: 'ignored' }));
   assert.deepEqual(jitsi, { ...connected, provider: 'jitsi', account_id: null, client_id: null, user: null });
-  assert.equal((await ok(firm.get(adviser))).video_provider, 'jitsi');
+  assert.equal((await ok(company.get(adviser))).video_provider, 'jitsi');
 });
 
 test('a disconnected account is gone, and a second time is 404', async () => {
-  const firm = await world.firm();
-  const { id, adviser, account } = await accountOf(firm);
-  await ok(firm.send('PUT', account, ZOOM));
-  assert.deepEqual(await ok(firm.delete(account)), { adviser_id: id, disconnected_at: '2026-06-01T09:00:00.000000Z' });
-  assert.equal((await ok(firm.get(adviser))).video_provider, null);
-  assert.equal((await firm.get(account)).status, 404);
-  assert.equal((await firm.delete(account)).status, 404);
+  const company = await app.company();
+  const { id, adviser, account } = await accountOf(company);
+  await ok(company.send('PUT', account, ZOOM));
+  assert.deepEqual(await ok(company.delete(account)), {
+    adviser_id: id,
+    disconnected_at: '2026-06-01T09:00:00.000000Z',
+  });
+  assert.equal((await ok(company.get(adviser))).video_provider, null);
+  assert.equal((await company.get(account)).status, 404);
+  assert.equal((await company.delete(account)).status, 404);
 });
 
 for (const [what, body, faults] of [
@@ -105,68 +108,68 @@ for (const [what, body, faults] of [
   ['a secret of 501 characters', { ...ZOOM, client_secret: '🙂'.repeat(501) }, { client_secret: 'too_long' }],
 ] as const) {
   test(`${what} connects nothing`, async () => {
-    const firm = await world.firm();
-    const { adviser, account } = await accountOf(firm);
-    await refused(firm.send('PUT', account, body), faults);
-    assert.equal((await ok(firm.get(adviser))).video_provider, null);
-    assert.deepEqual(await sealedOf(firm), []);
+    const company = await app.company();
+    const { adviser, account } = await accountOf(company);
+    await refused(company.send('PUT', account, body), faults);
+    assert.equal((await ok(company.get(adviser))).video_provider, null);
+    assert.deepEqual(await sealedOf(company), []);
   });
 }
 
 test('accounts of another company’s advisers, of unknown ones and of removed ones without any are 404, whatever the body holds', async () => {
-  const [firm, other] = [await world.firm(), await world.firm()];
-  const removed = await accountOf(firm);
-  await ok(firm.delete(removed.adviser));
+  const [company, other] = [await app.company(), await app.company()];
+  const removed = await accountOf(company);
+  await ok(company.delete(removed.adviser));
   const unknown = '/manage/advisers/0198c0de-0000-7000-8000-000000000000/video-account';
   for (const account of [(await accountOf(other)).account, removed.account, unknown]) {
-    for (const body of [ZOOM, {}, 'no JSON']) assert.equal((await firm.send('PUT', account, body)).status, 404);
-    assert.equal((await firm.get(account)).status, 404);
-    assert.equal((await firm.delete(account)).status, 404);
+    for (const body of [ZOOM, {}, 'no JSON']) assert.equal((await company.send('PUT', account, body)).status, 404);
+    assert.equal((await company.get(account)).status, 404);
+    assert.equal((await company.delete(account)).status, 404);
   }
 });
 
 test('the account of a removed adviser can be seen and disconnected, but no other connected', async () => {
-  const firm = await world.firm();
-  const { adviser, account } = await accountOf(firm);
-  const connected = await ok(firm.send('PUT', account, ZOOM));
-  await book(firm);
+  const company = await app.company();
+  const { adviser, account } = await accountOf(company);
+  const connected = await ok(company.send('PUT', account, ZOOM));
+  await book(company);
   await worker.runOnce();
-  await ok(firm.delete(adviser));
-  assert.deepEqual(await ok(firm.get(account)), connected);
-  assert.equal((await firm.send('PUT', account, ZOOM)).status, 404);
-  await ok(firm.delete(account));
+  await ok(company.delete(adviser));
+  assert.deepEqual(await ok(company.get(account)), connected);
+  assert.equal((await company.send('PUT', account, ZOOM)).status, 404);
+  await ok(company.delete(account));
   await worker.runOnce();
-  assert.deepEqual([await sealedOf(firm), zoom.meetings.size], [[null], 0]);
-  for (const method of ['GET', 'DELETE']) assert.equal((await firm.send(method, account)).status, 404);
-  assert.equal((await ok(firm.post(`${adviser}/restore`))).video_provider, null);
+  assert.deepEqual([await sealedOf(company), zoom.meetings.size], [[null], 0]);
+  for (const method of ['GET', 'DELETE']) assert.equal((await company.send(method, account)).status, 404);
+  assert.equal((await ok(company.post(`${adviser}/restore`))).video_provider, null);
 });
 
 test('accounts ask for the scope manage', async () => {
-  const firm = await world.firm();
-  const { account } = await accountOf(firm);
-  const other = await firm.withScopes('appointments:read', 'appointments:write');
+  const company = await app.company();
+  const { account } = await accountOf(company);
+  const other = await company.withScopes('appointments:read', 'appointments:write');
   for (const method of ['GET', 'PUT', 'DELETE']) assert.equal((await other.send(method, account)).status, 403);
 });
 
 test('the field video_provider takes Jitsi and none, and Zoom only where it is connected', async () => {
-  const firm = await world.firm();
-  const { adviser, account } = await accountOf(firm);
-  await refused(firm.patch(adviser, { video_provider: 'zoom' }), { video_provider: 'invalid_state' });
+  const company = await app.company();
+  const { adviser, account } = await accountOf(company);
+  await refused(company.patch(adviser, { video_provider: 'zoom' }), { video_provider: 'invalid_state' });
   const eve = { email: 'eve@firm.example', name: 'Eve', video_provider: 'zoom' };
-  await refused(firm.post('/manage/advisers', eve), { video_provider: 'invalid_state' });
-  await ok(firm.patch(adviser, { video_provider: 'jitsi' }));
-  await ok(firm.send('PUT', account, ZOOM));
+  await refused(company.post('/manage/advisers', eve), { video_provider: 'invalid_state' });
+  await ok(company.patch(adviser, { video_provider: 'jitsi' }));
+  await ok(company.send('PUT', account, ZOOM));
   for (const video_provider of ['jitsi', null]) {
-    await refused(firm.patch(adviser, { video_provider }), { video_provider: 'invalid_state' });
+    await refused(company.patch(adviser, { video_provider }), { video_provider: 'invalid_state' });
   }
-  assert.equal((await ok(firm.patch(adviser, { video_provider: 'zoom', name: 'New' }))).video_provider, 'zoom');
-  assert.equal((await ok(firm.patch(adviser, { name: 'Newer' }))).video_provider, 'zoom');
+  assert.equal((await ok(company.patch(adviser, { video_provider: 'zoom', name: 'New' }))).video_provider, 'zoom');
+  assert.equal((await ok(company.patch(adviser, { name: 'Newer' }))).video_provider, 'zoom');
 });
 
 // The secret
 
 test('the secret is in no answer, no log and, in clear, nowhere in the database', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const lines: string[] = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -175,10 +178,10 @@ test('the secret is in no answer, no log and, in clear, nowhere in the database'
     },
   });
   const logger = pino({ level: 'trace' }, destination);
-  const app = await buildApp({ db: world.db, clock: world.clock.read, logger, secrets });
-  after(() => app.close());
-  const manager = caller(await app.listen({ host: '127.0.0.1', port: 0 }), firm.token);
-  const { adviser, account } = await accountOf(firm);
+  const server = await buildApp({ db: app.db, clock: app.clock.read, logger, secrets });
+  after(() => server.close());
+  const manager = caller(await server.listen({ host: '127.0.0.1', port: 0 }), company.token);
+  const { adviser, account } = await accountOf(company);
   const answers = [
     await manager.send('PUT', account, ZOOM),
     await manager.send('PUT', account, { ...ZOOM, user: '' }),
@@ -186,20 +189,20 @@ test('the secret is in no answer, no log and, in clear, nowhere in the database'
     await manager.get(adviser),
     await manager.get('/manage/advisers'),
   ].map(({ text }) => text);
-  await book(firm);
+  await book(company);
   await worker.runOnce();
-  const tables = await world.sql(
+  const tables = await app.sql(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
   );
   const stored: string[] = [];
   for (const { name } of tables) {
-    stored.push(...(await world.sql(`SELECT row_to_json(t)::text AS text FROM ${name} t`)).map(({ text }) => text));
+    stored.push(...(await app.sql(`SELECT row_to_json(t)::text AS text FROM ${name} t`)).map(({ text }) => text));
   }
   const bytes = Buffer.from(SECRET);
   for (const telltale of [SECRET, bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url')]) {
     for (const text of [...answers, ...lines, ...stored]) assert.ok(!text.includes(telltale), text);
   }
-  assert.match((await sealedOf(firm))[0], /^v1\./);
+  assert.match((await sealedOf(company))[0], /^v1\./);
 });
 
 test('the same secret is sealed differently each time, and opens for its own adviser alone', () => {
@@ -214,71 +217,69 @@ test('the same secret is sealed differently each time, and opens for its own adv
 });
 
 test('an identifier in capitals connects an account that can be used', async () => {
-  const firm = await world.firm();
-  const { id } = await accountOf(firm);
-  await ok(firm.send('PUT', `/manage/advisers/${id.toUpperCase()}/video-account`, ZOOM));
-  const path = await book(firm);
+  const company = await app.company();
+  const { id } = await accountOf(company);
+  await ok(company.send('PUT', `/manage/advisers/${id.toUpperCase()}/video-account`, ZOOM));
+  const path = await book(company);
   await worker.runOnce();
-  assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+  assert.equal((await ok(company.get(`${path}/meeting`))).state, 'ready');
 });
 
 test('a new key in front seals, and the old ones behind it still open', async () => {
-  const firm = await world.firm();
-  const { account } = await accountOf(firm);
-  await ok(firm.send('PUT', account, ZOOM));
+  const company = await app.company();
+  const { account } = await accountOf(company);
+  await ok(company.send('PUT', account, ZOOM));
   const rotated = new SecretBox([KEYS[1], KEYS[0]]);
-  const path = await book(firm);
-  await meetingRooms(world, zoom, { secrets: rotated }).runOnce();
-  assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+  const path = await book(company);
+  await meetingWorker(app, zoom, { secrets: rotated }).runOnce();
+  assert.equal((await ok(company.get(`${path}/meeting`))).state, 'ready');
   assert.equal(secrets.open(rotated.seal('x', []), []), undefined);
 });
 
 /** Its secret as one that was connected when the second of the keys was the only one. */
-async function underOldKey(firm: Firm): Promise<void> {
-  const sealed = new SecretBox([KEYS[1]]).seal(SECRET, [firm.companyId, (await accountOf(firm)).id]);
-  await world.sql('UPDATE video_accounts SET sealed_secret = $2 WHERE company_id = $1', [firm.companyId, sealed]);
+async function underOldKey(company: TestCompany): Promise<void> {
+  const sealed = new SecretBox([KEYS[1]]).seal(SECRET, [company.companyId, (await accountOf(company)).id]);
+  await app.sql('UPDATE video_accounts SET sealed_secret = $2 WHERE company_id = $1', [company.companyId, sealed]);
 }
 const rotating = new SecretBox(KEYS);
 
 test('what an old key opens is sealed anew under the first, for all companies and removed advisers', async () => {
-  const firms = [await world.firm(), await world.firm()];
-  for (const firm of firms) {
-    const { adviser, account } = await accountOf(firm);
-    await ok(firm.send('PUT', account, ZOOM));
-    await underOldKey(firm);
-    if (firm === firms[1]) await ok(firm.delete(adviser));
+  const companies = [await app.company(), await app.company()];
+  for (const company of companies) {
+    const { adviser, account } = await accountOf(company);
+    await ok(company.send('PUT', account, ZOOM));
+    await underOldKey(company);
+    if (company === companies[1]) await ok(company.delete(adviser));
   }
-  const { old, closed } = await countSealedSecrets(world, rotating);
-  assert.deepEqual([old, closed], [2, 0]);
-  assert.equal((await reencryptAccounts(world, rotating)).resealed, 2);
-  assert.deepEqual(
-    [(await countSealedSecrets(world, secrets)).closed, (await countSealedSecrets(world, rotating)).old],
-    [0, 0],
-  );
-  const [firm = assert.fail()] = firms;
-  const path = await book(firm);
+  const { outdated, undecryptable } = await countAccounts(app, rotating);
+  assert.deepEqual([outdated, undecryptable], [2, 0]);
+  assert.equal((await reencryptAccounts(app, rotating)).reencrypted, 2);
+  assert.equal((await countAccounts(app, secrets)).undecryptable, 0);
+  assert.equal((await countAccounts(app, rotating)).outdated, 0);
+  const [company = assert.fail()] = companies;
+  const path = await book(company);
   await worker.runOnce();
-  assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+  assert.equal((await ok(company.get(`${path}/meeting`))).state, 'ready');
 });
 
 test('a secret that is replaced while the old one is sealed anew stays', async () => {
-  const firm = await world.firm();
-  await ok(firm.send('PUT', (await accountOf(firm)).account, ZOOM));
-  await underOldKey(firm);
+  const company = await app.company();
+  await ok(company.send('PUT', (await accountOf(company)).account, ZOOM));
+  await underOldKey(company);
   const replace = 'UPDATE video_accounts SET sealed_secret = $2 WHERE company_id = $1';
-  const [done] = await overlapping(world, [[replace, [firm.companyId, 'another']]], () => [
-    reencryptAccounts(world, rotating),
+  const [done] = await overlapping(app, [[replace, [company.companyId, 'another']]], () => [
+    reencryptAccounts(app, rotating),
   ]);
-  assert.deepEqual([await sealedOf(firm), done?.resealed], [['another'], 0]);
-  await world.sql(replace, [firm.companyId, null]);
+  assert.deepEqual([await sealedOf(company), done?.reencrypted], [['another'], 0]);
+  await app.sql(replace, [company.companyId, null]);
 });
 
 test('without SECRETS_KEY Zoom cannot be connected, and the answer names the setting', async () => {
-  const firm = await world.firm();
-  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
-  after(() => app.close());
-  const manager = caller(await app.listen({ host: '127.0.0.1', port: 0 }), firm.token);
-  const { account } = await accountOf(firm);
+  const company = await app.company();
+  const server = await buildApp({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
+  after(() => server.close());
+  const manager = caller(await server.listen({ host: '127.0.0.1', port: 0 }), company.token);
+  const { account } = await accountOf(company);
   const { body } = await refused(manager.send('PUT', account, ZOOM), { client_secret: 'invalid_state' });
   assert.match(body.errors[0].message, /SECRETS_KEY/);
   assert.equal((await manager.get(account)).status, 404);
@@ -286,63 +287,63 @@ test('without SECRETS_KEY Zoom cannot be connected, and the answer names the set
 });
 
 test('a disconnected account keeps its secret until its last meeting is removed, and no longer', async () => {
-  const firm = await world.firm();
-  const { account } = await accountOf(firm);
-  await ok(firm.send('PUT', account, ZOOM));
-  await book(firm);
+  const company = await app.company();
+  const { account } = await accountOf(company);
+  await ok(company.send('PUT', account, ZOOM));
+  await book(company);
   await worker.runOnce();
-  await ok(firm.delete(account));
-  assert.equal(typeof (await sealedOf(firm))[0], 'string');
+  await ok(company.delete(account));
+  assert.equal(typeof (await sealedOf(company))[0], 'string');
   await worker.runOnce();
-  assert.deepEqual([await sealedOf(firm), zoom.meetings.size], [[null], 0]);
+  assert.deepEqual([await sealedOf(company), zoom.meetings.size], [[null], 0]);
 });
 
 test('an account without meetings loses its secret at once, and so does one that is replaced', async () => {
-  const firm = await world.firm();
-  const { account } = await accountOf(firm);
-  await ok(firm.send('PUT', account, ZOOM));
-  await ok(firm.send('PUT', account, { ...ZOOM, account_id: 'acc-2' }));
-  const [first, second] = await sealedOf(firm);
+  const company = await app.company();
+  const { account } = await accountOf(company);
+  await ok(company.send('PUT', account, ZOOM));
+  await ok(company.send('PUT', account, { ...ZOOM, account_id: 'acc-2' }));
+  const [first, second] = await sealedOf(company);
   assert.deepEqual([first, typeof second], [null, 'string']);
-  await ok(firm.delete(account));
-  assert.deepEqual(await sealedOf(firm), [null, null]);
+  await ok(company.delete(account));
+  assert.deepEqual(await sealedOf(company), [null, null]);
 });
 
 test('a meeting whose account is forgotten is let go when its appointment is deleted later', async () => {
-  const firm = await world.firm();
-  const { account } = await accountOf(firm);
-  await ok(firm.send('PUT', account, ZOOM));
-  const path = await book(firm);
+  const company = await app.company();
+  const { account } = await accountOf(company);
+  await ok(company.send('PUT', account, ZOOM));
+  const path = await book(company);
   await worker.runOnce();
-  world.clock.set('2026-06-10T12:00:00Z');
-  await ok(firm.delete(account));
-  await ok(firm.delete(path));
+  app.clock.set('2026-06-10T12:00:00Z');
+  await ok(company.delete(account));
+  await ok(company.delete(path));
   await worker.runOnce();
-  assert.equal((await ok(firm.get('/meetings')))[0].state, 'none');
-  world.clock.set('2026-06-01T09:00:00Z');
+  assert.equal((await ok(company.get('/meetings')))[0].state, 'none');
+  app.clock.set('2026-06-01T09:00:00Z');
 });
 
-test('the database refuses a meeting at an account of another firm, and an adviser with an account of another', async () => {
-  const [firm, other] = [await world.firm(), await world.firm()];
-  const { id, account } = await accountOf(firm);
-  await ok(firm.send('PUT', account, ZOOM));
+test('the database refuses a meeting at an account of another company, and an adviser with an account of another', async () => {
+  const [company, other] = [await app.company(), await app.company()];
+  const { id, account } = await accountOf(company);
+  await ok(company.send('PUT', account, ZOOM));
   await ok(other.send('PUT', (await accountOf(other)).account, ZOOM));
-  await book(firm);
-  const [{ foreign } = { foreign: '' }] = await world.sql(
+  await book(company);
+  const [{ foreign } = { foreign: '' }] = await app.sql(
     'SELECT id AS foreign FROM video_accounts WHERE company_id = $1',
     [other.companyId],
   );
   const broken = { code: '23503' };
-  const { companyId } = firm;
+  const { companyId } = company;
   await assert.rejects(
-    world.sql('UPDATE meetings SET account_id = $2 WHERE company_id = $1', [companyId, foreign]),
+    app.sql('UPDATE meetings SET account_id = $2 WHERE company_id = $1', [companyId, foreign]),
     broken,
   );
   const set = 'UPDATE advisers SET video_account_id = $2 WHERE company_id = $1 AND id = $3';
-  await assert.rejects(world.sql(set, [companyId, foreign, id]), broken);
+  await assert.rejects(app.sql(set, [companyId, foreign, id]), broken);
   const colleague = `UPDATE advisers SET video_provider = 'zoom', video_account_id = (
     SELECT id FROM video_accounts WHERE company_id = $1) WHERE company_id = $1 AND id <> $2`;
-  await assert.rejects(world.sql(colleague, [companyId, id]), broken);
+  await assert.rejects(app.sql(colleague, [companyId, id]), broken);
 });
 
 // Settings
@@ -378,7 +379,7 @@ describe('SECRETS_KEY and the settings of Jitsi', () => {
 
 describe('the command line', () => {
   const SECRETS_KEY = KEYS[0].toString('base64');
-  const env = { DATABASE_URL: urlOf(world.connection), SECRETS_KEY };
+  const env = { DATABASE_URL: urlOf(app.connection), SECRETS_KEY };
 
   async function typed(settings: Record<string, string>, ...args: string[]): Promise<{ code: number; out: string }> {
     try {
@@ -386,7 +387,7 @@ describe('the command line', () => {
       if (!('output' in result)) throw new Error('A command that stays.');
       return { code: result.output.failed ? 1 : 0, out: result.output.text };
     } catch (error) {
-      const { lines, exitCode } = failureOf(error);
+      const { lines, exitCode } = toFailure(error);
       return { code: exitCode, out: lines.join('\n') };
     }
   }
@@ -394,21 +395,21 @@ describe('the command line', () => {
   const flags = ['--provider', 'zoom', '--account-id', 'acc-1', '--client-id', 'client-1', '--user', 'a@firm.example'];
 
   test('connects an account that the worker can use, and disconnects it', async () => {
-    const firm = await world.firm();
-    const one = [firm.adviser, '--company', firm.companyId];
+    const company = await app.company();
+    const one = [company.adviser, '--company', company.companyId];
     const { code, out } = await typed(env, 'adviser', 'connect', ...one, ...flags, '--client-secret', SECRET);
     assert.equal(code, 0, out);
     assert.ok(!out.includes(SECRET));
-    const path = await book(firm);
+    const path = await book(company);
     await worker.runOnce();
-    assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+    assert.equal((await ok(company.get(`${path}/meeting`))).state, 'ready');
     assert.equal((await typed(env, 'adviser', 'disconnect', ...one)).code, 0);
     assert.equal((await typed(env, 'adviser', 'disconnect', ...one)).code, 4);
   });
 
   test('reads the secret from standard input', async () => {
-    const firm = await world.firm();
-    const one = [firm.adviser, '--company', firm.companyId, ...flags, '--client-secret', '-'];
+    const company = await app.company();
+    const one = [company.adviser, '--company', company.companyId, ...flags, '--client-secret', '-'];
     const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
     const child = spawn(process.execPath, [program, 'adviser', 'connect', ...one], {
       env: { ...process.env, ...env },
@@ -416,14 +417,14 @@ describe('the command line', () => {
     });
     child.stdin.end(`${SECRET}\n`);
     assert.deepEqual(await once(child, 'exit'), [0, null]);
-    const path = await book(firm);
+    const path = await book(company);
     await worker.runOnce();
-    assert.equal((await ok(firm.get(`${path}/meeting`))).state, 'ready');
+    assert.equal((await ok(company.get(`${path}/meeting`))).state, 'ready');
   });
 
   test('names the flag at fault, and the setting that is missing', async () => {
-    const firm = await world.firm();
-    const one = ['adviser', 'connect', firm.adviser, '--company', firm.companyId];
+    const company = await app.company();
+    const one = ['adviser', 'connect', company.adviser, '--company', company.companyId];
     const { code, out } = await typed(env, ...one, ...flags);
     assert.deepEqual([code, out], [3, '--client-secret is required for zoom']);
     const { DATABASE_URL } = env;
@@ -433,22 +434,22 @@ describe('the command line', () => {
     assert.equal((await typed({ DATABASE_URL }, ...one, '--provider', 'jitsi')).code, 0);
   });
 
-  test('reseal says how many accounts there are, how many it sealed anew and how many no key opens', async () => {
-    const firm = await world.firm();
-    await ok(firm.send('PUT', (await accountOf(firm)).account, ZOOM));
-    await underOldKey(firm);
-    const all = Number((await world.sql('SELECT count(sealed_secret) FROM video_accounts'))[0]?.count);
+  test('secrets reencrypt reports how many accounts there are, and how many were re-encrypted or cannot be decrypted', async () => {
+    const company = await app.company();
+    await ok(company.send('PUT', (await accountOf(company)).account, ZOOM));
+    await underOldKey(company);
+    const all = Number((await app.sql('SELECT count(sealed_secret) FROM video_accounts'))[0]?.count);
     const rotated = { ...env, SECRETS_KEY: `${SECRETS_KEY},${KEYS[1].toString('base64')}` };
-    for (const [settings, code, resealed, closed] of [
+    for (const [settings, code, reencrypted, undecryptable] of [
       [env, 1, 0, 1],
       [rotated, 0, 1, 0],
       [rotated, 0, 0, 0],
       [{ DATABASE_URL: env.DATABASE_URL }, 1, 0, all],
     ] as const) {
-      const done = await typed(settings, 'adviser', 'reseal', '--json');
+      const done = await typed(settings, 'secrets', 'reencrypt', '--json');
       assert.deepEqual(
         [done.code, JSON.parse(done.out)],
-        [code, { accounts: all, webhook_secrets: 0, resealed, closed }],
+        [code, { accounts: all, webhook_secrets: 0, reencrypted, undecryptable }],
       );
     }
   });
@@ -473,14 +474,14 @@ describe('the command line', () => {
         [here, /ok +video +1 accounts/],
         [
           { DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` },
-          /warning +video +1 of 1 need a key behind the first\. Run "case-records adviser reseal"/,
+          /warning +video +1 of 1 accounts need an older key than the first\. Run "case-records secrets reencrypt"/,
         ],
-        [{ DATABASE_URL, SECRETS_KEY: other }, /fault +video +1 of 1 cannot be opened\..*SECRETS_KEY/],
-        [{ DATABASE_URL }, /fault +video +1 of 1 cannot be opened/],
+        [{ DATABASE_URL, SECRETS_KEY: other }, /fault +video +1 of 1 accounts cannot be decrypted\..*SECRETS_KEY/],
+        [{ DATABASE_URL }, /fault +video +1 of 1 accounts cannot be decrypted/],
       ] as const) {
         assert.match((await typed(settings, 'doctor')).out, found);
       }
-      await typed({ DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` }, 'adviser', 'reseal');
+      await typed({ DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` }, 'secrets', 'reencrypt');
       assert.match((await typed({ DATABASE_URL, SECRETS_KEY: other }, 'doctor')).out, /ok +video +1 accounts/);
     } finally {
       await server.stop();

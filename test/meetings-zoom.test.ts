@@ -5,20 +5,20 @@ import { beforeEach, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SecretBox } from '../src/kernel/secret-box.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
-import { KEYS, meetingRooms, openZoom, secrets } from './harness/meeting-rooms.ts';
+import { KEYS, meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
 import { type Asked, type Behaviour, CREDENTIALS } from './harness/zoom.ts';
 
 /** What is said to Zoom, and what becomes of a meeting when Zoom refuses, is silent, or a worker dies. */
 
-const world = await openWorld({ secrets });
+const app = await startApp({ secrets });
 const zoom = await openZoom();
-const worker = meetingRooms(world, zoom);
+const worker = meetingWorker(app, zoom);
 
 beforeEach(async () => {
-  world.clock.set('2026-06-01T09:00:00Z');
-  await world.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
+  app.clock.set('2026-06-01T09:00:00Z');
+  await app.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
   zoom.reset();
 });
 
@@ -28,21 +28,21 @@ async function ok(answer: Promise<Answer>) {
   return body;
 }
 
-const connect = (firm: Firm, id: string, more: Record<string, unknown> = {}) =>
-  ok(firm.send('PUT', `/manage/advisers/${id}/video-account`, { provider: 'zoom', ...CREDENTIALS, ...more }));
+const connect = (company: TestCompany, id: string, more: Record<string, unknown> = {}) =>
+  ok(company.send('PUT', `/manage/advisers/${id}/video-account`, { provider: 'zoom', ...CREDENTIALS, ...more }));
 
-async function zoomFirm(): Promise<Firm & { adviserId: string }> {
-  const firm = await world.firm();
-  const [{ id = '' } = {}] = await ok(firm.get(`/manage/advisers?search=${firm.adviser}`));
-  await connect(firm, id);
-  return { ...firm, adviserId: id };
+async function zoomCompany(): Promise<TestCompany & { adviserId: string }> {
+  const company = await app.company();
+  const [{ id = '' } = {}] = await ok(company.get(`/manage/advisers?search=${company.adviser}`));
+  await connect(company, id);
+  return { ...company, adviserId: id };
 }
 
 /** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
-async function book(firm: Firm, more: Record<string, unknown> = {}) {
+async function book(company: TestCompany, more: Record<string, unknown> = {}) {
   const { id } = await ok(
-    firm.post(`${firm.path}/appointments`, {
-      adviser_email: firm.adviser,
+    company.post(`${company.path}/appointments`, {
+      adviser_email: company.adviser,
       start_time: '2026-06-10 10:00:00',
       end_time: '2026-06-10 11:00:00',
       video_meeting: true,
@@ -51,10 +51,10 @@ async function book(firm: Firm, more: Record<string, unknown> = {}) {
       ...more,
     }),
   );
-  return { id: id as string, path: `${firm.path}/appointments/${id}` };
+  return { id: id as string, path: `${company.path}/appointments/${id}` };
 }
 
-const meeting = (firm: Firm, path: string) => ok(firm.get(`${path}/meeting`));
+const meeting = (company: TestCompany, path: string) => ok(company.get(`${path}/meeting`));
 const MOVE = { start_time: '2026-06-11 14:00:00', end_time: '2026-06-11 14:45:00' };
 const methods = () => zoom.asked.map(({ method }) => method);
 const isCreate = ({ method, path }: Asked) => method === 'POST' && path.startsWith('/v2');
@@ -72,8 +72,8 @@ function nextTime(which: (asked: Asked) => boolean, behaviour: Behaviour): void 
 // What is said
 
 test('a meeting is made with the time in UTC, the zone, its length, and nothing about the client', async () => {
-  const firm = await zoomFirm();
-  await book(firm);
+  const company = await zoomCompany();
+  await book(company);
   await worker.runOnce();
   const [{ method, path, body, headers } = assert.fail()] = zoom.asked;
   assert.deepEqual([method, path], ['POST', '/v2/users/a%40firm.example/meetings']);
@@ -90,67 +90,67 @@ test('a meeting is made with the time in UTC, the zone, its length, and nothing 
 });
 
 test('a length that is no whole number of minutes is rounded up', async () => {
-  const firm = await zoomFirm();
-  await book(firm, { end_time: '2026-06-10 10:30:01' });
+  const company = await zoomCompany();
+  await book(company, { end_time: '2026-06-10 10:30:01' });
   await worker.runOnce();
   assert.equal(zoom.asked[0]?.body.duration, 31);
 });
 
 test('one access token serves until shortly before it ends', async () => {
-  const firm = await zoomFirm();
-  const fresh = meetingRooms(world, zoom);
+  const company = await zoomCompany();
+  const fresh = meetingWorker(app, zoom);
   const before = zoom.tokens.given;
   for (const [seconds, given] of [
     [0, 1],
     [3538, 1],
     [1, 2],
   ] as const) {
-    world.clock.advance({ seconds });
-    await book(firm);
+    app.clock.advance({ seconds });
+    await book(company);
     await fresh.runOnce();
     assert.equal(zoom.tokens.given - before, given);
   }
 });
 
 test('a token that Zoom no longer takes is replaced, and the request repeated once', async () => {
-  const firm = await zoomFirm();
-  await book(firm);
+  const company = await zoomCompany();
+  await book(company);
   await worker.runOnce();
   zoom.tokens.valid.clear();
   const before = zoom.tokens.given;
-  const { path } = await book(firm);
+  const { path } = await book(company);
   await worker.runOnce();
   assert.equal(zoom.tokens.given - before, 1);
-  assert.deepEqual([(await meeting(firm, path)).state, (await meeting(firm, path)).attempts], ['ready', 1]);
+  assert.deepEqual([(await meeting(company, path)).state, (await meeting(company, path)).attempts], ['ready', 1]);
 });
 
 // Temporary faults
 
 test('a refused login is tried again, and at once when the account is connected anew', async () => {
-  const firm = await zoomFirm();
-  await connect(firm, firm.adviserId, { client_secret: 'wrong' });
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  await connect(company, company.adviserId, { client_secret: 'wrong' });
+  const { path } = await book(company);
   await worker.runOnce();
-  const waiting = await meeting(firm, path);
+  const waiting = await meeting(company, path);
   assert.deepEqual(
     [waiting.state, waiting.last_error],
     ['pending', 'No access token: Zoom answered 400: Invalid client_id or client_secret'],
   );
   assert.equal(await worker.runOnce(), 0);
-  await connect(firm, firm.adviserId);
+  await connect(company, company.adviserId);
   await worker.runOnce();
-  assert.deepEqual([(await meeting(firm, path)).state, (await meeting(firm, path)).last_error], ['ready', null]);
+  assert.deepEqual([(await meeting(company, path)).state, (await meeting(company, path)).last_error], ['ready', null]);
 });
 
 test('what waits to be removed is tried again at once when the account is connected anew', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   await worker.runOnce();
-  await connect(firm, firm.adviserId, { client_secret: 'wrong' });
-  await ok(firm.delete(path));
+  await connect(company, company.adviserId, { client_secret: 'wrong' });
+  await ok(company.delete(path));
   await worker.runOnce();
   assert.deepEqual([zoom.meetings.size, await worker.runOnce()], [1, 0]);
-  await connect(firm, firm.adviserId);
+  await connect(company, company.adviserId);
   await worker.runOnce();
   assert.equal(zoom.meetings.size, 0);
 });
@@ -162,24 +162,24 @@ const RETRY_AFTER: [form: string, value: string][] = [
 ];
 for (const [form, value] of RETRY_AFTER) {
   test(`429 with Retry-After as ${form} is asked again then, and not before`, async () => {
-    const firm = await zoomFirm();
-    const { path } = await book(firm);
+    const company = await zoomCompany();
+    const { path } = await book(company);
     const body = { code: 429, message: 'You have reached the maximum per-second rate limit for this API.' };
     nextTime(isCreate, { status: 429, body, headers: { 'retry-after': value } });
     await worker.runOnce();
-    world.clock.advance({ seconds: 89 });
+    app.clock.advance({ seconds: 89 });
     assert.equal(await worker.runOnce(), 0);
-    assert.match((await meeting(firm, path)).last_error, /^Zoom answered 429: You have reached/);
-    world.clock.advance({ seconds: 1 });
+    assert.match((await meeting(company, path)).last_error, /^Zoom answered 429: You have reached/);
+    app.clock.advance({ seconds: 1 });
     await worker.runOnce();
-    assert.equal((await meeting(firm, path)).state, 'ready');
+    assert.equal((await meeting(company, path)).state, 'ready');
     assert.deepEqual(methods(), ['POST', 'POST']);
   });
 }
 
 test('429 until after the appointment is over ends as failed', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   nextTime(isCreate, {
     status: 429,
     body: { code: 429, message: 'Daily limit.' },
@@ -187,60 +187,60 @@ test('429 until after the appointment is over ends as failed', async () => {
   });
   await worker.runOnce();
   assert.deepEqual(
-    [(await meeting(firm, path)).state, (await meeting(firm, path)).last_error],
+    [(await meeting(company, path)).state, (await meeting(company, path)).last_error],
     ['failed', 'Zoom answered 429: Daily limit. (429)'],
   );
 });
 
 test('a server that fails is asked again after growing pauses', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   zoom.behave = (asked) => (asked.path.startsWith('/v2') ? { status: 503, body: 'away' } : undefined);
   await worker.runOnce();
   for (const seconds of [10, 30, 120, 600]) {
-    world.clock.advance({ seconds: seconds - 1 });
+    app.clock.advance({ seconds: seconds - 1 });
     assert.equal(await worker.runOnce(), 0);
-    world.clock.advance({ seconds: 1 });
+    app.clock.advance({ seconds: 1 });
     assert.equal(await worker.runOnce(), 1);
   }
-  const waiting = await meeting(firm, path);
+  const waiting = await meeting(company, path);
   assert.deepEqual([waiting.state, waiting.attempts], ['pending', 5]);
   zoom.behave = () => undefined;
-  world.clock.advance({ minutes: 30 });
+  app.clock.advance({ minutes: 30 });
   await worker.runOnce();
-  assert.equal((await meeting(firm, path)).state, 'ready');
+  assert.equal((await meeting(company, path)).state, 'ready');
 });
 
 test('a meeting that could not be made until its appointment was over is given up', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   zoom.behave = () => ({ status: 503, body: {} });
   await worker.runOnce();
-  world.clock.set('2026-06-10T10:00:00Z');
+  app.clock.set('2026-06-10T10:00:00Z');
   zoom.behave = () => undefined;
   await worker.runOnce();
-  assert.deepEqual([(await meeting(firm, path)).state, zoom.meetings.size], ['failed', 0]);
-  assert.match((await meeting(firm, path)).last_error, /503/);
+  assert.deepEqual([(await meeting(company, path)).state, zoom.meetings.size], ['failed', 0]);
+  assert.match((await meeting(company, path)).last_error, /503/);
 });
 
 test('a worker with the wrong key says so and goes on trying', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
-  await meetingRooms(world, zoom, { secrets: new SecretBox([KEYS[1]]) }).runOnce();
-  const waiting = await meeting(firm, path);
+  const company = await zoomCompany();
+  const { path } = await book(company);
+  await meetingWorker(app, zoom, { secrets: new SecretBox([KEYS[1]]) }).runOnce();
+  const waiting = await meeting(company, path);
   assert.equal(waiting.state, 'pending');
   assert.match(waiting.last_error, /^SECRETS_KEY has changed: the account's secret cannot be decrypted\. /);
-  world.clock.advance({ seconds: 10 });
+  app.clock.advance({ seconds: 10 });
   await worker.runOnce();
-  assert.equal((await meeting(firm, path)).state, 'ready');
+  assert.equal((await meeting(company, path)).state, 'ready');
 });
 
 test('a Zoom that never answers holds up no request and no other company', async (t) => {
-  const [stuck, other] = [await zoomFirm(), await zoomFirm()];
+  const [stuck, other] = [await zoomCompany(), await zoomCompany()];
   await connect(stuck, stuck.adviserId, { user: 'stuck@firm.example' });
   for (let i = 0; i < 20; i++) await book(stuck);
   zoom.behave = ({ path }) => (path.includes('stuck') ? 'hang' : undefined);
-  const patient = meetingRooms(world, zoom, { timeoutMs: 60_000 });
+  const patient = meetingWorker(app, zoom, { timeoutMs: 60_000 });
   t.after(() => patient.stop(10));
   await patient.start();
   const hanging = () => zoom.asked.filter(({ path }) => path.includes('stuck')).length;
@@ -253,19 +253,19 @@ test('a Zoom that never answers holds up no request and no other company', async
 // Permanent faults
 
 test('400 ends as failed, with what Zoom says', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   zoom.behave = (asked) =>
     isCreate(asked)
       ? { status: 400, body: { code: 4711, message: 'Invalid access token, does not contain scopes.' } }
       : undefined;
   await worker.runOnce();
-  const failed = await meeting(firm, path);
+  const failed = await meeting(company, path);
   assert.deepEqual(
     [failed.state, failed.attempts, failed.last_error],
     ['failed', 1, 'Zoom answered 400: Invalid access token, does not contain scopes. (4711)'],
   );
-  world.clock.advance({ hours: 5 });
+  app.clock.advance({ hours: 5 });
   assert.equal(await worker.runOnce(), 0);
 });
 
@@ -274,75 +274,75 @@ for (const [what, answer, state, last_error] of [
   ['a link', { status: 201, body: { id: '8\0', join_url: 'https://us05web.zoom.us/j/8\0' } }, 'ready', null],
 ] as const) {
   test(`${what} with a character that no database keeps is written down without it`, async () => {
-    const firm = await zoomFirm();
-    const { path } = await book(firm);
+    const company = await zoomCompany();
+    const { path } = await book(company);
     nextTime(isCreate, answer);
     await worker.runOnce();
-    const settled = await meeting(firm, path);
+    const settled = await meeting(company, path);
     assert.deepEqual([settled.state, settled.last_error], [state, last_error]);
     if (state === 'ready') assert.deepEqual([settled.video_id, settled.join_url], ['8', 'https://us05web.zoom.us/j/8']);
   });
 }
 
 test('a failed meeting is tried again when its appointment moves', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   nextTime(isCreate, { status: 400, body: { code: 300, message: 'No.' } });
   await worker.runOnce();
-  await ok(firm.patch(path, MOVE));
+  await ok(company.patch(path, MOVE));
   await worker.runOnce();
-  assert.equal((await meeting(firm, path)).state, 'ready');
+  assert.equal((await meeting(company, path)).state, 'ready');
   assert.deepEqual(methods(), ['POST', 'POST'], 'a refusal leaves nothing to look for');
 });
 
 test('an answer without a link is no meeting, and what it may have left is found again', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   nextTime(isCreate, { status: 201, body: { id: 5, join_url: 'javascript:alert(1)' } });
   await worker.runOnce();
-  assert.deepEqual([(await meeting(firm, path)).state, (await meeting(firm, path)).join_url], ['pending', null]);
+  assert.deepEqual([(await meeting(company, path)).state, (await meeting(company, path)).join_url], ['pending', null]);
 });
 
 // What is gone at Zoom
 
 test('404 on a removal counts as done', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   await worker.runOnce();
   zoom.meetings.clear();
-  await ok(firm.delete(`${path}/meeting`));
+  await ok(company.delete(`${path}/meeting`));
   await worker.runOnce();
-  assert.deepEqual([(await meeting(firm, path)).state, (await meeting(firm, path)).last_error], ['none', null]);
+  assert.deepEqual([(await meeting(company, path)).state, (await meeting(company, path)).last_error], ['none', null]);
 });
 
 test('404 on an update makes a new meeting', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   await worker.runOnce();
-  const before = await meeting(firm, path);
+  const before = await meeting(company, path);
   zoom.meetings.clear();
-  await ok(firm.patch(path, MOVE));
+  await ok(company.patch(path, MOVE));
   await worker.runOnce();
-  const after = await meeting(firm, path);
+  const after = await meeting(company, path);
   assert.deepEqual([after.state, [...zoom.meetings.keys()]], ['ready', [after.video_id]]);
   assert.notEqual(after.video_id, before.video_id);
   assert.equal([...zoom.meetings.values()][0]?.start_time, '2026-06-11T13:00:00Z');
 });
 
 test('a removal that fails is tried again, until a day after the end', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   await worker.runOnce();
-  await ok(firm.delete(path));
+  await ok(company.delete(path));
   zoom.behave = ({ method }) => (method === 'DELETE' ? { status: 502, body: {} } : undefined);
   await worker.runOnce();
-  world.clock.set('2026-06-11T09:00:00Z');
+  app.clock.set('2026-06-11T09:00:00Z');
   await worker.runOnce();
-  assert.equal((await ok(firm.get('/meetings')))[0].state, 'pending');
-  world.clock.set('2026-06-11T10:00:00Z');
+  assert.equal((await ok(company.get('/meetings')))[0].state, 'pending');
+  app.clock.set('2026-06-11T10:00:00Z');
   await worker.runOnce();
   assert.deepEqual(
-    (await ok(firm.get('/meetings'))).map((one: Record<string, string>) => [one.state, one.last_error]),
+    (await ok(company.get('/meetings'))).map((one: Record<string, string>) => [one.state, one.last_error]),
     [['failed', 'Zoom answered 502: no reason given']],
   );
 });
@@ -354,38 +354,38 @@ for (const [what, behaviour] of [
   ['the connection breaks', 'drop after'],
 ] as const) {
   test(`where a meeting is made and ${what}, it is found again and not made twice`, async () => {
-    const firm = await zoomFirm();
-    for (let i = 0; i < 4; i++) await book(firm);
+    const company = await zoomCompany();
+    for (let i = 0; i < 4; i++) await book(company);
     await worker.runOnce();
     nextTime(isCreate, behaviour);
-    const { path } = await book(firm);
-    await meetingRooms(world, zoom, { timeoutMs: 500 }).runOnce();
-    assert.deepEqual([(await meeting(firm, path)).state, zoom.meetings.size], ['pending', 5]);
-    world.clock.advance({ seconds: 10 });
+    const { path } = await book(company);
+    await meetingWorker(app, zoom, { timeoutMs: 500 }).runOnce();
+    assert.deepEqual([(await meeting(company, path)).state, zoom.meetings.size], ['pending', 5]);
+    app.clock.advance({ seconds: 10 });
     await worker.runOnce();
-    const found = await meeting(firm, path);
+    const found = await meeting(company, path);
     assert.deepEqual([found.state, zoom.meetings.size], ['ready', 5]);
     assert.equal(zoom.meetings.get(found.video_id)?.join_url, found.join_url);
   });
 }
 
 test('a lost answer to a meeting that is no longer wanted leaves none behind', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   nextTime(isCreate, 'drop after');
   await worker.runOnce();
-  await ok(firm.delete(path));
+  await ok(company.delete(path));
   await worker.runOnce();
   assert.equal(zoom.meetings.size, 0);
 });
 
 test('a worker that is killed between its intent and the answer: another finds the meeting', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   const { apiUrl, oauthUrl } = zoom;
   const key = KEYS[0].toString('base64');
-  const settings = { connection: world.connection, apiUrl, oauthUrl, key, now: world.clock.read().toString() };
-  const program = fileURLToPath(new URL('harness/meeting-worker.ts', import.meta.url));
+  const settings = { connection: app.connection, apiUrl, oauthUrl, key, now: app.clock.read().toString() };
+  const program = fileURLToPath(new URL('harness/meeting-worker-process.ts', import.meta.url));
   const child = spawn(process.execPath, [program, JSON.stringify(settings)], { stdio: 'inherit' });
   const ended = once(child, 'exit');
   nextTime(isCreate, 'hang after');
@@ -396,31 +396,31 @@ test('a worker that is killed between its intent and the answer: another finds t
     return behaviour;
   };
   assert.deepEqual(await ended, [null, 'SIGKILL']);
-  assert.deepEqual([zoom.meetings.size, (await meeting(firm, path)).video_id], [1, null]);
-  world.clock.advance({ seconds: 44 });
+  assert.deepEqual([zoom.meetings.size, (await meeting(company, path)).video_id], [1, null]);
+  app.clock.advance({ seconds: 44 });
   assert.equal(await worker.runOnce(), 0, 'its lease still holds');
-  world.clock.advance({ seconds: 2 });
-  await Promise.all([worker.runOnce(), meetingRooms(world, zoom).runOnce()]);
-  const found = await meeting(firm, path);
+  app.clock.advance({ seconds: 2 });
+  await Promise.all([worker.runOnce(), meetingWorker(app, zoom).runOnce()]);
+  const found = await meeting(company, path);
   assert.deepEqual([found.state, [...zoom.meetings.keys()]], ['ready', [found.video_id]]);
 });
 
 test('workers that come by at once make one meeting per appointment', async () => {
-  const firm = await zoomFirm();
-  for (let i = 0; i < 20; i++) await book(firm);
-  const workers = Array.from({ length: 4 }, () => meetingRooms(world, zoom));
+  const company = await zoomCompany();
+  for (let i = 0; i < 20; i++) await book(company);
+  const workers = Array.from({ length: 4 }, () => meetingWorker(app, zoom));
   await Promise.all(workers.map((one) => one.runOnce()));
   assert.deepEqual([zoom.meetings.size, methods().length], [20, 20]);
 });
 
 test('a change while a step is under way begins no second one beside it', async () => {
-  const firm = await zoomFirm();
-  const { path } = await book(firm);
+  const company = await zoomCompany();
+  const { path } = await book(company);
   const beside: number[] = [];
   zoom.behave = async (asked) => {
     if (!isCreate(asked)) return undefined;
-    await ok(firm.patch(path, MOVE));
-    beside.push(await meetingRooms(world, zoom).runOnce());
+    await ok(company.patch(path, MOVE));
+    beside.push(await meetingWorker(app, zoom).runOnce());
     return undefined;
   };
   await worker.runOnce();
@@ -428,9 +428,9 @@ test('a change while a step is under way begins no second one beside it', async 
 });
 
 /** A worker that is held up while it makes a meeting, for longer than its lease. */
-async function heldUp(firm: Firm): Promise<{ path: string; goOn: () => Promise<unknown> }> {
-  const { path } = await book(firm);
-  const slow = meetingRooms(world, zoom, { timeoutMs: 60_000, slots: 1 });
+async function heldUp(company: TestCompany): Promise<{ path: string; goOn: () => Promise<unknown> }> {
+  const { path } = await book(company);
+  const slow = meetingWorker(app, zoom, { timeoutMs: 60_000, slots: 1 });
   const held = Promise.withResolvers<undefined>();
   const reached = Promise.withResolvers<void>();
   let first = true;
@@ -442,7 +442,7 @@ async function heldUp(firm: Firm): Promise<{ path: string; goOn: () => Promise<u
   };
   const running = slow.runOnce();
   await reached.promise;
-  world.clock.advance({ seconds: 46 });
+  app.clock.advance({ seconds: 46 });
   return {
     path,
     goOn: () => {
@@ -453,24 +453,24 @@ async function heldUp(firm: Firm): Promise<{ path: string; goOn: () => Promise<u
 }
 
 test('a worker that was held up for longer than its lease makes a second meeting, and one of them is removed', async () => {
-  const firm = await zoomFirm();
-  const { path, goOn } = await heldUp(firm);
+  const company = await zoomCompany();
+  const { path, goOn } = await heldUp(company);
   await worker.runOnce();
-  const made = await meeting(firm, path);
+  const made = await meeting(company, path);
   assert.deepEqual([made.state, zoom.meetings.size], ['ready', 1]);
   await goOn();
   await worker.runOnce();
-  const kept = await meeting(firm, path);
+  const kept = await meeting(company, path);
   assert.deepEqual([kept.state, kept.video_id, [...zoom.meetings.keys()]], ['ready', made.video_id, [made.video_id]]);
 });
 
 test('a worker that was held up while the adviser went elsewhere takes back what it makes', async () => {
-  const firm = await zoomFirm();
-  const { path, goOn } = await heldUp(firm);
-  await ok(firm.send('PUT', `/manage/advisers/${firm.adviserId}/video-account`, { provider: 'jitsi' }));
+  const company = await zoomCompany();
+  const { path, goOn } = await heldUp(company);
+  await ok(company.send('PUT', `/manage/advisers/${company.adviserId}/video-account`, { provider: 'jitsi' }));
   await worker.runOnce();
-  assert.equal((await meeting(firm, path)).provider, 'jitsi');
+  assert.equal((await meeting(company, path)).provider, 'jitsi');
   await goOn();
   assert.equal(zoom.meetings.size, 0);
-  assert.deepEqual([(await meeting(firm, path)).provider, (await meeting(firm, path)).state], ['jitsi', 'ready']);
+  assert.deepEqual([(await meeting(company, path)).provider, (await meeting(company, path)).state], ['jitsi', 'ready']);
 });

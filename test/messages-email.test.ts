@@ -4,20 +4,20 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { mailServer, readMail } from './harness/mail-server.ts';
-import { postOffice } from './harness/post.ts';
+import { messageWorker } from './harness/message-worker.ts';
 import { temporaryDirectory } from './harness/service.ts';
 
-const world = await openWorld();
+const app = await startApp();
 const server = await mailServer();
 after(() => server.close());
-const office = postOffice(world, { mail: { smtpUrl: server.url } });
+const worker = messageWorker(app, { mail: { smtpUrl: server.url } });
 
 beforeEach(async () => {
-  world.clock.set('2026-06-01T09:00:00Z');
+  app.clock.set('2026-06-01T09:00:00Z');
   // What another test left waiting is not this one's affair.
-  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+  await app.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
   server.mails.length = 0;
   server.onRecipient = () => undefined;
   server.onMessage = () => undefined;
@@ -25,21 +25,21 @@ beforeEach(async () => {
 
 type Fields = Record<string, unknown>;
 
-async function book(firm: Firm, more: Fields = {}) {
-  const answer = await firm.post(`${firm.path}/appointments`, {
-    adviser_email: firm.adviser,
+async function book(company: TestCompany, more: Fields = {}) {
+  const answer = await company.post(`${company.path}/appointments`, {
+    adviser_email: company.adviser,
     start_time: '2026-06-29 14:30:00',
     end_time: '2026-06-29 15:30:00',
-    email_recipient: firm.customers[0].email,
+    email_recipient: company.customers[0].email,
     email_confirmation: true,
     ...more,
   });
   assert.equal(answer.status, 200, answer.text);
-  return { id: answer.body.id as string, path: `${firm.path}/appointments/${answer.body.id}` };
+  return { id: answer.body.id as string, path: `${company.path}/appointments/${answer.body.id}` };
 }
 
-async function messages(firm: Firm, path: string) {
-  const answer = await firm.get(`${path}/messages`);
+async function messages(company: TestCompany, path: string) {
+  const answer = await company.get(`${path}/messages`);
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
@@ -50,12 +50,12 @@ const sentMail = () => {
 };
 
 test('a confirmation goes out in the name of the company, as text and HTML, with times in its zone', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { location: '1 High Street <b>& "Co"</b>' });
-  assert.equal(await office.runOnce(), 1);
+  const company = await app.company();
+  const { path } = await book(company, { location: '1 High Street <b>& "Co"</b>' });
+  assert.equal(await worker.runOnce(), 1);
   const { headers, parts } = sentMail();
   assert.equal(headers.from, '"Smith & Partners" <no-reply@service.example>');
-  assert.match(headers.to ?? '', new RegExp(firm.customers[0].email));
+  assert.match(headers.to ?? '', new RegExp(company.customers[0].email));
   assert.equal(headers.subject, 'Your appointment on Monday 29 June 2026, 14:30');
   const when = 'Monday 29 June 2026, 14:30–15:30 (British Summer Time)';
   assert.ok(parts['text/plain']?.includes(`When: ${when}`), String(parts['text/plain']));
@@ -63,31 +63,31 @@ test('a confirmation goes out in the name of the company, as text and HTML, with
   assert.ok(parts['text/html']?.includes(when));
   assert.ok(parts['text/html']?.includes('1 High Street &lt;b&gt;&amp; &quot;Co&quot;&lt;/b&gt;'));
   assert.ok(!/src=|url\(|<link|<script/i.test(parts['text/html'] ?? ''), 'nothing is fetched');
-  const [message] = await messages(firm, path);
+  const [message] = await messages(company, path);
   assert.deepEqual(
     [message.state, message.attempts, message.sent_to, message.sent_at, message.last_error],
-    ['sent', 1, firm.customers[0].email, '2026-06-01T09:00:00.000000Z', null],
+    ['sent', 1, company.customers[0].email, '2026-06-01T09:00:00.000000Z', null],
   );
 });
 
 test('the sender is the one that the company has set', async () => {
-  const firm = await world.firm();
-  await world.sql('UPDATE companies SET sender_name = $2, sender_address = $3 WHERE id = $1', [
-    firm.companyId,
+  const company = await app.company();
+  await app.sql('UPDATE companies SET sender_name = $2, sender_address = $3 WHERE id = $1', [
+    company.companyId,
     'Smith Wills',
     'hello@smith.example',
   ]);
-  await book(firm);
-  await office.runOnce();
+  await book(company);
+  await worker.runOnce();
   assert.equal(sentMail().headers.from, 'Smith Wills <hello@smith.example>');
   assert.equal(server.mails[0]?.from, 'hello@smith.example');
 });
 
 test('the meeting link is in text, HTML and invite', async () => {
-  const firm = await world.firm();
-  const { id } = await book(firm);
-  await world.sql('UPDATE appointments SET join_url = $2 WHERE id = $1', [id, 'https://meet.example/a?b=1&c=2']);
-  await office.runOnce();
+  const company = await app.company();
+  const { id } = await book(company);
+  await app.sql('UPDATE appointments SET join_url = $2 WHERE id = $1', [id, 'https://meet.example/a?b=1&c=2']);
+  await worker.runOnce();
   const { parts } = sentMail();
   assert.ok(parts['text/plain']?.includes('https://meet.example/a?b=1&c=2'));
   assert.ok(parts['text/html']?.includes('href="https://meet.example/a?b=1&amp;c=2"'));
@@ -95,55 +95,55 @@ test('the meeting link is in text, HTML and invite', async () => {
 });
 
 test('a confirmation waits while the meeting is being made, and goes out with the link once it is set free', async () => {
-  const firm = await world.firm();
-  const { id, path } = await book(firm);
-  await world.sql('UPDATE appointments SET meeting_pending = true WHERE id = $1', [id]);
-  await office.runOnce();
-  world.clock.advance({ minutes: 14, seconds: 59 });
-  assert.equal(await office.runOnce(), 0);
+  const company = await app.company();
+  const { id, path } = await book(company);
+  await app.sql('UPDATE appointments SET meeting_pending = true WHERE id = $1', [id]);
+  await worker.runOnce();
+  app.clock.advance({ minutes: 14, seconds: 59 });
+  assert.equal(await worker.runOnce(), 0);
   assert.deepEqual(server.mails, []);
-  const [waiting] = await messages(firm, path);
+  const [waiting] = await messages(company, path);
   assert.deepEqual([waiting.state, waiting.attempts], ['scheduled', 0]);
-  await world.sql('UPDATE appointments SET meeting_pending = false, join_url = $2 WHERE id = $1', [
+  await app.sql('UPDATE appointments SET meeting_pending = false, join_url = $2 WHERE id = $1', [
     id,
     'https://m.example/x',
   ]);
-  await world.sql('UPDATE messages SET lease_until = NULL WHERE appointment_id = $1', [id]);
-  await office.runOnce();
+  await app.sql('UPDATE messages SET lease_until = NULL WHERE appointment_id = $1', [id]);
+  await worker.runOnce();
   assert.ok(sentMail().parts['text/plain']?.includes('https://m.example/x'));
 });
 
 test('a confirmation whose meeting is not made within 15 minutes goes out without a link', async () => {
-  const firm = await world.firm();
-  const { id } = await book(firm);
-  await world.sql('UPDATE appointments SET meeting_pending = true WHERE id = $1', [id]);
-  await office.runOnce();
-  world.clock.advance({ minutes: 15 });
-  await office.runOnce();
+  const company = await app.company();
+  const { id } = await book(company);
+  await app.sql('UPDATE appointments SET meeting_pending = true WHERE id = $1', [id]);
+  await worker.runOnce();
+  app.clock.advance({ minutes: 15 });
+  await worker.runOnce();
   assert.ok(!sentMail().parts['text/plain']?.includes('Join online'));
 });
 
 test('a reminder does not wait for a meeting', async () => {
-  const firm = await world.firm();
-  const { id } = await book(firm, { email_confirmation: false, email_notification: true });
-  await world.sql('UPDATE appointments SET meeting_pending = true WHERE id = $1', [id]);
-  world.clock.set('2026-06-28T13:30:00Z');
-  await office.runOnce();
+  const company = await app.company();
+  const { id } = await book(company, { email_confirmation: false, email_notification: true });
+  await app.sql('UPDATE appointments SET meeting_pending = true WHERE id = $1', [id]);
+  app.clock.set('2026-06-28T13:30:00Z');
+  await worker.runOnce();
   assert.match(sentMail().headers.subject ?? '', /^Reminder/);
 });
 
 test('the invite keeps its UID, raises SEQUENCE when the appointment moves, and is cancelled when it is deleted', async () => {
-  const firm = await world.firm();
-  const { id, path } = await book(firm, { location: 'Room 1\r\nFloor; 2, west' });
-  await office.runOnce();
-  await firm.patch(path, {
+  const company = await app.company();
+  const { id, path } = await book(company, { location: 'Room 1\r\nFloor; 2, west' });
+  await worker.runOnce();
+  await company.patch(path, {
     start_time: '2026-06-30 10:00:00',
     end_time: '2026-06-30 11:00:00',
     email_confirmation: true,
   });
-  await office.runOnce();
-  assert.equal((await firm.delete(path)).status, 200);
-  await office.runOnce();
+  await worker.runOnce();
+  assert.equal((await company.delete(path)).status, 200);
+  await worker.runOnce();
   const entries = server.mails.map(({ raw }) => (readMail(raw).parts['text/calendar'] ?? '').replaceAll('\r\n ', ''));
   assert.deepEqual(
     entries.map((entry) => /METHOD:(\w+)/.exec(entry)?.[1]),
@@ -159,30 +159,30 @@ test('the invite keeps its UID, raises SEQUENCE when the appointment moves, and 
   assert.match(entries[1] ?? '', /DTSTART:20260630T090000Z/);
   assert.match(entries[0] ?? '', /LOCATION:Room 1\\nFloor\\; 2\\, west\r\n/);
   assert.match(entries[2] ?? '', /STATUS:CANCELLED/);
-  assert.ok(entries.every((entry) => entry.toLowerCase().includes(`mailto:${firm.customers[0].email}`)));
-  assert.equal(server.mails[2]?.to, firm.customers[0].email);
+  assert.ok(entries.every((entry) => entry.toLowerCase().includes(`mailto:${company.customers[0].email}`)));
+  assert.equal(server.mails[2]?.to, company.customers[0].email);
 });
 
 test('nothing is called off where no confirmation had gone out, and nothing for an appointment that is over', async () => {
-  const firm = await world.firm();
-  const early = await book(firm);
-  await firm.delete(early.path);
-  const asked = await book(firm, { email_confirmation: false });
-  await firm.delete(asked.path);
-  const over = await book(firm);
-  await office.runOnce();
+  const company = await app.company();
+  const early = await book(company);
+  await company.delete(early.path);
+  const asked = await book(company, { email_confirmation: false });
+  await company.delete(asked.path);
+  const over = await book(company);
+  await worker.runOnce();
   assert.equal(server.mails.length, 1);
-  world.clock.set('2026-06-29T14:30:00Z');
-  await firm.delete(over.path);
-  await office.runOnce();
+  app.clock.set('2026-06-29T14:30:00Z');
+  await company.delete(over.path);
+  await worker.runOnce();
   assert.equal(server.mails.length, 1);
 });
 
 test('a reminder has no invite', async () => {
-  const firm = await world.firm();
-  await book(firm, { email_confirmation: false, email_notification: true });
-  world.clock.set('2026-06-28T13:30:00Z');
-  await office.runOnce();
+  const company = await app.company();
+  await book(company, { email_confirmation: false, email_notification: true });
+  app.clock.set('2026-06-28T13:30:00Z');
+  await worker.runOnce();
   const { headers, parts } = sentMail();
   assert.equal(headers.subject, 'Reminder: your appointment on Monday 29 June 2026, 14:30');
   assert.deepEqual(Object.keys(parts).sort(), ['text/html', 'text/plain']);
@@ -190,17 +190,17 @@ test('a reminder has no invite', async () => {
 
 for (const [what, end] of Object.entries({ 'CR LF': '\r\n', CR: '\r', LF: '\n' })) {
   test(`line breaks by ${what} in any field make no header, no address and no line of the invite`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const evil = `x${end}Bcc: spy@evil.example${end}${end}ATTENDEE:mailto:spy@evil.example`;
-    await world.sql('UPDATE companies SET name = $2, sender_name = $2 WHERE id = $1', [firm.companyId, evil]);
-    await world.sql('UPDATE customers SET last_name = $2 WHERE company_id = $1', [firm.companyId, evil]);
-    await world.sql('UPDATE advisers SET name = $2 WHERE company_id = $1', [firm.companyId, evil]);
-    const { id } = await book(firm, { location: evil });
-    await world.sql('UPDATE appointments SET join_url = $2 WHERE id = $1', [id, `https://m.example/${evil}`]);
-    await office.runOnce();
+    await app.sql('UPDATE companies SET name = $2, sender_name = $2 WHERE id = $1', [company.companyId, evil]);
+    await app.sql('UPDATE customers SET last_name = $2 WHERE company_id = $1', [company.companyId, evil]);
+    await app.sql('UPDATE advisers SET name = $2 WHERE company_id = $1', [company.companyId, evil]);
+    const { id } = await book(company, { location: evil });
+    await app.sql('UPDATE appointments SET join_url = $2 WHERE id = $1', [id, `https://m.example/${evil}`]);
+    await worker.runOnce();
     const { headers, parts } = sentMail();
     assert.equal(headers.bcc, undefined);
-    assert.equal(server.mails[0]?.to, firm.customers[0].email);
+    assert.equal(server.mails[0]?.to, company.customers[0].email);
     for (const line of (parts['text/calendar'] ?? '').replaceAll('\r\n ', '').split(/\r\n|\r|\n/)) {
       assert.ok(!/^(Bcc|ATTENDEE:mailto:spy)/i.test(line), line);
     }
@@ -208,16 +208,16 @@ for (const [what, end] of Object.entries({ 'CR LF': '\r\n', CR: '\r', LF: '\n' }
 }
 
 test('an address with a line break or a comma in it reaches nobody else', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const address of ['a@x.example, spy@evil.example', 'a@x.example\r\nBcc: spy@evil.example']) {
-    const { id, path } = await book(firm);
-    await world.sql('UPDATE appointments SET email_recipient = $2 WHERE id = $1', [id, address]);
-    await office.runOnce();
+    const { id, path } = await book(company);
+    await app.sql('UPDATE appointments SET email_recipient = $2 WHERE id = $1', [id, address]);
+    await worker.runOnce();
     for (const { to, raw } of server.mails) {
       assert.ok(!to.split(', ').includes('spy@evil.example'), to);
       assert.equal(readMail(raw).headers.bcc, undefined);
     }
-    assert.ok(['sent', 'failed'].includes((await messages(firm, path))[0].state));
+    assert.ok(['sent', 'failed'].includes((await messages(company, path))[0].state));
   }
 });
 
@@ -229,39 +229,39 @@ for (const [refuse, state, where] of [
   [421, 'scheduled', 'message'],
 ] as const) {
   test(`a ${where} that the server refuses with ${refuse} leaves the message ${state}, with the reason`, async () => {
-    const firm = await world.firm();
-    const { path } = await book(firm);
+    const company = await app.company();
+    const { path } = await book(company);
     const behaviour = () => ({ refuse, text: 'for a reason' });
     if (where === 'recipient') server.onRecipient = behaviour;
     else server.onMessage = behaviour;
-    await office.runOnce();
-    const [message] = await messages(firm, path);
+    await worker.runOnce();
+    const [message] = await messages(company, path);
     assert.equal(message.state, state);
     assert.match(message.last_error, new RegExp(`${refuse}.*for a reason`));
-    assert.equal((await firm.patch(path, {})).body.email_confirmation, state);
+    assert.equal((await company.patch(path, {})).body.email_confirmation, state);
     server.onRecipient = server.onMessage = () => undefined;
-    world.clock.advance({ minutes: 1 });
-    await office.runOnce();
-    assert.equal((await messages(firm, path))[0].state, state === 'failed' ? 'failed' : 'sent');
+    app.clock.advance({ minutes: 1 });
+    await worker.runOnce();
+    assert.equal((await messages(company, path))[0].state, state === 'failed' ? 'failed' : 'sent');
     assert.equal(server.mails.length, state === 'failed' ? 0 : 1);
   });
 }
 
 test('a connection that breaks when the message has come whole is one attempt, with the same Message-ID the next time', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm);
+  const company = await app.company();
+  const { path } = await book(company);
   const seen: string[] = [];
   server.onMessage = ({ raw }) => {
     seen.push(readMail(raw).headers['message-id'] ?? '');
     return { drop: true };
   };
-  await office.runOnce();
+  await worker.runOnce();
   assert.equal(seen.length, 1);
-  const [message] = await messages(firm, path);
+  const [message] = await messages(company, path);
   assert.deepEqual([message.state, message.attempts], ['scheduled', 1]);
   server.onMessage = () => undefined;
-  world.clock.advance({ seconds: 15 });
-  await office.runOnce();
+  app.clock.advance({ seconds: 15 });
+  await worker.runOnce();
   assert.deepEqual([sentMail().headers['message-id']], seen);
   assert.equal(seen[0], `<${message.id}@service.example>`);
 });
@@ -272,10 +272,10 @@ test('nobody at the address, and a server that never answers, are passing faults
   const { port } = silent.address() as { port: number };
   const timeouts = { greetingMs: 50, connectionMs: 50 };
   for (const smtpUrl of ['smtp://127.0.0.1:9', `smtp://127.0.0.1:${port}`]) {
-    const firm = await world.firm();
-    const { path } = await book(firm);
-    await postOffice(world, { mail: { smtpUrl, timeouts } }).runOnce();
-    const [message] = await messages(firm, path);
+    const company = await app.company();
+    const { path } = await book(company);
+    await messageWorker(app, { mail: { smtpUrl, timeouts } }).runOnce();
+    const [message] = await messages(company, path);
     assert.equal(message.state, 'scheduled');
     assert.match(message.last_error, /could not be used/);
   }
@@ -283,32 +283,32 @@ test('nobody at the address, and a server that never answers, are passing faults
 });
 
 test('a server that takes a command and answers no more is given up after the whole time, and its connection closed', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm);
+  const company = await app.company();
+  const { path } = await book(company);
   server.onRecipient = () => ({ hang: true });
-  await postOffice(world, { mail: { smtpUrl: server.url, timeouts: { transferMs: 200 } } }).runOnce();
-  const [message] = await messages(firm, path);
+  await messageWorker(app, { mail: { smtpUrl: server.url, timeouts: { transferMs: 200 } } }).runOnce();
+  const [message] = await messages(company, path);
   assert.deepEqual([message.state, message.last_error], ['scheduled', 'The mail server took too long.']);
 });
 
 test('a server that has the message whole is waited for', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm);
+  const company = await app.company();
+  const { path } = await book(company);
   let handedOver = 0;
   server.onMessage = () => {
     handedOver++;
     return { until: pause(1_500) };
   };
-  await postOffice(world, { mail: { smtpUrl: server.url, timeouts: { transferMs: 1_000 } } }).runOnce();
-  const [message] = await messages(firm, path);
+  await messageWorker(app, { mail: { smtpUrl: server.url, timeouts: { transferMs: 1_000 } } }).runOnce();
+  const [message] = await messages(company, path);
   assert.deepEqual([message.state, message.attempts, handedOver], ['sent', 1, 1]);
 });
 
 test('a server that has the message whole and never answers gets it a second time and no third', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm);
+  const company = await app.company();
+  const { path } = await book(company);
   let handedOver = 0;
-  const impatient = postOffice(world, {
+  const impatient = messageWorker(app, {
     mail: { smtpUrl: server.url, timeouts: { transferMs: 5_000, responseMs: 100 } },
   });
   // A fault that leaves no doubt is not counted.
@@ -319,9 +319,9 @@ test('a server that has the message whole and never answers gets it a second tim
     return { hang: true };
   };
   for (const state of ['scheduled', 'failed', 'failed']) {
-    world.clock.advance({ minutes: 5 });
+    app.clock.advance({ minutes: 5 });
     await impatient.runOnce();
-    const [message] = await messages(firm, path);
+    const [message] = await messages(company, path);
     assert.deepEqual(
       [message.state, message.last_error],
       [state, 'The mail server took too long. It may have gone out.'],
@@ -331,18 +331,18 @@ test('a server that has the message whole and never answers gets it a second tim
 });
 
 test('a worker that stops does not wait for the answer to a message that the server has', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm);
+  const company = await app.company();
+  const { path } = await book(company);
   const { promise: arrived, resolve } = Promise.withResolvers<void>();
   server.onMessage = () => {
     resolve();
     return { hang: true };
   };
-  const stopping = postOffice(world, { mail: { smtpUrl: server.url } });
+  const stopping = messageWorker(app, { mail: { smtpUrl: server.url } });
   await stopping.start();
   await arrived;
   await stopping.stop(10);
-  const [message] = await messages(firm, path);
+  const [message] = await messages(company, path);
   assert.deepEqual([message.state, message.last_error], ['scheduled', 'The worker stopped. It may have gone out.']);
 });
 
@@ -352,10 +352,10 @@ test('a refused login is not held against the message', async () => {
     allowInsecureAuth: true,
     onAuth: (_auth, _session, done) => done(Object.assign(new Error('no'), { responseCode: 535 })),
   });
-  const firm = await world.firm();
-  const { path } = await book(firm);
-  await postOffice(world, { mail: { smtpUrl: `smtp://user:secret@127.0.0.1:${strict.port}` } }).runOnce();
-  const [message] = await messages(firm, path);
+  const company = await app.company();
+  const { path } = await book(company);
+  await messageWorker(app, { mail: { smtpUrl: `smtp://user:secret@127.0.0.1:${strict.port}` } }).runOnce();
+  const [message] = await messages(company, path);
   assert.equal(message.state, 'scheduled');
   assert.ok(!message.last_error.includes('secret'));
   await strict.close();
@@ -363,14 +363,14 @@ test('a refused login is not held against the message', async () => {
 
 test('STARTTLS is used where the server offers it, and a certificate that nobody vouches for is refused', async () => {
   const secure = await mailServer({ hideSTARTTLS: false });
-  const firm = await world.firm();
-  const { path } = await book(firm);
-  await postOffice(world, { mail: { smtpUrl: secure.url } }).runOnce();
-  const [refused] = await messages(firm, path);
+  const company = await app.company();
+  const { path } = await book(company);
+  await messageWorker(app, { mail: { smtpUrl: secure.url } }).runOnce();
+  const [refused] = await messages(company, path);
   assert.equal(refused.state, 'scheduled');
   assert.match(refused.last_error, /certificate|self.signed/i);
-  world.clock.advance({ minutes: 1 });
-  await postOffice(world, { mail: { smtpUrl: `${secure.url}?tls.rejectUnauthorized=false` } }).runOnce();
+  app.clock.advance({ minutes: 1 });
+  await messageWorker(app, { mail: { smtpUrl: `${secure.url}?tls.rejectUnauthorized=false` } }).runOnce();
   assert.equal(secure.mails.length, 1);
   await secure.close();
 });
@@ -379,16 +379,16 @@ test('without a mail server each mail is a file of its own, and one written agai
   const folder = await temporaryDirectory();
   after(folder.remove);
   const outbox = join(folder.path, 'outbox');
-  const files = postOffice(world, { mail: { outbox } });
-  const firm = await world.firm();
-  const { path } = await book(firm);
+  const files = messageWorker(app, { mail: { outbox } });
+  const company = await app.company();
+  const { path } = await book(company);
   await files.runOnce();
-  const [message] = await messages(firm, path);
+  const [message] = await messages(company, path);
   const name = `2026-06-01T090000Z-${message.id}.eml`;
   assert.deepEqual(await readdir(outbox), [name]);
   const { headers } = readMail(await readFile(join(outbox, name), 'utf8'));
   assert.equal(headers['message-id'], `<${message.id}@service.example>`);
-  await world.sql(`UPDATE messages SET state = 'sending' WHERE id = $1`, [message.id]);
+  await app.sql(`UPDATE messages SET state = 'sending' WHERE id = $1`, [message.id]);
   await files.runOnce();
   assert.deepEqual(await readdir(outbox), [name]);
 });

@@ -6,48 +6,49 @@ import { DeliveryError, type OutgoingMessage } from '../src/cases/appointments/m
 import { startMessage, startMessages } from '../src/cases/appointments/messages/message-queue.sql.ts';
 import { MESSAGE_KEY } from '../src/cases/appointments/messages/statements.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { CodedError } from '../src/kernel/errors.ts';
 import { nextAttempt } from '../src/kernel/jobs/backoff.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
-import { type Firm, openWorld } from './harness/app.ts';
-import { postOffice, Recorder } from './harness/post.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
+import { messageWorker, Recorder } from './harness/message-worker.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 type Fields = Record<string, unknown>;
 
 const post = new Recorder();
-const office = postOffice(world, { email: post, sms: post });
+const worker = messageWorker(app, { email: post, sms: post });
 const fault = (permanent = false) => {
   throw new DeliveryError('no luck', { permanent });
 };
 
 beforeEach(async () => {
-  world.clock.set('2026-06-01T09:00:00Z');
-  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+  app.clock.set('2026-06-01T09:00:00Z');
+  await app.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
   post.sent.length = 0;
   post.during = () => {};
   post.providerId = null;
 });
 
 /** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
-async function book(firm: Firm, more: Fields = {}) {
-  const answer = await firm.post(`${firm.path}/appointments`, {
-    adviser_email: firm.adviser,
+async function book(company: TestCompany, more: Fields = {}) {
+  const answer = await company.post(`${company.path}/appointments`, {
+    adviser_email: company.adviser,
     start_time: '2026-06-10 10:00:00',
     end_time: '2026-06-10 11:00:00',
-    email_recipient: firm.customers[0].email,
+    email_recipient: company.customers[0].email,
     sms_recipient: '07400 123456',
     ...more,
   });
   assert.equal(answer.status, 200, answer.text);
-  const path = `${firm.path}/appointments/${answer.body.id}`;
+  const path = `${company.path}/appointments/${answer.body.id}`;
   return { id: answer.body.id as string, path };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
-async function messages(firm: Firm, path: string): Promise<any[]> {
-  const answer = await firm.get(`${path}/messages`);
+async function messages(company: TestCompany, path: string): Promise<any[]> {
+  const answer = await company.get(`${path}/messages`);
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
@@ -58,22 +59,22 @@ const REMINDER_DUE = '2026-06-09T09:00:00Z';
 // At its time, and once
 
 test('a reminder goes out at its due time and not before, once, whoever comes by', async () => {
-  const firm = await world.firm();
-  await book(firm, { email_notification: true, sms_notification: true });
-  world.clock.set('2026-06-09T08:59:59.999999Z');
-  assert.equal(await office.runOnce(), 0);
-  world.clock.set(REMINDER_DUE);
-  const others = Array.from({ length: 4 }, () => postOffice(world, { email: post, sms: post }));
-  await Promise.all([office, ...others].map((worker) => worker.runOnce()));
+  const company = await app.company();
+  await book(company, { email_notification: true, sms_notification: true });
+  app.clock.set('2026-06-09T08:59:59.999999Z');
+  assert.equal(await worker.runOnce(), 0);
+  app.clock.set(REMINDER_DUE);
+  const others = Array.from({ length: 4 }, () => messageWorker(app, { email: post, sms: post }));
+  await Promise.all([worker, ...others].map((worker) => worker.runOnce()));
   assert.deepEqual(kinds(), ['email reminder', 'sms reminder']);
-  world.clock.advance({ hours: 1 });
-  assert.equal(await office.runOnce(), 0);
+  app.clock.advance({ hours: 1 });
+  assert.equal(await worker.runOnce(), 0);
 });
 
 test('twenty messages and five workers at once: each goes out once', async () => {
-  const firms = await Promise.all([world.firm(), world.firm()]);
-  for (let i = 0; i < 10; i++) for (const firm of firms) await book(firm, { email_confirmation: true });
-  const workers = Array.from({ length: 5 }, () => postOffice(world, { email: post, sms: post, slots: 8 }));
+  const companies = await Promise.all([app.company(), app.company()]);
+  for (let i = 0; i < 10; i++) for (const company of companies) await book(company, { email_confirmation: true });
+  const workers = Array.from({ length: 5 }, () => messageWorker(app, { email: post, sms: post, slots: 8 }));
   await Promise.all(workers.map((worker) => worker.runOnce()));
   assert.equal(post.sent.length, 20);
   assert.equal(new Set(post.sent.map(({ id }) => id)).size, 20);
@@ -91,162 +92,162 @@ const LATE_CHANGES: [why: string, change: string, word: string | null][] = [
 
 for (const [why, change, word] of LATE_CHANGES) {
   test(`a reminder of an appointment that is ${why} when its turn comes is not sent`, async () => {
-    const firm = await world.firm();
-    const { id, path } = await book(firm, { email_notification: true });
+    const company = await app.company();
+    const { id, path } = await book(company, { email_notification: true });
     // By hand, because the operations also withdraw the message: here only the second look can.
-    await world.sql(change, [id]);
-    world.clock.set(REMINDER_DUE);
-    await office.runOnce();
+    await app.sql(change, [id]);
+    app.clock.set(REMINDER_DUE);
+    await worker.runOnce();
     assert.deepEqual(post.sent, []);
-    if (word) assert.equal((await messages(firm, path))[0].state, word);
+    if (word) assert.equal((await messages(company, path))[0].state, word);
     assert.deepEqual(
-      await world.sql(`SELECT 1 FROM messages WHERE appointment_id = $1 AND state = 'scheduled'`, [id]),
+      await app.sql(`SELECT 1 FROM messages WHERE appointment_id = $1 AND state = 'scheduled'`, [id]),
       [],
     );
   });
 }
 
 test('a message goes out with what the appointment says when its turn comes', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_notification: true, location: 'old' });
-  await firm.patch(path, { location: 'new', email_recipient: firm.customers[1].email });
-  world.clock.set(REMINDER_DUE);
-  await office.runOnce();
+  const company = await app.company();
+  const { path } = await book(company, { email_notification: true, location: 'old' });
+  await company.patch(path, { location: 'new', email_recipient: company.customers[1].email });
+  app.clock.set(REMINDER_DUE);
+  await worker.runOnce();
   assert.deepEqual(
     post.sent.map(({ location, recipient }) => [location, recipient]),
-    [['new', firm.customers[1].email]],
+    [['new', company.customers[1].email]],
   );
 });
 
 test('a reminder whose start has passed before a worker came is skipped, a confirmation whose end has', async () => {
-  const firm = await world.firm();
-  const reminded = await book(firm, { email_notification: true });
-  const confirmed = await book(firm, { email_confirmation: true });
-  world.clock.set('2026-06-10T09:00:00Z');
-  await office.runOnce();
+  const company = await app.company();
+  const reminded = await book(company, { email_notification: true });
+  const confirmed = await book(company, { email_confirmation: true });
+  app.clock.set('2026-06-10T09:00:00Z');
+  await worker.runOnce();
   assert.deepEqual(kinds(), ['email confirmation']);
-  assert.equal((await messages(firm, reminded.path))[0].state, 'skipped');
-  assert.equal((await messages(firm, confirmed.path))[0].state, 'sent');
-  const late = await book(firm, { email_confirmation: true });
-  world.clock.set('2026-06-10T10:00:00Z');
-  await office.runOnce();
-  assert.equal((await messages(firm, late.path))[0].state, 'skipped');
+  assert.equal((await messages(company, reminded.path))[0].state, 'skipped');
+  assert.equal((await messages(company, confirmed.path))[0].state, 'sent');
+  const late = await book(company, { email_confirmation: true });
+  app.clock.set('2026-06-10T10:00:00Z');
+  await worker.runOnce();
+  assert.equal((await messages(company, late.path))[0].state, 'skipped');
 });
 
 // While it is on its way
 
 test('while a message is being sent its word is scheduled', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_confirmation: true, email_notification: true });
+  const company = await app.company();
+  const { path } = await book(company, { email_confirmation: true, email_notification: true });
   const words: unknown[] = [];
   post.during = async () => {
-    const { email_confirmation, email_notification, email_day_before } = (await firm.patch(path, {})).body;
-    words.push(email_confirmation, email_notification, email_day_before, (await messages(firm, path))[0].state);
+    const { email_confirmation, email_notification, email_day_before } = (await company.patch(path, {})).body;
+    words.push(email_confirmation, email_notification, email_day_before, (await messages(company, path))[0].state);
   };
-  await office.runOnce();
+  await worker.runOnce();
   assert.deepEqual(words, ['scheduled', 'scheduled', 1, 'scheduled']);
-  world.clock.set(REMINDER_DUE);
-  await office.runOnce();
+  app.clock.set(REMINDER_DUE);
+  await worker.runOnce();
   assert.deepEqual(words.slice(4), ['sent', 'scheduled', 1, 'sent']);
 });
 
 test('what is withdrawn while it is being sent is sent, and not tried again should that fail', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const fails of [false, true]) {
-    const { path } = await book(firm, { email_confirmation: true });
+    const { path } = await book(company, { email_confirmation: true });
     post.during = async () => {
-      await firm.patch(path, { email_confirmation: false });
+      await company.patch(path, { email_confirmation: false });
       if (fails) fault();
     };
-    await office.runOnce();
-    assert.equal((await messages(firm, path))[0].state, fails ? 'cancelled' : 'sent');
+    await worker.runOnce();
+    assert.equal((await messages(company, path))[0].state, fails ? 'cancelled' : 'sent');
     post.during = () => {};
-    world.clock.advance({ minutes: 5 });
-    await office.runOnce();
+    app.clock.advance({ minutes: 5 });
+    await worker.runOnce();
   }
   assert.equal(post.sent.length, 1);
 });
 
 test('a confirmation asked for again while one is on its way goes out as well; in place of it, should that fail', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const fails of [false, true]) {
     post.sent.length = 0;
-    const { path } = await book(firm, { email_confirmation: true });
+    const { path } = await book(company, { email_confirmation: true });
     let asked = false;
     post.during = async () => {
       if (asked) return;
       asked = true;
-      await firm.patch(path, { email_confirmation: true });
+      await company.patch(path, { email_confirmation: true });
       if (fails) fault();
     };
-    await office.runOnce();
+    await worker.runOnce();
     // A worker that came by while the first was on its way has put the second off for a moment.
-    world.clock.advance({ seconds: 5 });
-    await office.runOnce();
+    app.clock.advance({ seconds: 5 });
+    await worker.runOnce();
     assert.equal(post.sent.length, fails ? 1 : 2);
     assert.deepEqual(
-      (await messages(firm, path)).map(({ state }) => state),
+      (await messages(company, path)).map(({ state }) => state),
       [fails ? 'cancelled' : 'sent', 'sent'],
     );
-    world.clock.advance({ minutes: 5 });
-    assert.equal(await office.runOnce(), 0);
+    app.clock.advance({ minutes: 5 });
+    assert.equal(await worker.runOnce(), 0);
   }
 });
 
 test('a confirmation of a new start waits for that of the old one, and is the last that the client gets', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const fails of [false, true]) {
     post.sent.length = 0;
-    world.clock.set('2026-06-01T09:00:00Z');
-    const { path } = await book(firm, { sms_confirmation: true });
-    const others = postOffice(world, { email: post, sms: post });
+    app.clock.set('2026-06-01T09:00:00Z');
+    const { path } = await book(company, { sms_confirmation: true });
+    const others = messageWorker(app, { email: post, sms: post });
     post.during = async () => {
       post.during = () => {};
       const moved = { start_time: '2026-06-11 10:00:00', end_time: '2026-06-11 11:00:00', sms_confirmation: true };
-      assert.equal((await firm.patch(path, moved)).status, 200);
+      assert.equal((await company.patch(path, moved)).status, 200);
       await others.runOnce();
       assert.deepEqual(post.sent, []);
       if (fails) fault();
     };
-    await office.runOnce();
-    world.clock.advance({ seconds: 5 });
+    await worker.runOnce();
+    app.clock.advance({ seconds: 5 });
     await others.runOnce();
-    world.clock.advance({ minutes: 5 });
-    assert.equal(await office.runOnce(), 0);
+    app.clock.advance({ minutes: 5 });
+    assert.equal(await worker.runOnce(), 0);
     const starts = post.sent.map(({ start }) => start.toString());
     assert.deepEqual(starts, [...(fails ? [] : ['2026-06-10T09:00:00Z']), '2026-06-11T09:00:00Z']);
   }
 });
 
 test('a confirmation whose worker died is not sent after a newer one has gone out', async () => {
-  const firm = await world.firm();
-  const { id, path } = await book(firm, { sms_confirmation: true });
-  await office.runOnce();
-  await firm.patch(path, { sms_confirmation: true });
-  await office.runOnce();
-  const [first] = await messages(firm, path);
-  await world.sql(`UPDATE messages SET state = 'sending', sent_at = NULL WHERE id = $1`, [first.id]);
-  await office.runOnce();
+  const company = await app.company();
+  const { id, path } = await book(company, { sms_confirmation: true });
+  await worker.runOnce();
+  await company.patch(path, { sms_confirmation: true });
+  await worker.runOnce();
+  const [first] = await messages(company, path);
+  await app.sql(`UPDATE messages SET state = 'sending', sent_at = NULL WHERE id = $1`, [first.id]);
+  await worker.runOnce();
   assert.equal(post.sent.length, 2);
   const states = 'SELECT state FROM messages WHERE appointment_id = $1 ORDER BY id';
-  assert.deepEqual(await world.sql(states, [id]), [{ state: 'cancelled' }, { state: 'sent' }]);
+  assert.deepEqual(await app.sql(states, [id]), [{ state: 'cancelled' }, { state: 'sent' }]);
 });
 
 test('a move while the reminder of the old start is on its way makes that of the new start, once', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_notification: true });
-  world.clock.set(REMINDER_DUE);
+  const company = await app.company();
+  const { path } = await book(company, { email_notification: true });
+  app.clock.set(REMINDER_DUE);
   post.during = async () => {
-    await firm.patch(path, { start_time: '2026-06-20 10:00:00', end_time: '2026-06-20 11:00:00' });
+    await company.patch(path, { start_time: '2026-06-20 10:00:00', end_time: '2026-06-20 11:00:00' });
     post.during = () => {};
     fault();
   };
-  await office.runOnce();
-  world.clock.advance({ minutes: 1 });
-  await office.runOnce();
+  await worker.runOnce();
+  app.clock.advance({ minutes: 1 });
+  await worker.runOnce();
   assert.deepEqual(post.sent, []);
-  world.clock.set('2026-06-19T09:00:00Z');
-  await office.runOnce();
+  app.clock.set('2026-06-19T09:00:00Z');
+  await worker.runOnce();
   assert.deepEqual(
     post.sent.map((message: OutgoingMessage) => message.start.toString()),
     ['2026-06-20T09:00:00Z'],
@@ -256,64 +257,64 @@ test('a move while the reminder of the old start is on its way makes that of the
 // A worker that dies
 
 test('a message of a dead worker is free again within a minute, and is sent as the same message', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_confirmation: true });
-  const dead = postOffice(world, { email: { send: () => new Promise(() => {}), close() {} } });
+  const company = await app.company();
+  const { path } = await book(company, { email_confirmation: true });
+  const dead = messageWorker(app, { email: { send: () => new Promise(() => {}), close() {} } });
   void dead.runOnce();
-  while ((await world.sql(`SELECT 1 FROM messages WHERE state = 'sending'`)).length === 0);
-  world.clock.advance({ seconds: 44 });
-  assert.equal(await office.runOnce(), 0);
-  world.clock.advance({ seconds: 2 });
-  assert.equal(await office.runOnce(), 1);
-  const [message] = await messages(firm, path);
+  while ((await app.sql(`SELECT 1 FROM messages WHERE state = 'sending'`)).length === 0);
+  app.clock.advance({ seconds: 44 });
+  assert.equal(await worker.runOnce(), 0);
+  app.clock.advance({ seconds: 2 });
+  assert.equal(await worker.runOnce(), 1);
+  const [message] = await messages(company, path);
   assert.deepEqual([message.state, message.attempts, post.sent[0]?.id], ['sent', 2, message.id]);
 });
 
 test('a worker that wakes up after its lease was taken over begins nothing', async () => {
-  const firm = await world.firm();
-  const { id } = await book(firm, { email_confirmation: true });
+  const company = await app.company();
+  const { id } = await book(company, { email_confirmation: true });
   const [own, other] = [randomUUID(), randomUUID()];
-  const [key] = await world.sql<Record<string, string>>(
+  const [key] = await app.sql<Record<string, string>>(
     'UPDATE messages SET lease_by = $2 WHERE appointment_id = $1 RETURNING company_id, case_id, appointment_id, id',
     [id, other],
   );
-  const now = world.clock.read().toString();
+  const now = app.clock.read().toString();
   const begin = async (statement: Statement, claim: string) => {
     const arrays = [...MESSAGE_KEY.map((column) => [key?.[column]]), [claim]];
-    return (await world.db.queryRows(statement, [...arrays, now, now, WORKER_ORIGIN])).length;
+    return (await app.db.queryRows(statement, [...arrays, now, now, WORKER_ORIGIN])).length;
   };
   for (const statement of [startMessages, startMessage]) assert.equal(await begin(statement, own), 0);
-  const [message] = await world.sql('SELECT state, attempts, lease_by FROM messages WHERE appointment_id = $1', [id]);
+  const [message] = await app.sql('SELECT state, attempts, lease_by FROM messages WHERE appointment_id = $1', [id]);
   assert.deepEqual(message, { state: 'scheduled', attempts: 0, lease_by: other });
   assert.equal(await begin(startMessages, other), 1);
 });
 
 for (const [state, change] of [
-  ['failed', () => world.clock.set('2026-06-10T09:00:00Z')],
-  ['cancelled', (id: string) => world.sql('UPDATE appointments SET deleted_at = now() WHERE id = $1', [id])],
+  ['failed', () => app.clock.set('2026-06-10T09:00:00Z')],
+  ['cancelled', (id: string) => app.sql('UPDATE appointments SET deleted_at = now() WHERE id = $1', [id])],
 ] as const) {
   test(`a reminder that a dead worker was sending ends as ${state} when it makes sense no more`, async () => {
-    const firm = await world.firm();
-    const { id } = await book(firm, { email_notification: true });
-    await world.sql(`UPDATE messages SET state = 'sending', attempts = 1, lease_until = $2 WHERE appointment_id = $1`, [
+    const company = await app.company();
+    const { id } = await book(company, { email_notification: true });
+    await app.sql(`UPDATE messages SET state = 'sending', attempts = 1, lease_until = $2 WHERE appointment_id = $1`, [
       id,
       REMINDER_DUE,
     ]);
-    world.clock.set('2026-06-09T09:01:00Z');
+    app.clock.set('2026-06-09T09:01:00Z');
     await change(id);
-    await office.runOnce();
+    await worker.runOnce();
     assert.deepEqual(post.sent, []);
-    assert.deepEqual(await world.sql('SELECT state FROM messages WHERE appointment_id = $1', [id]), [{ state }]);
+    assert.deepEqual(await app.sql('SELECT state FROM messages WHERE appointment_id = $1', [id]), [{ state }]);
   });
 }
 
-/** The world's database, but for the statements that `broken` names. */
-const databaseWithout = (broken: (name: string) => Error | undefined): typeof world.db =>
-  Object.assign(Object.create(world.db), {
-    queryRows: async (...[statement, values]: Parameters<typeof world.db.queryRows>) => {
-      const error = broken(statement.name);
+/** The app's database, but for the statements that `broken` names. */
+const databaseWithout = (broken: (name: string) => Error | undefined): typeof app.db =>
+  Object.assign(Object.create(app.db), {
+    queryRows: async (...[statement, values]: Parameters<typeof app.db.queryRows>) => {
+      const error = broken(toQuery(statement).statement.name);
       if (error) throw error;
-      return world.db.queryRows(statement, values);
+      return app.db.queryRows(statement, values);
     },
   });
 
@@ -322,25 +323,25 @@ for (const [why, error] of [
   ['has a full disk', Object.assign(new Error('No space left on device'), { code: '53100' })],
 ] as const) {
   test(`a message that has gone out while the database ${why} is written down later, and not sent twice`, async () => {
-    const firm = await world.firm();
-    const { path } = await book(firm, { email_notification: true });
-    world.clock.set(REMINDER_DUE);
+    const company = await app.company();
+    const { path } = await book(company, { email_notification: true });
+    app.clock.set(REMINDER_DUE);
     let refused = 0;
     const broken = (name: string) => (name.startsWith('messages.record_sent') && refused++ < 20 ? error : undefined);
-    const patient = postOffice({ ...world, db: databaseWithout(broken) }, { email: post });
+    const patient = messageWorker({ ...app, db: databaseWithout(broken) }, { email: post });
     const running = patient.runOnce();
     while (post.sent.length === 0) await pause(5);
-    world.clock.advance({ minutes: 2 });
+    app.clock.advance({ minutes: 2 });
     await Promise.all([running, patient.runOnce()]);
-    const [message] = await messages(firm, path);
+    const [message] = await messages(company, path);
     assert.deepEqual([message.state, message.attempts, post.sent.length], ['sent', 1, 1]);
   });
 }
 
 test('a fault is written down by the claim that holds the message when the database is back', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_notification: true });
-  world.clock.set(REMINDER_DUE);
+  const company = await app.company();
+  const { path } = await book(company, { email_notification: true });
+  app.clock.set(REMINDER_DUE);
   let away = true;
   let tried = 0;
   post.during = () => {
@@ -349,31 +350,31 @@ test('a fault is written down by the claim that holds the message when the datab
   };
   const broken = (name: string) =>
     away && name === 'messages.record_failure' ? new CodedError('unavailable', 'away') : undefined;
-  const patient = postOffice({ ...world, db: databaseWithout(broken) }, { email: post });
+  const patient = messageWorker({ ...app, db: databaseWithout(broken) }, { email: post });
   const running = patient.runOnce();
   while (tried === 0) await pause(5);
   const claims = 'SELECT lease_by FROM messages WHERE company_id = $1';
-  const [before] = await world.sql<{ lease_by: string }>(claims, [firm.companyId]);
-  world.clock.advance({ minutes: 2 });
+  const [before] = await app.sql<{ lease_by: string }>(claims, [company.companyId]);
+  app.clock.advance({ minutes: 2 });
   const again = patient.runOnce();
-  while ((await world.sql<{ lease_by: string }>(claims, [firm.companyId]))[0]?.lease_by === before?.lease_by);
+  while ((await app.sql<{ lease_by: string }>(claims, [company.companyId]))[0]?.lease_by === before?.lease_by);
   away = false;
   await Promise.all([running, again]);
-  const [{ state, last_error }] = await messages(firm, path);
+  const [{ state, last_error }] = await messages(company, path);
   assert.deepEqual([state, last_error], ['scheduled', 'no luck']);
-  const [row] = await world.sql('SELECT state, lease_by FROM messages WHERE company_id = $1', [firm.companyId]);
+  const [row] = await app.sql('SELECT state, lease_by FROM messages WHERE company_id = $1', [company.companyId]);
   assert.deepEqual(row, { state: 'scheduled', lease_by: null });
 });
 
 test('an appointment that somebody has locked holds up its own messages alone', async () => {
-  const firm = await world.firm();
-  const locked = await book(firm, { email_confirmation: true });
-  const free = await book(firm, { email_confirmation: true });
-  const client = await world.db.pool.connect();
+  const company = await app.company();
+  const locked = await book(company, { email_confirmation: true });
+  const free = await book(company, { email_confirmation: true });
+  const client = await app.db.pool.connect();
   try {
     await client.query('BEGIN');
     await client.query('SELECT 1 FROM appointments WHERE id = $1 FOR UPDATE', [locked.id]);
-    const running = office.runOnce();
+    const running = worker.runOnce();
     while (post.sent.length === 0) await pause(5);
     assert.deepEqual(
       post.sent.map(({ appointmentId }) => appointmentId),
@@ -390,47 +391,47 @@ test('an appointment that somebody has locked holds up its own messages alone', 
 // Faults
 
 test('a passing fault is tried again after growing pauses, until the start', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_notification: true });
-  world.clock.set(REMINDER_DUE);
+  const company = await app.company();
+  const { path } = await book(company, { email_notification: true });
+  app.clock.set(REMINDER_DUE);
   const tried: number[] = [];
   post.during = () => {
-    tried.push(Temporal.Instant.from(REMINDER_DUE).until(world.clock.read()).total('seconds'));
+    tried.push(Temporal.Instant.from(REMINDER_DUE).until(app.clock.read()).total('seconds'));
     fault();
   };
-  while (Temporal.Instant.compare(world.clock.read(), Temporal.Instant.from('2026-06-10T09:00:00Z')) < 0) {
-    await office.runOnce();
-    const [next] = await world.sql<{ at: string | null }>(
+  while (Temporal.Instant.compare(app.clock.read(), Temporal.Instant.from('2026-06-10T09:00:00Z')) < 0) {
+    await worker.runOnce();
+    const [next] = await app.sql<{ at: string | null }>(
       `SELECT to_json(max(claim_at))#>>'{}' AS at FROM messages WHERE state = 'scheduled'`,
     );
     if (!next?.at) break;
-    world.clock.set(next.at);
+    app.clock.set(next.at);
   }
   const pauses = tried.slice(1).map((at, i) => Math.round(at - (tried[i] ?? 0)));
   assert.deepEqual(pauses.slice(0, 7), [10, 30, 120, 600, 1800, 3600, 3600]);
   assert.ok((tried.at(-1) ?? 0) > 23.9 * 3600, 'until shortly before the start');
-  const [message] = await messages(firm, path);
+  const [message] = await messages(company, path);
   assert.deepEqual([message.state, message.last_error, message.attempts], ['failed', 'no luck', tried.length]);
 });
 
 test('a permanent fault ends as failed at once, with the reason', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_confirmation: true });
+  const company = await app.company();
+  const { path } = await book(company, { email_confirmation: true });
   post.during = () => fault(true);
-  await office.runOnce();
-  const [message] = await messages(firm, path);
+  await worker.runOnce();
+  const [message] = await messages(company, path);
   assert.deepEqual([message.state, message.last_error, message.attempts], ['failed', 'no luck', 1]);
-  assert.equal((await firm.patch(path, {})).body.email_confirmation, 'failed');
+  assert.equal((await company.patch(path, {})).body.email_confirmation, 'failed');
 });
 
 test('an error of our own is tried again and shows nothing of the inside', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_confirmation: true });
+  const company = await app.company();
+  const { path } = await book(company, { email_confirmation: true });
   post.during = () => {
     throw new TypeError('undefined is not a function');
   };
-  await office.runOnce();
-  const [message] = await messages(firm, path);
+  await worker.runOnce();
+  const [message] = await messages(company, path);
   assert.deepEqual(
     [message.state, message.last_error],
     ['scheduled', 'The message could not be composed; see the log.'],
@@ -438,18 +439,18 @@ test('an error of our own is tried again and shows nothing of the inside', async
 });
 
 test('what a server says is stored, whatever it says', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_confirmation: true, sms_notification: true });
+  const company = await app.company();
+  const { path } = await book(company, { email_confirmation: true, sms_notification: true });
   post.during = () => {
     throw new DeliveryError('no\0 luck', { permanent: true });
   };
-  await office.runOnce();
-  assert.equal((await messages(firm, path))[0].last_error, 'no luck');
+  await worker.runOnce();
+  assert.equal((await messages(company, path))[0].last_error, 'no luck');
   post.during = () => {};
   post.providerId = '250\0 \ud800 fine';
-  world.clock.set(REMINDER_DUE);
-  await office.runOnce();
-  assert.equal((await messages(firm, path))[1].state, 'sent');
+  app.clock.set(REMINDER_DUE);
+  await worker.runOnce();
+  assert.equal((await messages(company, path))[1].state, 'sent');
 });
 
 test('pauses vary by a fifth, and there is none when the time is up', () => {
@@ -471,9 +472,9 @@ test('pauses vary by a fifth, and there is none when the time is up', () => {
 // Seeing it, and sending again
 
 test('the messages of an appointment show the documented fields, and those of others are not found', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_confirmation: true, email_notification: true });
-  const list = await messages(firm, path);
+  const company = await app.company();
+  const { path } = await book(company, { email_confirmation: true, email_notification: true });
+  const list = await messages(company, path);
   assert.deepEqual(Object.keys(list[0]).sort(), [
     'appointment_id',
     'attempts',
@@ -490,74 +491,74 @@ test('the messages of an appointment show the documented fields, and those of ot
     list.map(({ kind }) => kind),
     ['confirmation', 'reminder'],
   );
-  const other = await world.firm();
+  const other = await app.company();
   assert.equal((await other.get(`${path}/messages`)).status, 404);
   assert.deepEqual((await other.get('/messages')).body, []);
   assert.equal((await other.post(`${path}/messages/${list[0].id}/resend`)).status, 404);
-  assert.equal((await (await firm.withScopes('appointments:write')).get(`${path}/messages`)).status, 403);
-  assert.equal((await (await firm.withScopes('appointments:write')).get('/messages')).status, 403);
-  const reader = await firm.withScopes('appointments:read');
+  assert.equal((await (await company.withScopes('appointments:write')).get(`${path}/messages`)).status, 403);
+  assert.equal((await (await company.withScopes('appointments:write')).get('/messages')).status, 403);
+  const reader = await company.withScopes('appointments:read');
   assert.equal((await reader.post(`${path}/messages/${list[0].id}/resend`)).status, 403);
 });
 
 test('the messages of a company come in pages, by state', async () => {
-  const firm = await world.firm();
-  for (let i = 0; i < 3; i++) await book(firm, { email_confirmation: true, email_notification: true });
-  await office.runOnce();
-  const page = await firm.get('/messages?per_page=4&page=2');
+  const company = await app.company();
+  for (let i = 0; i < 3; i++) await book(company, { email_confirmation: true, email_notification: true });
+  await worker.runOnce();
+  const page = await company.get('/messages?per_page=4&page=2');
   assert.equal(page.headers['x-total-count'], '6');
   assert.equal(page.body.length, 2);
-  const sent = await firm.get('/messages?state=sent');
+  const sent = await company.get('/messages?state=sent');
   assert.deepEqual([...new Set(sent.body.map(({ state }: { state: string }) => state))], ['sent']);
   assert.equal(sent.headers['x-total-count'], '3');
-  assert.equal((await firm.get('/messages?state=sending')).status, 400);
+  assert.equal((await company.get('/messages?state=sending')).status, 400);
 });
 
 test('a message that was sent or that failed can be sent once more, about the appointment as it stands', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_confirmation: true, email_notification: true });
-  await office.runOnce();
-  world.clock.set(REMINDER_DUE);
+  const company = await app.company();
+  const { path } = await book(company, { email_confirmation: true, email_notification: true });
+  await worker.runOnce();
+  app.clock.set(REMINDER_DUE);
   post.during = () => fault(true);
-  await office.runOnce();
+  await worker.runOnce();
   post.during = () => {};
-  await firm.patch(path, { location: 'Room 2' });
+  await company.patch(path, { location: 'Room 2' });
   post.sent.length = 0;
-  for (const { id } of await messages(firm, path)) {
-    const resent = await firm.post(`${path}/messages/${id}/resend`);
+  for (const { id } of await messages(company, path)) {
+    const resent = await company.post(`${path}/messages/${id}/resend`);
     assert.equal(resent.status, 200, resent.text);
     assert.notEqual(resent.body.id, id);
     assert.deepEqual([resent.body.state, resent.body.due_at], ['scheduled', '2026-06-09T09:00:00.000000Z']);
-    assert.equal((await firm.post(`${path}/messages/${id}/resend`)).status, 400, 'one is waiting');
+    assert.equal((await company.post(`${path}/messages/${id}/resend`)).status, 400, 'one is waiting');
   }
-  await office.runOnce();
+  await worker.runOnce();
   assert.deepEqual(kinds(), ['email confirmation', 'email reminder']);
   assert.ok(post.sent.every(({ location }) => location === 'Room 2'));
-  const { email_confirmation, email_notification } = (await firm.patch(path, {})).body;
+  const { email_confirmation, email_notification } = (await company.patch(path, {})).body;
   assert.deepEqual([email_confirmation, email_notification], ['sent', 'sent']);
 });
 
 test('what waits, what was withdrawn, what is cancelled and what is over cannot be sent once more', async () => {
-  const firm = await world.firm();
-  const { path } = await book(firm, { email_confirmation: true, email_notification: true });
-  const [confirmation, reminder] = await messages(firm, path);
+  const company = await app.company();
+  const { path } = await book(company, { email_confirmation: true, email_notification: true });
+  const [confirmation, reminder] = await messages(company, path);
   const resend = async (id: string) => {
-    const { status, body } = await firm.post(`${path}/messages/${id}/resend`);
+    const { status, body } = await company.post(`${path}/messages/${id}/resend`);
     return [status, body.errors?.[0].field, body.errors?.[0].code];
   };
   assert.deepEqual(await resend(confirmation.id), [400, 'state', 'invalid_state']);
-  await firm.patch(path, { email_notification: false });
+  await company.patch(path, { email_notification: false });
   assert.deepEqual(await resend(reminder.id), [400, 'state', 'invalid_state']);
   assert.equal((await resend('0190a000-0000-7000-8000-000000000000'))[0], 404);
-  await office.runOnce();
-  await firm.patch(`${path}/outcome`, { cancelled: true });
-  await office.runOnce();
+  await worker.runOnce();
+  await company.patch(`${path}/outcome`, { cancelled: true });
+  await worker.runOnce();
   assert.deepEqual(await resend(confirmation.id), [400, 'cancelled', 'invalid_state']);
-  const cancellation = (await messages(firm, path)).find(({ kind }) => kind === 'cancellation');
+  const cancellation = (await messages(company, path)).find(({ kind }) => kind === 'cancellation');
   assert.deepEqual(await resend(cancellation.id), [400, 'kind', 'invalid_state']);
-  await firm.patch(`${path}/outcome`, { cancelled: false });
-  world.clock.set('2026-06-10T10:00:00Z');
+  await company.patch(`${path}/outcome`, { cancelled: false });
+  app.clock.set('2026-06-10T10:00:00Z');
   assert.deepEqual(await resend(confirmation.id), [400, 'end_time', 'invalid_state']);
-  await firm.delete(path);
+  await company.delete(path);
   assert.equal((await resend(confirmation.id))[0], 404);
 });

@@ -10,11 +10,11 @@ import { countSegments, renderSms } from '../src/cases/appointments/messages/sms
 import { twilio } from '../src/cases/appointments/messages/sms-twilio.ts';
 import { formatPeriod } from '../src/cases/appointments/messages/templates.ts';
 import { readConfig } from '../src/config.ts';
-import { type Firm, openWorld } from './harness/app.ts';
-import { postOffice } from './harness/post.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
+import { messageWorker } from './harness/message-worker.ts';
 import { temporaryDirectory } from './harness/service.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 type Answer = { status: number; body: unknown } | 'hang' | 'break' | 'cut';
 const requests: { request: IncomingMessage; body: string }[] = [];
@@ -45,18 +45,18 @@ after(() => {
 const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
 
 const TWILIO = { accountSid: 'AC1', authToken: 'secret', from: '+447400000000', baseUrl: url };
-const twilioOffice = postOffice(world, { sms: smsSender(twilio(TWILIO)) });
+const twilioOffice = messageWorker(app, { sms: smsSender(twilio(TWILIO)) });
 
 beforeEach(async () => {
-  world.clock.set('2026-06-01T09:00:00Z');
-  await world.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
+  app.clock.set('2026-06-01T09:00:00Z');
+  await app.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
   requests.length = 0;
   answer = { status: 201, body: { sid: 'SM1' } };
 });
 
-async function book(firm: Firm, more: Record<string, unknown> = {}) {
-  const booked = await firm.post(`${firm.path}/appointments`, {
-    adviser_email: firm.adviser,
+async function book(company: TestCompany, more: Record<string, unknown> = {}) {
+  const booked = await company.post(`${company.path}/appointments`, {
+    adviser_email: company.adviser,
     start_time: '2026-06-29 14:30:00',
     end_time: '2026-06-29 15:30:00',
     sms_recipient: '07400 123456',
@@ -64,12 +64,12 @@ async function book(firm: Firm, more: Record<string, unknown> = {}) {
     ...more,
   });
   assert.equal(booked.status, 200, booked.text);
-  return async () => (await firm.get(`${firm.path}/appointments/${booked.body.id}/messages`)).body[0];
+  return async () => (await company.get(`${company.path}/appointments/${booked.body.id}/messages`)).body[0];
 }
 
 test('Twilio is given number, sender and text as its documents say', async () => {
-  const firm = await world.firm();
-  const message = await book(firm, { location: '1 High Street' });
+  const company = await app.company();
+  const message = await book(company, { location: '1 High Street' });
   await twilioOffice.runOnce();
   const [{ request, body } = assert.fail()] = requests;
   assert.equal(request.url, '/2010-04-01/Accounts/AC1/Messages.json');
@@ -86,8 +86,8 @@ test('Twilio is given number, sender and text as its documents say', async () =>
 
 test('a messaging service is named in place of a number', async () => {
   const from = `MG${'0'.repeat(32)}`;
-  await book(await world.firm());
-  await postOffice(world, { sms: smsSender(twilio({ ...TWILIO, from })) }).runOnce();
+  await book(await app.company());
+  await messageWorker(app, { sms: smsSender(twilio({ ...TWILIO, from })) }).runOnce();
   const sent = new URLSearchParams(requests[0]?.body);
   assert.deepEqual([sent.get('MessagingServiceSid'), sent.get('From')], [from, null]);
 });
@@ -113,9 +113,9 @@ const FAULTS: [why: string, answer: Answer, state: string, reason: RegExp][] = [
 for (const [why, given, state, reason] of FAULTS) {
   test(`${why} leaves the SMS ${state}, with the reason`, async () => {
     answer = given;
-    const message = await book(await world.firm());
+    const message = await book(await app.company());
     const sms = smsSender(twilio({ ...TWILIO, ...(given === 'hang' && { timeoutMs: 300 }) }));
-    await postOffice(world, { sms }).runOnce();
+    await messageWorker(app, { sms }).runOnce();
     const seen = await message();
     assert.equal(seen.state, state);
     assert.match(seen.last_error ?? '', reason);
@@ -126,8 +126,8 @@ for (const [why, given, state, reason] of FAULTS) {
 
 test('a provider that nobody answers for, or that cannot be found, is a passing fault', async () => {
   for (const baseUrl of [`http://127.0.0.1:${await freePort()}`, 'http://127.0.0.1:9', 'http://sms.invalid']) {
-    const message = await book(await world.firm());
-    await postOffice(world, { sms: smsSender(twilio({ ...TWILIO, baseUrl })) }).runOnce();
+    const message = await book(await app.company());
+    await messageWorker(app, { sms: smsSender(twilio({ ...TWILIO, baseUrl })) }).runOnce();
     assert.equal((await message()).state, 'scheduled', baseUrl);
   }
 });
@@ -144,17 +144,17 @@ async function freePort(): Promise<number> {
 
 test('an SMS whose answer comes too late is sent once, and once more only by hand', async () => {
   answer = 'hang';
-  const firm = await world.firm();
-  const message = await book(firm);
-  const late = postOffice(world, { sms: smsSender(twilio({ ...TWILIO, timeoutMs: 100 })) });
+  const company = await app.company();
+  const message = await book(company);
+  const late = messageWorker(app, { sms: smsSender(twilio({ ...TWILIO, timeoutMs: 100 })) });
   await late.runOnce();
   for (let hour = 0; hour < 30; hour++) {
-    world.clock.advance({ hours: 1 });
+    app.clock.advance({ hours: 1 });
     assert.equal(await late.runOnce(), 0);
   }
   assert.equal(requests.length, 1);
   const { id, appointment_id } = await message();
-  const again = await firm.post(`${firm.path}/appointments/${appointment_id}/messages/${id}/resend`);
+  const again = await company.post(`${company.path}/appointments/${appointment_id}/messages/${id}/resend`);
   assert.equal(again.status, 200, again.text);
   answer = { status: 201, body: { sid: 'SM1' } };
   await late.runOnce();
@@ -162,12 +162,12 @@ test('an SMS whose answer comes too late is sent once, and once more only by han
 });
 
 test('a gateway gets the template filled in, and no text breaks out of its place', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   answer = { status: 200, body: { message_id: 77 } };
   const body = '{"to":"{{to}}","msg":{"text":"{{text}}","from":"{{from}}","ref":"{{id}}"}}';
   const sms = smsSender(gateway({ url, headers: { 'X-Key': 'k' }, body, from: 'Firm' }));
-  const message = await book(firm, { location: 'Room "1"\n\\{{to}}' });
-  await postOffice(world, { sms }).runOnce();
+  const message = await book(company, { location: 'Room "1"\n\\{{to}}' });
+  await messageWorker(app, { sms }).runOnce();
   const [{ request, body: sent } = assert.fail()] = requests;
   const { id, state } = await message();
   assert.equal(state, 'sent');
@@ -175,24 +175,24 @@ test('a gateway gets the template filled in, and no text breaks out of its place
   assert.equal(request.headers['content-type'], 'application/json');
   const text = 'Smith & Partners: your appointment is on Mon 29 Jun, 14:30-15:30 BST, Room "1", \\{{to}}.';
   assert.deepEqual(JSON.parse(sent), { to: '+447400123456', msg: { text, from: 'Firm', ref: id } });
-  assert.deepEqual(await world.sql('SELECT provider_id FROM messages WHERE id = $1', [id]), [{ provider_id: '77' }]);
+  assert.deepEqual(await app.sql('SELECT provider_id FROM messages WHERE id = $1', [id]), [{ provider_id: '77' }]);
 });
 
 test('a form is escaped as one, however its type is written', async () => {
   answer = { status: 204, body: '' };
   const headers = { 'Content-Type': 'Application/X-WWW-Form-Urlencoded; charset=utf-8' };
   const sms = smsSender(gateway({ url, headers, body: 'to={{to}}&text={{text}}', from: '' }));
-  await book(await world.firm(), { location: 'A & B = C' });
-  await postOffice(world, { sms }).runOnce();
+  await book(await app.company(), { location: 'A & B = C' });
+  await messageWorker(app, { sms }).runOnce();
   const sent = new URLSearchParams(requests[0]?.body);
   assert.match(sent.get('text') ?? '', /A & B = C/);
   assert.deepEqual([...sent.keys()], ['to', 'text']);
 });
 
 test('a number that has become impossible fails without asking the provider', async () => {
-  const firm = await world.firm();
-  const message = await book(firm);
-  await world.sql(`UPDATE appointments SET sms_recipient = '12' WHERE company_id = $1`, [firm.companyId]);
+  const company = await app.company();
+  const message = await book(company);
+  await app.sql(`UPDATE appointments SET sms_recipient = '12' WHERE company_id = $1`, [company.companyId]);
   await twilioOffice.runOnce();
   assert.equal((await message()).state, 'failed');
   assert.deepEqual(requests, []);
@@ -201,8 +201,8 @@ test('a number that has become impossible fails without asking the provider', as
 test('by default an SMS is a file in the outbox, with the number in E.164', async () => {
   const folder = await temporaryDirectory();
   after(folder.remove);
-  await book(await world.firm());
-  await postOffice(world, { sms: smsOutboxSender(folder.path) }).runOnce();
+  await book(await app.company());
+  await messageWorker(app, { sms: smsOutboxSender(folder.path) }).runOnce();
   const [name = ''] = await readdir(folder.path);
   assert.match(name, /^2026-06-01T090000Z-.+\.sms\.json$/);
   const { to, segments: count } = JSON.parse(await readFile(`${folder.path}/${name}`, 'utf8'));

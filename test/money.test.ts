@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 const SUMS = { total: 'total', sub_total: 'subtotal', vat_amount: 'vat_amount' };
 const ITEM_NUMBERS = ['quantity', 'rate', 'amount'];
@@ -37,16 +37,16 @@ function invoice(fields: Fields = {}): Fields {
 
 const item = (fields: Fields = {}) => ({ description: 'Advice', quantity: 1, rate: 0, amount: 0, ...fields });
 
-const post = (firm: Firm, fields: Fields) => firm.post(`${firm.path}/invoices`, json(invoice(fields)));
+const post = (company: TestCompany, fields: Fields) => company.post(`${company.path}/invoices`, json(invoice(fields)));
 
-async function create(firm: Firm, fields: Fields): Promise<Answer> {
-  const answer = await post(firm, fields);
+async function create(company: TestCompany, fields: Fields): Promise<Answer> {
+  const answer = await post(company, fields);
   assert.equal(answer.status, 200, answer.text);
   return answer;
 }
 
-async function listText(firm: Firm): Promise<string> {
-  const answer = await firm.get(`${firm.path}/invoices`);
+async function listText(company: TestCompany): Promise<string> {
+  const answer = await company.get(`${company.path}/invoices`);
   assert.equal(answer.status, 200, answer.text);
   return answer.text;
 }
@@ -62,11 +62,11 @@ function plain(decimal: string): string {
 }
 
 /** Creates an invoice in a case of its own with these items and gives the digits that the list shows of them. */
-async function listedItems(firm: Firm, items: Fields[], ...fields: string[]): Promise<string[][]> {
-  const path = `/cases/${await firm.openCase()}/invoices`;
-  const created = await firm.post(path, json(invoice({ items })));
+async function listedItems(company: TestCompany, items: Fields[], ...fields: string[]): Promise<string[][]> {
+  const path = `/cases/${await company.openCase()}/invoices`;
+  const created = await company.post(path, json(invoice({ items })));
   assert.equal(created.status, 200, created.text);
-  const { text } = await firm.get(path);
+  const { text } = await company.get(path);
   const ofItems = text.slice(text.search(/"items"/), text.lastIndexOf(']', text.length - 2));
   return items.map((_, i) => fields.map((field) => written(ofItems, field)[i] ?? 'absent'));
 }
@@ -81,8 +81,8 @@ function assertFaults(answer: Answer, ...faults: [field: string, code: string][]
   );
 }
 
-async function assertNothingStored(firm: Firm): Promise<void> {
-  assert.equal(await listText(firm), '[]');
+async function assertNothingStored(company: TestCompany): Promise<void> {
+  assert.equal(await listText(company), '[]');
 }
 
 /** Rounds a decimal half away from zero to so many places, in units of the last one. */
@@ -157,90 +157,93 @@ const ROUNDED_TO_FOUR: [sent: string, kept: string][] = [
 for (const [form, write] of Object.entries(FORMS)) {
   for (const [field, shownAs] of Object.entries(SUMS)) {
     test(`${field} as ${form} is rounded half away from zero to two places, exactly`, async () => {
-      const firm = await world.firm();
+      const company = await app.company();
       for (const [sent, kept] of ROUNDED_TO_TWO) {
-        const created = await create(firm, { [field]: write(sent), date_created: '2026-05-01 10:00' });
+        const created = await create(company, { [field]: write(sent), date_created: '2026-05-01 10:00' });
         assert.deepEqual(written(created.text, shownAs), [kept], sent);
-        const updated = await firm.patch(
-          `${firm.path}/invoices/${created.body.id}`,
+        const updated = await company.patch(
+          `${company.path}/invoices/${created.body.id}`,
           json(invoice({ [field]: write(sent) })),
         );
         assert.equal(updated.status, 200, updated.text);
         assert.deepEqual(written(updated.text, shownAs), [kept], sent);
       }
-      const listed = written(await listText(firm), shownAs);
+      const listed = written(await listText(company), shownAs);
       assert.deepEqual(listed.sort(), ROUNDED_TO_TWO.map(([, kept]) => kept).sort());
     });
   }
 
   test(`an item's amount as ${form} is rounded half away from zero to two places, exactly`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const items = ROUNDED_TO_TWO.map(([sent]) => item({ amount: write(sent) }));
     assert.deepEqual(
-      await listedItems(firm, items, 'amount', 'vat_amount'),
+      await listedItems(company, items, 'amount', 'vat_amount'),
       ROUNDED_TO_TWO.map(([, kept]) => [kept, kept]),
     );
   });
 
   test(`an item's rate as ${form} keeps four places, the fourth rounded half away from zero, exactly`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const items = ROUNDED_TO_FOUR.map(([sent]) => item({ rate: write(sent), quantity: 0 }));
     assert.deepEqual(
-      await listedItems(firm, items, 'rate'),
+      await listedItems(company, items, 'rate'),
       ROUNDED_TO_FOUR.map(([, kept]) => [kept]),
     );
   });
 
   test(`an item's quantity as ${form} is a whole number`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const quantities = ['1', '0', '-7', '9999999999', '-9999999999'];
     assert.deepEqual(
       await listedItems(
-        firm,
+        company,
         quantities.map((quantity) => item({ quantity: write(quantity) })),
         'quantity',
       ),
       quantities.map((quantity) => [quantity]),
     );
     for (const quantity of ['1.5', '-0.5', '0.00000000000000000000001', '1.00000000000000000001']) {
-      assertFaults(await post(firm, { items: [item({ quantity: write(quantity) })] }), ['items[0].quantity', 'type']);
+      assertFaults(await post(company, { items: [item({ quantity: write(quantity) })] }), [
+        'items[0].quantity',
+        'type',
+      ]);
     }
-    await assertNothingStored(firm);
+    await assertNothingStored(company);
   });
 
   test(`sums as ${form} are taken up to ±9999999999.99 and refused one step past it`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     for (const [field, shownAs] of Object.entries(SUMS)) {
       for (const sign of ['', '-']) {
         for (const past of ['10000000000', '10000000000.00', '9999999999.995', '12345678901234567890']) {
-          assertFaults(await post(firm, { [field]: write(sign + past) }), [field, 'out_of_range']);
+          assertFaults(await post(company, { [field]: write(sign + past) }), [field, 'out_of_range']);
         }
       }
-      await assertNothingStored(firm);
+      await assertNothingStored(company);
       for (const sign of ['', '-']) {
-        const { text, body } = await create(firm, { [field]: write(sign + LIMIT) });
+        const { text, body } = await create(company, { [field]: write(sign + LIMIT) });
         assert.deepEqual(written(text, shownAs), [sign + LIMIT]);
-        assert.ok(written(await listText(firm), shownAs).includes(sign + LIMIT));
-        await world.sql('DELETE FROM invoices WHERE id = $1', [body.id]);
+        assert.ok(written(await listText(company), shownAs).includes(sign + LIMIT));
+        await app.sql('DELETE FROM invoices WHERE id = $1', [body.id]);
       }
     }
   });
 
   test(`vat as ${form} is taken up to ±9999999999.99 and refused past it`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     for (const past of ['10000000000', '-10000000000', '1234567890123456789']) {
-      assertFaults(await post(firm, { vat: write(past) }), ['vat', 'out_of_range']);
+      assertFaults(await post(company, { vat: write(past) }), ['vat', 'out_of_range']);
     }
-    await assertNothingStored(firm);
+    await assertNothingStored(company);
     for (const vat of [LIMIT, `-${LIMIT}`, '17.5', '0']) {
-      const { body } = await create(firm, { vat: write(vat) });
-      const [stored] = await world.sql<{ vat: string }>('SELECT vat::text FROM invoices WHERE id = $1', [body.id]);
+      const { body } = await create(company, { vat: write(vat) });
+      const [stored] = await app.sql<{ vat: string }>('SELECT vat::text FROM invoices WHERE id = $1', [body.id]);
       assert.equal(plain(stored?.vat ?? ''), vat);
     }
   });
 
   test(`the numbers of an item as ${form} are taken up to their limits and refused one step past them`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     for (const [field, past] of [
       ['amount', '10000000000'],
       ['amount', '9999999999.995'],
@@ -250,18 +253,18 @@ for (const [form, write] of Object.entries(FORMS)) {
       ['quantity', '9223372036854775808'],
     ] as const) {
       for (const sign of ['', '-']) {
-        assertFaults(await post(firm, { items: [item(), item({ quantity: 0, [field]: write(sign + past) })] }), [
+        assertFaults(await post(company, { items: [item(), item({ quantity: 0, [field]: write(sign + past) })] }), [
           `items[1].${field}`,
           'out_of_range',
         ]);
       }
     }
-    await assertNothingStored(firm);
+    await assertNothingStored(company);
     for (const sign of ['', '-']) {
       const limit = sign + LIMIT;
       assert.deepEqual(
         await listedItems(
-          firm,
+          company,
           [item({ amount: write(limit) }), item({ rate: write(limit), amount: write(limit) })],
           'rate',
           'subtotal',
@@ -278,20 +281,20 @@ for (const [form, write] of Object.entries(FORMS)) {
 }
 
 test('a rate is refused as soon as it is past ±9999999999.99, in its third or fourth place too', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const past of ['9999999999.9901', '-9999999999.9901', '9999999999.9999', '9999999999.99995']) {
     for (const write of Object.values(FORMS)) {
-      assertFaults(await post(firm, { items: [item({ quantity: 0, rate: write(past) })] }), [
+      assertFaults(await post(company, { items: [item({ quantity: 0, rate: write(past) })] }), [
         'items[0].rate',
         'out_of_range',
       ]);
     }
   }
-  await assertNothingStored(firm);
+  await assertNothingStored(company);
 });
 
 test('a JSON number may have an exponent and means exactly what it says', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const [sent, kept] of [
     ['1e2', '100'],
     ['1E2', '100'],
@@ -307,12 +310,12 @@ test('a JSON number may have an exponent and means exactly what it says', async 
     ['-1e-400', '0'],
     ['0e400', '0'],
   ] as const) {
-    const { text } = await create(firm, { total: raw(sent) });
+    const { text } = await create(company, { total: raw(sent) });
     assert.deepEqual(written(text, 'total'), [kept], sent);
   }
   assert.deepEqual(
     await listedItems(
-      firm,
+      company,
       [item({ quantity: raw('1e1'), rate: raw('125e-4'), amount: raw('1.25e-1') })],
       'quantity',
       'rate',
@@ -324,7 +327,7 @@ test('a JSON number may have an exponent and means exactly what it says', async 
 });
 
 test('a JSON number with an exponent and more than fifteen digits is read digit by digit', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const [sent, kept] of [
     ['100499999999999999999e-20', '1'],
     ['-100499999999999999999E-20', '-1'],
@@ -333,7 +336,7 @@ test('a JSON number with an exponent and more than fifteen digits is read digit 
     ['1.00499999999999999999e0', '1'],
     ['123456789012499999999999e-14', '1234567890.12'],
   ] as const) {
-    const { text } = await create(firm, { total: raw(sent) });
+    const { text } = await create(company, { total: raw(sent) });
     assert.deepEqual(written(text, 'total'), [kept], sent);
   }
 });
@@ -343,17 +346,17 @@ for (const [size, exponents] of [
   ['that no double holds', ['1e309', '-1e400', '1e999999999', '1e99999999999999999999']],
 ] as const) {
   test(`a JSON number ${size}, carried past the limit by its exponent, is out of range`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     for (const sent of exponents) {
-      assertFaults(await post(firm, { total: raw(sent) }), ['total', 'out_of_range']);
-      assertFaults(await post(firm, { items: [item({ rate: raw(sent) })] }), ['items[0].rate', 'out_of_range']);
+      assertFaults(await post(company, { total: raw(sent) }), ['total', 'out_of_range']);
+      assertFaults(await post(company, { items: [item({ rate: raw(sent) })] }), ['items[0].rate', 'out_of_range']);
     }
-    await assertNothingStored(firm);
+    await assertNothingStored(company);
   });
 }
 
 test('a string is a plain decimal: no exponent, no hex, no blanks, no other notation', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const wrong of [
     '',
     ' ',
@@ -385,27 +388,27 @@ test('a string is a plain decimal: no exponent, no hex, no blanks, no other nota
     'null',
   ]) {
     for (const field of ['vat', ...Object.keys(SUMS)]) {
-      assertFaults(await post(firm, { [field]: wrong }), [field, 'format']);
+      assertFaults(await post(company, { [field]: wrong }), [field, 'format']);
     }
     for (const field of ITEM_NUMBERS) {
-      assertFaults(await post(firm, { items: [item({ [field]: wrong })] }), [`items[0].${field}`, 'format']);
+      assertFaults(await post(company, { items: [item({ [field]: wrong })] }), [`items[0].${field}`, 'format']);
     }
   }
-  await assertNothingStored(firm);
+  await assertNothingStored(company);
 });
 
 test('what is no JSON number is no JSON', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const wrong of ['01', '-01', '1.', '.5', '+1', '1e', '1e+', '-', '0x10', 'NaN', 'Infinity', '1_000', '1 000']) {
-    const answer = await post(firm, { total: raw(wrong) });
+    const answer = await post(company, { total: raw(wrong) });
     assert.equal(answer.status, 400, `${wrong}: ${answer.text}`);
     assert.equal(answer.body.code, 'invalid_request');
   }
-  await assertNothingStored(firm);
+  await assertNothingStored(company);
 });
 
 test('digits inside text are text', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const description of [
     '1.00499999999999999999',
     '": 1.00499999999999999999, "',
@@ -415,27 +418,27 @@ test('digits inside text are text', async () => {
     '\u2028 1e400 \u0001',
   ]) {
     const items = [item({ description, amount: raw('1.00499999999999999999') })];
-    const { body } = await create(firm, { items, payment_terms: description });
+    const { body } = await create(company, { items, payment_terms: description });
     assert.equal(body.payment_terms, description);
-    const listed = JSON.parse(await listText(firm)).find(({ id }: Fields) => id === body.id);
+    const listed = JSON.parse(await listText(company)).find(({ id }: Fields) => id === body.id);
     assert.deepEqual([listed.items[0].description, listed.items[0].amount], [description, 1]);
   }
 });
 
 for (const length of ['short', 'long']) {
   test(`a ${length} JSON number is not text`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const number = raw(length === 'short' ? '12.5' : '12345678901234567890.12345678901234567890');
-    assertFaults(await post(firm, { payment_terms: number }), ['payment_terms', 'type']);
-    assertFaults(await post(firm, { invoice_number: number }), ['invoice_number', 'type']);
-    assertFaults(await post(firm, { items: [item({ description: number })] }), ['items[0].description', 'type']);
-    assertFaults(await post(firm, { items: number }), ['items', 'type']);
-    await assertNothingStored(firm);
+    assertFaults(await post(company, { payment_terms: number }), ['payment_terms', 'type']);
+    assertFaults(await post(company, { invoice_number: number }), ['invoice_number', 'type']);
+    assertFaults(await post(company, { items: [item({ description: number })] }), ['items[0].description', 'type']);
+    assertFaults(await post(company, { items: number }), ['items', 'type']);
+    await assertNothingStored(company);
   });
 }
 
 test('total less sub_total is exact', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const [total, sub_total, difference] of [
     ['0.3', '0.1', '0.2'],
     ['1.1', '1', '0.1'],
@@ -446,26 +449,26 @@ test('total less sub_total is exact', async () => {
     ['100', '100.00', '0'],
   ] as const) {
     for (const write of Object.values(FORMS)) {
-      const { text } = await create(firm, { total: write(total), sub_total: write(sub_total), vat_amount: null });
+      const { text } = await create(company, { total: write(total), sub_total: write(sub_total), vat_amount: null });
       assert.deepEqual(written(text, 'vat_amount'), [difference]);
     }
   }
 });
 
 test('a difference of total and sub_total past the limit is refused unless vat_amount is sent', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const fields = { total: LIMIT, sub_total: '-0.01' };
-  const answer = await post(firm, { ...fields, vat_amount: null });
+  const answer = await post(company, { ...fields, vat_amount: null });
   assert.equal(answer.status, 400, answer.text);
   assert.equal(answer.body.errors.length, 1);
   assert.equal(answer.body.errors[0].code, 'out_of_range');
   assert.ok(['vat_amount', 'total', 'sub_total'].includes(answer.body.errors[0].field), answer.text);
-  await assertNothingStored(firm);
-  await create(firm, { ...fields, vat_amount: 5 });
+  await assertNothingStored(company);
+  await create(company, { ...fields, vat_amount: 5 });
 });
 
 test('the subtotal of an item is quantity × rate, rounded half away from zero; its vat_amount is the rest of amount', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const rows = [
     ['3', '0.335', '1.01', '1.01', '0', 'false'],
     ['-3', '0.335', '-1.01', '-1.01', '0', 'false'],
@@ -486,14 +489,14 @@ test('the subtotal of an item is quantity × rate, rounded half away from zero; 
     item({ quantity: raw(quantity ?? ''), rate: raw(rate ?? ''), amount: raw(amount ?? '') }),
   );
   for (const items of [text, digits]) {
-    const listed = await listedItems(firm, items, 'subtotal', 'vat_amount');
+    const listed = await listedItems(company, items, 'subtotal', 'vat_amount');
     assert.deepEqual(
       listed,
       rows.map(([, , , subtotal, vat]) => [subtotal, vat]),
     );
-    const path = `/cases/${await firm.openCase()}/invoices`;
-    await firm.post(path, json(invoice({ items })));
-    const { body } = await firm.get(path);
+    const path = `/cases/${await company.openCase()}/invoices`;
+    await company.post(path, json(invoice({ items })));
+    const { body } = await company.get(path);
     assert.deepEqual(
       body[0].items.map(({ has_vat }: Fields) => String(has_vat)),
       rows.map(([, , , , , has]) => has),
@@ -510,24 +513,27 @@ for (const [why, fields] of [
   ['amount less subtotal', { quantity: 1, rate: LIMIT, amount: '-0.01' }],
 ] as const) {
   test(`an item is refused when ${why} is past the limit: ${JSON.stringify(fields)}`, async () => {
-    const firm = await world.firm();
-    const answer = await post(firm, { items: [item(), item(fields)] });
+    const company = await app.company();
+    const answer = await post(company, { items: [item(), item(fields)] });
     assert.equal(answer.status, 400, answer.text);
     assert.equal(answer.body.errors.length, 1, answer.text);
     assert.equal(answer.body.errors[0].code, 'out_of_range');
     assert.match(answer.body.errors[0].field, /^items\[1\]/);
-    await assertNothingStored(firm);
-    const { body } = await create(firm, { items: [item()] });
-    const before = await listText(firm);
-    const updated = await firm.patch(`${firm.path}/invoices/${body.id}`, json(invoice({ items: [item(fields)] })));
+    await assertNothingStored(company);
+    const { body } = await create(company, { items: [item()] });
+    const before = await listText(company);
+    const updated = await company.patch(
+      `${company.path}/invoices/${body.id}`,
+      json(invoice({ items: [item(fields)] })),
+    );
     assert.equal(updated.status, 400, updated.text);
-    assert.equal(await listText(firm), before);
+    assert.equal(await listText(company), before);
   });
 }
 
 test('numbers that were listed can be sent back and stay what they are', async () => {
-  const firm = await world.firm();
-  const { body } = await create(firm, {
+  const company = await app.company();
+  const { body } = await create(company, {
     total: LIMIT,
     sub_total: '-8589934592.02',
     vat_amount: '0.01',
@@ -536,14 +542,14 @@ test('numbers that were listed can be sent back and stay what they are', async (
       item({ quantity: '9999999999', rate: '0.0001', amount: '-999999.99' }),
     ],
   });
-  const before = JSON.parse(await listText(firm))[0];
+  const before = JSON.parse(await listText(company))[0];
   const { total, subtotal, vat_amount, items } = before;
-  const answer = await firm.patch(
-    `${firm.path}/invoices/${body.id}`,
+  const answer = await company.patch(
+    `${company.path}/invoices/${body.id}`,
     invoice({ invoice_number: body.invoice_number, total, sub_total: subtotal, vat_amount, items }),
   );
   assert.equal(answer.status, 200, answer.text);
-  const after = JSON.parse(await listText(firm))[0];
+  const after = JSON.parse(await listText(company))[0];
   const anonymous = (invoice: { items: Fields[] }) => ({
     ...invoice,
     items: invoice.items.map((item) => ({ ...item, id: '' })),
@@ -561,7 +567,7 @@ const anyDecimal = (wholeDigits: number, fractionDigits: number) =>
     .map(([sign, whole, fraction]) => `${sign}${whole}${fraction && `.${fraction}`}`);
 
 test('the numbers of any item are those of a calculation with whole numbers', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const anyItem = fc.record({
     quantity: fc.integer({ min: -9999, max: 9999 }).map(String),
     rate: anyDecimal(5, 12),
@@ -573,10 +579,10 @@ test('the numbers of any item are those of a calculation with whole numbers', as
       const items = sent.map(({ write, quantity, rate, amount }) =>
         item({ quantity: write(quantity), rate: write(rate), amount: write(amount) }),
       );
-      const path = `/cases/${await firm.openCase()}/invoices`;
-      const created = await firm.post(path, json(invoice({ items })));
+      const path = `/cases/${await company.openCase()}/invoices`;
+      const created = await company.post(path, json(invoice({ items })));
       assert.equal(created.status, 200, created.text);
-      const { text, body } = await firm.get(path);
+      const { text, body } = await company.get(path);
       const ofItems = text.slice(text.search(/"items"/), text.lastIndexOf(']', text.length - 2));
       const shown = (field: string) => written(ofItems, field);
       const calculated = sent.map(({ quantity, rate, amount }) => {
@@ -615,13 +621,13 @@ test('the numbers of any item are those of a calculation with whole numbers', as
 });
 
 test('any total is kept to the penny or refused when it is past the limit', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const anyTotal = fc.oneof(anyDecimal(10, 20), anyDecimal(11, 20), anyDecimal(25, 3), anyDecimal(2, 30));
   await fc.assert(
     fc.asyncProperty(anyTotal, anyTotal, fc.constantFrom(...Object.values(FORMS)), async (total, subTotal, write) => {
       const limit = units(LIMIT, 2);
       const past = (sum: string) => units(sum, 2) > limit || units(sum, 2) < -limit;
-      const answer = await post(firm, { total: write(total), sub_total: write(subTotal) });
+      const answer = await post(company, { total: write(total), sub_total: write(subTotal) });
       const faults = Object.entries({ total, sub_total: subTotal }).filter(([, sum]) => past(sum));
       if (faults.length > 0) {
         assert.equal(answer.status, 400, answer.text);

@@ -12,12 +12,12 @@ import pg from 'pg';
 import pino from 'pino';
 import { Database } from '../src/kernel/database/database.ts';
 import { buildApp } from '../src/server/app.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
-const plain = (path: string) => world.anonymous.get(path, { 'content-type': undefined });
+const plain = (path: string) => app.anonymous.get(path, { 'content-type': undefined });
 
 /* ---- health ---- */
 
@@ -48,32 +48,32 @@ async function whileGone(taken: pg.QueryResultRow[], putBack: () => Promise<unkn
 }
 
 test('/readyz is not ready while the last migration is missing, /healthz is well all the same', async () => {
-  const taken = await world.sql<{ row: object }>(
+  const taken = await app.sql<{ row: object }>(
     'DELETE FROM migrations m WHERE version = (SELECT max(version) FROM migrations) RETURNING to_jsonb(m) AS row',
   );
   await whileGone(taken, () =>
-    world.sql('INSERT INTO migrations SELECT * FROM jsonb_populate_record(NULL::migrations, $1)', [taken[0]?.row]),
+    app.sql('INSERT INTO migrations SELECT * FROM jsonb_populate_record(NULL::migrations, $1)', [taken[0]?.row]),
   );
 });
 
 test('/readyz stays ready when the next release has migrated the database', async () => {
-  await world.sql(
+  await app.sql(
     `INSERT INTO migrations SELECT (jsonb_populate_record(m, '{"version": 9999, "name": "9999_later"}')).* FROM migrations m LIMIT 1`,
   );
   assert.equal((await plain('/readyz')).status, 200);
-  await world.sql('DELETE FROM migrations WHERE version = 9999');
+  await app.sql('DELETE FROM migrations WHERE version = 9999');
 });
 
 test('connections that broke are replaced without a caller noticing', async () => {
-  const firm = await world.firm();
-  assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
-  const client = new pg.Client({ ...world.connection, database: 'postgres' });
+  const company = await app.company();
+  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
+  const client = new pg.Client({ ...app.connection, database: 'postgres' });
   await client.connect();
   await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
-    world.connection.database,
+    app.connection.database,
   ]);
   await client.end();
-  const answer = await firm.get(`${firm.path}/interactions`);
+  const answer = await company.get(`${company.path}/interactions`);
   assert.equal(answer.status, 200, answer.text);
   assert.equal((await plain('/readyz')).status, 200);
 });
@@ -81,10 +81,10 @@ test('connections that broke are replaced without a caller noticing', async () =
 /** A second app that reaches the same database through a gate, which can be shut. */
 async function appBehindGate(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'case-records-gate-'));
-  const [, name = ''] = /(\.s\.PGSQL\.\d+)$/.exec(await socketOf(world.connection.host)) ?? [];
+  const [, name = ''] = /(\.s\.PGSQL\.\d+)$/.exec(await socketOf(app.connection.host)) ?? [];
   const open = new Set<Socket>();
   const gate = createServer((inside) => {
-    const outside = connect(join(world.connection.host, name));
+    const outside = connect(join(app.connection.host, name));
     for (const [one, other] of [
       [inside, outside],
       [outside, inside],
@@ -104,11 +104,11 @@ async function appBehindGate(t: TestContext) {
     await closed;
   };
   await letIn();
-  const db = new Database({ connection: { ...world.connection, host: folder }, poolSize: 2 });
-  const app = await buildApp({ db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
-  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  const db = new Database({ connection: { ...app.connection, host: folder }, poolSize: 2 });
+  const server = await buildApp({ db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
+  const baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
   t.after(async () => {
-    await app.close();
+    await server.close();
     await db.close();
     if (gate.listening) await shut();
     await rm(folder, { recursive: true });
@@ -122,30 +122,30 @@ async function socketOf(folder: string): Promise<string> {
 }
 
 test('without its database the service lives, is not ready, answers 503 and recovers by itself', async (t) => {
-  const firm = await world.firm();
-  const app = await appBehindGate(t);
-  const list = () => app.as(firm.token).get(`${firm.path}/interactions`);
+  const company = await app.company();
+  const server = await appBehindGate(t);
+  const list = () => server.as(company.token).get(`${company.path}/interactions`);
   assert.equal((await list()).status, 200);
 
-  await app.shut();
-  for (const answer of [await list(), await app.as().get('/readyz'), await list()]) {
+  await server.shut();
+  for (const answer of [await list(), await server.as().get('/readyz'), await list()]) {
     assert.equal(answer.status, 503, answer.text);
     assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
     assert.deepEqual(Object.keys(answer.body).sort(), ['code', 'detail', 'request_id', 'status', 'title', 'type']);
     assert.equal(answer.body.code, 'unavailable');
     assert.doesNotMatch(answer.text, /PGSQL|ENOENT|ECONN|gate|terminat/);
   }
-  assert.equal((await app.as().get('/healthz')).status, 200);
+  assert.equal((await server.as().get('/healthz')).status, 200);
 
-  await app.letIn();
+  await server.letIn();
   assert.equal((await list()).status, 200);
-  assert.equal((await app.as().get('/readyz')).status, 200);
+  assert.equal((await server.as().get('/readyz')).status, 200);
 });
 
 test('a database that takes no connections is unavailable, and back when it takes them', async (t) => {
-  const firm = await world.firm();
-  const { database } = world.connection;
-  const administrator = new pg.Client({ ...world.connection, database: 'postgres' });
+  const company = await app.company();
+  const { database } = app.connection;
+  const administrator = new pg.Client({ ...app.connection, database: 'postgres' });
   await administrator.connect();
   const allow = (allowed: boolean) => administrator.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS ${allowed}`);
   t.after(async () => {
@@ -154,13 +154,13 @@ test('a database that takes no connections is unavailable, and back when it take
   });
   await allow(false);
   await administrator.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [database]);
-  world.clock.advance({ seconds: 5 });
-  const refused = await firm.get(`${firm.path}/interactions`);
+  app.clock.advance({ seconds: 5 });
+  const refused = await company.get(`${company.path}/interactions`);
   assert.equal(refused.status, 503, refused.text);
   assert.equal(refused.body.code, 'unavailable');
   assert.equal(refused.headers['retry-after'], '1');
   await allow(true);
-  assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
+  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
 });
 
 for (const [code, what, status] of [
@@ -173,8 +173,8 @@ for (const [code, what, status] of [
   ['42P01', 'a missing table', 500],
 ] as const) {
   test(`${what} (${code}) is ${status}: ${status === 503 ? 'it passes' : 'trying again would not help'}`, async (t) => {
-    const firm = await world.firm();
-    const list = () => firm.get(`${firm.path}/interactions`);
+    const company = await app.company();
+    const list = () => company.get(`${company.path}/interactions`);
     assert.equal((await list()).status, 200);
     const failing = Object.assign(new pg.DatabaseError('it did not work', 0, 'error'), { code });
     type Told = (error: Error) => void;
@@ -190,9 +190,9 @@ for (const [code, what, status] of [
 }
 
 test('/metrics is there while the database is away, when it is needed most', async (t) => {
-  const app = await appBehindGate(t);
-  await app.shut();
-  const answer = await app.as().get('/metrics');
+  const server = await appBehindGate(t);
+  await server.shut();
+  const answer = await server.as().get('/metrics');
   assert.equal(answer.status, 200, answer.text);
   assert.match(answer.text, /^# TYPE http_requests_total counter$/m);
 });
@@ -233,8 +233,8 @@ async function change(work: () => Promise<unknown>, name: string, labels?: Recor
 }
 
 test('/metrics speaks the format of Prometheus', async () => {
-  const firm = await world.firm();
-  await firm.get(`${firm.path}/interactions`);
+  const company = await app.company();
+  await company.get(`${company.path}/interactions`);
   const answer = await plain('/metrics');
   assert.match(String(answer.headers['content-type']), /^text\/plain; version=0\.0\.4/);
   const declared = new Map(
@@ -262,8 +262,8 @@ test('/metrics speaks the format of Prometheus', async () => {
 });
 
 test('the buckets of a histogram grow up to its count', async () => {
-  const firm = await world.firm();
-  await firm.get(`${firm.path}/interactions`);
+  const company = await app.company();
+  await company.get(`${company.path}/interactions`);
   const route = '/cases/:caseId/interactions';
   const samples = (await scrape()).filter(({ labels }) => labels.route === route && labels.method === 'GET');
   const buckets = samples.filter(({ name }) => name === 'http_request_duration_seconds_bucket');
@@ -283,9 +283,9 @@ for (const [method, resource, body, status] of [
   ['GET', 'address_book', undefined, 200],
 ] as const) {
   test(`${method} ${resource} answered with ${status} is counted and timed under its route pattern`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const labels = { method, route: `/cases/:caseId/${resource}` };
-    const call = () => firm.send(method, `${firm.path}/${resource}`, body);
+    const call = () => company.send(method, `${company.path}/${resource}`, body);
     assert.equal(await change(call, 'http_requests_total', { ...labels, status: String(status) }), 1);
     assert.equal(await change(call, 'http_requests_total', labels), 1);
     assert.equal(await change(call, 'http_request_duration_seconds_count', labels), 1);
@@ -293,36 +293,36 @@ for (const [method, resource, body, status] of [
 }
 
 test('refusals are counted by their status: 401, 403, 404, 405, 413', async () => {
-  const firm = await world.firm();
-  const narrow = await firm.withScopes();
-  const path = `${firm.path}/interactions`;
+  const company = await app.company();
+  const narrow = await company.withScopes();
+  const path = `${company.path}/interactions`;
   for (const [status, refused] of [
-    ['401', () => world.anonymous.get(path)],
+    ['401', () => app.anonymous.get(path)],
     ['403', () => narrow.get(path)],
-    ['404', () => firm.get(`/cases/${randomUUID()}/interactions`)],
-    ['405', () => firm.send('PUT', path)],
-    ['413', () => firm.post(path, '{}'.padEnd(1_048_577))],
+    ['404', () => company.get(`/cases/${randomUUID()}/interactions`)],
+    ['405', () => company.send('PUT', path)],
+    ['413', () => company.post(path, '{}'.padEnd(1_048_577))],
   ] as const) {
     assert.equal(await change(refused, 'http_requests_total', { status }), 1, status);
   }
 });
 
 test('no part of a path that a caller makes up comes into the metrics', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const made = randomUUID();
-  await firm.get(`${firm.path}/interactions`);
-  await firm.get(`/cases/${made}/interactions`);
-  await firm.get(`/cases/nothing-${made}/interactions?x=${made}`);
-  await firm.get(`/${made}`);
-  await firm.send('PUT', `/cases/${made}/interactions`);
-  await firm.patch(`${firm.path}/interactions/${made}`, { type: 'phone' });
+  await company.get(`${company.path}/interactions`);
+  await company.get(`/cases/${made}/interactions`);
+  await company.get(`/cases/nothing-${made}/interactions?x=${made}`);
+  await company.get(`/${made}`);
+  await company.send('PUT', `/cases/${made}/interactions`);
+  await company.patch(`${company.path}/interactions/${made}`, { type: 'phone' });
   const before = await scrape();
   for (let i = 0; i < 10; i++) {
-    await firm.get(`/${randomUUID()}/${randomUUID()}`);
-    await firm.get(`/cases/${randomUUID()}/interactions`);
+    await company.get(`/${randomUUID()}/${randomUUID()}`);
+    await company.get(`/cases/${randomUUID()}/interactions`);
   }
   const { text } = await plain('/metrics');
-  assert.ok(!text.includes(made) && !text.includes(firm.caseId) && !text.includes(firm.token));
+  assert.ok(!text.includes(made) && !text.includes(company.caseId) && !text.includes(company.token));
   const series = (samples: Sample[]) => samples.filter(({ name }) => name === 'http_requests_total').length;
   assert.ok(series(parse(text)) <= series(before) + 1, 'only the scrape itself may be new');
 });
@@ -334,8 +334,8 @@ test('the connections of the pool are shown by state', async () => {
 });
 
 test('callers that wait for a connection are counted, and none are left afterwards', async () => {
-  const firm = await world.firm();
-  await Promise.all(Array.from({ length: 40 }, () => firm.get(`${firm.path}/interactions`)));
+  const company = await app.company();
+  await Promise.all(Array.from({ length: 40 }, () => company.get(`${company.path}/interactions`)));
   const samples = await scrape();
   assert.equal(sum(samples, 'db_pool_connections', { state: 'waiting' }), 0);
   const open =
@@ -346,48 +346,48 @@ test('callers that wait for a connection are counted, and none are left afterwar
   );
 });
 
-const bookingFor = (firm: Firm, start: string) => ({
-  adviser_email: firm.adviser,
+const bookingFor = (company: TestCompany, start: string) => ({
+  adviser_email: company.adviser,
   start_time: `${start} 09:00:00`,
   end_time: `${start} 10:00:00`,
-  email_recipient: firm.customers[0].email,
-  sms_recipient: firm.customers[0].phone,
+  email_recipient: company.customers[0].email,
+  sms_recipient: company.customers[0].phone,
 });
 
 const due = async (channel: string) => sum(await scrape(), 'messages_due', { channel });
 
 for (const channel of ['email', 'sms'] as const) {
   test(`a confirmation by ${channel} is due at once, and no longer when it was withdrawn`, async () => {
-    world.clock.set('2027-03-01T09:00:00Z');
-    const firm = await world.firm();
+    app.clock.set('2027-03-01T09:00:00Z');
+    const company = await app.company();
     const before = { email: await due('email'), sms: await due('sms') };
-    const booked = await firm.post(`${firm.path}/appointments`, {
-      ...bookingFor(firm, '2027-03-10'),
+    const booked = await company.post(`${company.path}/appointments`, {
+      ...bookingFor(company, '2027-03-10'),
       [`${channel}_confirmation`]: true,
     });
     assert.equal(booked.status, 200, booked.text);
     const other = channel === 'email' ? 'sms' : 'email';
     assert.equal(await due(channel), before[channel] + 1);
     assert.equal(await due(other), before[other]);
-    await firm.delete(`${firm.path}/appointments/${booked.body.id}`);
+    await company.delete(`${company.path}/appointments/${booked.body.id}`);
     assert.equal(await due(channel), before[channel]);
   });
 
   test(`a reminder by ${channel} is due when its time has come, and not sooner`, async () => {
-    world.clock.set('2027-03-01T09:00:00Z');
-    const firm = await world.firm();
+    app.clock.set('2027-03-01T09:00:00Z');
+    const company = await app.company();
     const before = await due(channel);
-    const booked = await firm.post(`${firm.path}/appointments`, {
-      ...bookingFor(firm, '2027-03-10'),
+    const booked = await company.post(`${company.path}/appointments`, {
+      ...bookingFor(company, '2027-03-10'),
       [`${channel}_notification`]: true,
     });
     assert.equal(booked.status, 200, booked.text);
     assert.equal(await due(channel), before);
-    world.clock.set('2027-03-09T08:59:59Z');
+    app.clock.set('2027-03-09T08:59:59Z');
     assert.equal(await due(channel), before);
-    world.clock.set('2027-03-09T09:00:00Z');
+    app.clock.set('2027-03-09T09:00:00Z');
     assert.equal(await due(channel), before + 1);
-    await firm.delete(`${firm.path}/appointments/${booked.body.id}`);
+    await company.delete(`${company.path}/appointments/${booked.body.id}`);
     assert.equal(await due(channel), before);
   });
 }
@@ -409,9 +409,9 @@ const statements = (samples: Sample[]) =>
     sum(samples, 'db_statement_duration_seconds_count'),
   );
 
-type Call = [operation: number, method: string, path: string, body?: (firm: Firm) => object];
+type Call = [operation: number, method: string, path: string, body?: (company: TestCompany) => object];
 
-const entry = (firm: Firm) => ({
+const entry = (company: TestCompany) => ({
   entity_id: 'person',
   title: 'Mrs',
   first_names: 'Jane',
@@ -419,12 +419,12 @@ const entry = (firm: Firm) => ({
   tags: ['executor'],
   custom_tags: ['vip-client'],
   address: { address_1: '1 High Street' },
-  relationship: { [firm.customers[0].id]: 'sister', [firm.customers[1].id]: 'friend' },
+  relationship: { [company.customers[0].id]: 'sister', [company.customers[1].id]: 'friend' },
 });
 const interaction = () => ({ type: 'phone', notes: 'called' });
-const invoice = (firm: Firm) => ({
+const invoice = (company: TestCompany) => ({
   invoice_number: randomUUID(),
-  sender_id: firm.companyId,
+  sender_id: company.companyId,
   date_created: '2026-06-01 09:00:00',
   date_due: '2026-07-01 09:00:00',
   vat: 20,
@@ -435,8 +435,8 @@ const invoice = (firm: Firm) => ({
     { description: 'Trust', quantity: 1, rate: 100, amount: 120 },
   ],
 });
-const appointment = (firm: Firm) => ({
-  ...bookingFor(firm, '2030-05-01'),
+const appointment = (company: TestCompany) => ({
+  ...bookingFor(company, '2030-05-01'),
   email_confirmation: true,
   email_notification: true,
   sms_confirmation: true,
@@ -473,16 +473,16 @@ for (const [operation, method, path, body] of calls) {
   const expected = operation === 11 ? 2 : 1;
 
   test(`${method} ${path}${body || method !== 'POST' ? '' : ' (empty)'} costs ${expected} SQL statement(s)`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const made: Record<string, string> = {
-      entry: (await firm.post(`${firm.path}/address-book/entry`, entry(firm))).body.id,
-      interaction: (await firm.post(`${firm.path}/interactions`, interaction())).body.id,
-      invoice: (await firm.post(`${firm.path}/invoices`, invoice(firm))).body.id,
-      appointment: (await firm.post(`${firm.path}/appointments`, appointment(firm))).body.id,
+      entry: (await company.post(`${company.path}/address-book/entry`, entry(company))).body.id,
+      interaction: (await company.post(`${company.path}/interactions`, interaction())).body.id,
+      invoice: (await company.post(`${company.path}/invoices`, invoice(company))).body.id,
+      appointment: (await company.post(`${company.path}/appointments`, appointment(company))).body.id,
     };
-    const address = `${firm.path}/${path.replaceAll(/\{(\w+)\}/g, (_, name) => made[name] ?? '')}`;
+    const address = `${company.path}/${path.replaceAll(/\{(\w+)\}/g, (_, name) => made[name] ?? '')}`;
     const before = await scrape();
-    const answer = await firm.send(method, address, body?.(firm));
+    const answer = await company.send(method, address, body?.(company));
     const after = await scrape();
     assert.equal(answer.status, 200, answer.text);
     assert.equal(statements(after) - statements(before), expected);
@@ -490,28 +490,28 @@ for (const [operation, method, path, body] of calls) {
 }
 
 test('a token that was not seen for two seconds costs one statement more, and then none', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const cost = async () => {
     const before = await scrape();
-    assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
+    assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
     return statements(await scrape()) - statements(before);
   };
   assert.equal(await cost(), 2);
   assert.equal(await cost(), 1);
-  world.clock.advance({ milliseconds: 1999 });
+  app.clock.advance({ milliseconds: 1999 });
   assert.equal(await cost(), 1);
-  world.clock.advance({ milliseconds: 1 });
+  app.clock.advance({ milliseconds: 1 });
   assert.equal(await cost(), 2);
 });
 
 test('what is refused without the database does not ask it', async () => {
-  const firm = await world.firm();
-  await firm.get(`${firm.path}/interactions`);
+  const company = await app.company();
+  await company.get(`${company.path}/interactions`);
   const before = await scrape();
-  assert.equal((await firm.get('/nothing')).status, 404);
-  assert.equal((await firm.send('PUT', `${firm.path}/interactions`)).status, 405);
-  assert.equal((await world.anonymous.get(`${firm.path}/interactions`)).status, 401);
-  assert.equal((await firm.get(`${firm.path}/interactions`, { 'content-type': undefined })).status, 400);
+  assert.equal((await company.get('/nothing')).status, 404);
+  assert.equal((await company.send('PUT', `${company.path}/interactions`)).status, 405);
+  assert.equal((await app.anonymous.get(`${company.path}/interactions`)).status, 401);
+  assert.equal((await company.get(`${company.path}/interactions`, { 'content-type': undefined })).status, 400);
   assert.equal((await plain('/healthz')).status, 200);
   assert.equal(statements(await scrape()) - statements(before), 0);
 });
@@ -682,7 +682,7 @@ test('/docs is a page of HTML', async () => {
 
 test('/docs asks for nothing from another host', async () => {
   const { text } = await page('/docs');
-  const outside = references(text).filter((reference) => new URL(reference, world.baseUrl).origin !== world.baseUrl);
+  const outside = references(text).filter((reference) => new URL(reference, app.baseUrl).origin !== app.baseUrl);
   assert.deepEqual(
     outside.filter((reference) => !reference.startsWith('data:')),
     [],
@@ -700,7 +700,7 @@ test('/docs tells the browser to load nothing from another host', async () => {
 test('everything that /docs refers to is there', async () => {
   const { text } = await page('/docs');
   for (const reference of references(text).filter((candidate) => !candidate.startsWith('data:'))) {
-    const address = new URL(reference, new URL('/docs/', world.baseUrl));
+    const address = new URL(reference, new URL('/docs/', app.baseUrl));
     const answer = await plain(address.pathname + address.search);
     assert.equal(answer.status, 200, reference);
   }

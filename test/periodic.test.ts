@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { HOUR_MS, periodically } from '../src/kernel/jobs/periodic.ts';
+import { HOUR_MS, periodically } from '../src/kernel/periodic.ts';
 
 const settled = () => new Promise(setImmediate);
 
@@ -14,7 +14,7 @@ test('the work is done now and in every period, also after it has failed once', 
     begun++;
     if (begun === 2) throw new Error('away');
   };
-  const stop = periodically({ everyMs: HOUR_MS, work, logger, failure: 'it could not be done' });
+  const stop = periodically({ intervalMs: HOUR_MS, work, logger, failureMessage: 'it could not be done' });
   await settled();
   assert.equal(begun, 1);
   for (const expected of [2, 3]) {
@@ -36,7 +36,7 @@ test('the work is never done twice at the same time, and ending it does not wait
     begun++;
     while (!signal.aborted) await settled();
   };
-  const stop = periodically({ everyMs: HOUR_MS, work, logger: pino({ level: 'silent' }), failure: '' });
+  const stop = periodically({ intervalMs: HOUR_MS, work, logger: pino({ level: 'silent' }), failureMessage: '' });
   t.after(stop);
   t.mock.timers.tick(HOUR_MS);
   await settled();

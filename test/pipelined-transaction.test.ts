@@ -2,22 +2,23 @@ import assert from 'node:assert/strict';
 import { beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { type OnBatch, PipelinedPool } from '../src/kernel/database/pipelined-pool.ts';
 import { forSeveral, readForSeveral } from '../src/kernel/sql/batch-statement.ts';
 import { listStatement, statement } from '../src/kernel/sql/statement.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
-import { openWorld } from './harness/app.ts';
+import { startApp } from './harness/app.ts';
 
 /** Short statements that come at the same moment share a transaction, and none of them notices. */
 
-const world = await openWorld();
-await world.sql(`
+const app = await startApp();
+await app.sql(`
   CREATE TABLE notes (shelf int NOT NULL, place int NOT NULL, text text NOT NULL CHECK (text <> 'no'), xact xid8 NOT NULL,
                       written serial, PRIMARY KEY (shelf, place));
   CREATE SEQUENCE tries;
   GRANT ALL ON notes, tries, notes_written_seq TO ${SERVICE_ROLE}`);
 
-const { db } = world;
+const { db } = app;
 const LIST_CONNECTIONS = 4;
 
 const write = statement(
@@ -30,10 +31,10 @@ const overwrite = statement(
 );
 
 const piped = (more: pg.ClientConfig) =>
-  new pg.Client({ ...world.connection, ...more, pipeline: true } as pg.ClientConfig);
+  new pg.Client({ ...app.connection, ...more, pipeline: true } as pg.ClientConfig);
 /** An advisory lock that is held until somebody releases it. */
 async function heldLock(lock: number) {
-  const client = new pg.Client(world.connection);
+  const client = new pg.Client(app.connection);
   await client.connect();
   await client.query('SELECT pg_advisory_lock($1)', [lock]);
   let released: Promise<void> | undefined;
@@ -46,7 +47,7 @@ async function heldLock(lock: number) {
 }
 const put = (place: number, text = `note ${place}`) => db.queryJson(write, [1, place, text]);
 const places = (count: number) => Array.from({ length: count }, (_, i) => i);
-const rows = () => world.sql<{ place: number; text: string; xact: string }>('SELECT * FROM notes ORDER BY place');
+const rows = () => app.sql<{ place: number; text: string; xact: string }>('SELECT * FROM notes ORDER BY place');
 
 /** Each connection has answered each statement, so that all are prepared on it. */
 async function prepare(): Promise<void> {
@@ -57,7 +58,7 @@ async function prepare(): Promise<void> {
 
 beforeEach(async () => {
   await prepare();
-  await world.sql('DELETE FROM notes');
+  await app.sql('DELETE FROM notes');
 });
 
 test('what comes at the same moment is committed together, and each is given its own answer', async () => {
@@ -93,7 +94,7 @@ test('two of the same moment do not wait for each other while nothing else is un
 
 test('those of a commit come by their records in one order, however they were asked', async () => {
   await Promise.all(places(8).map((place) => put(7 - place)));
-  const written = await world.sql<{ place: number; xact: string }>('SELECT place, xact FROM notes ORDER BY written');
+  const written = await app.sql<{ place: number; xact: string }>('SELECT place, xact FROM notes ORDER BY written');
   const shared = Map.groupBy(written, ({ xact }) => xact)
     .values()
     .find(({ length }) => length > 2);
@@ -167,7 +168,7 @@ test('one that fails is told why, the others are written, and each once', async 
   );
   assert.equal((await rows()).length, 7);
   // The one that failed among the others was not tried again by itself.
-  const [tries] = await world.sql<{ last_value: string }>('SELECT last_value FROM tries');
+  const [tries] = await app.sql<{ last_value: string }>('SELECT last_value FROM tries');
   assert.equal(Number(tries?.last_value), 1);
 });
 
@@ -179,7 +180,7 @@ test('two that change the same record are written one after the other', async ()
 
 /** Somebody else, with a transaction of its own. */
 async function other(t: { after(work: () => Promise<void>): void }): Promise<pg.Client> {
-  const client = new pg.Client(world.connection);
+  const client = new pg.Client(app.connection);
   await client.connect();
   t.after(() => client.end());
   await client.query('BEGIN');
@@ -188,7 +189,7 @@ async function other(t: { after(work: () => Promise<void>): void }): Promise<pg.
 
 async function blocked(): Promise<{ pid: number }[]> {
   for (;;) {
-    const found = await world.sql<{ pid: number }>(
+    const found = await app.sql<{ pid: number }>(
       `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
     );
     if (found.length > 0) return found;
@@ -228,13 +229,13 @@ for (const [how, one] of [
     const ask = (place: number) => db.queryJson(one, [1, place, `note ${place}`]);
     for (let shelf = 30; shelf < 40; shelf++)
       await Promise.all(places(40).map((place) => db.queryJson(one, [shelf, place, 'x'])));
-    await world.sql('DELETE FROM notes');
+    await app.sql('DELETE FROM notes');
     const client = await other(t);
     await client.query(`INSERT INTO notes VALUES (1, 7, 'other', pg_current_xact_id())`);
     const writes = Promise.allSettled(places(8).map(ask));
     const [waiting] = await blocked();
     const before = await rows();
-    await world.sql('SELECT pg_terminate_backend($1)', [waiting?.pid]);
+    await app.sql('SELECT pg_terminate_backend($1)', [waiting?.pid]);
     await client.query('ROLLBACK');
     const answers = await writes;
     const refused = answers.filter(({ status }) => status === 'rejected');
@@ -306,7 +307,7 @@ for (const [others, how] of [
     t.after(holder.release);
     const lanes = narrow(t);
     const ask = async (place: number, lock: number) =>
-      (await lanes.text({ ...waiting, values: [1, place, lock] }))?.trim();
+      (await lanes.queryJson(toQuery(waiting, [1, place, lock])))?.trim();
     await ask(0, 1);
     const first = [1, 2].slice(0, 1 + others).map((place) => ask(place, 1));
     const last = ask(5, 2);
@@ -330,12 +331,12 @@ test('who waits goes with others who wait for the same, as many as each connecti
   t.after(() => lanes.close());
   const order: number[] = [];
   const ask = async (place: number, lock: number) => {
-    const sum = (await lanes.text({ ...waiting, values: [1, place, lock] }))?.trim();
+    const sum = (await lanes.queryJson(toQuery(waiting, [1, place, lock])))?.trim();
     order.push(place);
     return sum;
   };
   const search = async (place: number) => {
-    await lanes.query({ name: 'search', text: 'SELECT $1::int', values: [place] });
+    await lanes.queryRows(toQuery({ name: 'search', text: 'SELECT $1::int' }, [place]));
     order.push(place);
   };
   const first = [ask(0, 1), ask(1, 2)];
@@ -362,7 +363,7 @@ test('those whose one statement failed do not keep the place that each of them t
     readForSeveral(['int', 'int', 'int'], 'share', 'SELECT ($1::int * $2::int / $3::int)::text AS share'),
   );
   const divide = (by: number[]) =>
-    Promise.allSettled(by.map((one, i) => lanes.text({ ...parts, values: [12, i, one] })));
+    Promise.allSettled(by.map((one, i) => lanes.queryJson(toQuery(parts, [12, i, one]))));
   await divide([1]);
   const [first, second, ...others] = await divide([1, 0, 2, 3]);
   assert.equal(second?.status === 'rejected' && second.reason.code, '22012');
@@ -383,7 +384,7 @@ test('of a server that is silent all are told who share a commit, and one that i
     connect: () => piped({}),
   });
   const ask = (seconds: number) =>
-    silent.text({ name: 'nap', text: `SELECT 'awake' FROM pg_sleep($1)`, values: [seconds] });
+    silent.queryJson(toQuery({ name: 'nap', text: `SELECT 'awake' FROM pg_sleep($1)` }, [seconds]));
   const outcomes = async (asked: Promise<unknown>[], ms: number) => {
     // Sent, and not answered yet.
     await new Promise(setImmediate);

@@ -4,14 +4,14 @@ import { connect } from 'node:net';
 import { beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer, Caller, Headers } from './harness/http.ts';
 import { document, specified } from './harness/openapi.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 // Failed attempts are counted per minute, and every test here comes from the same address.
-beforeEach(() => world.clock.advance({ minutes: 1 }));
+beforeEach(() => app.clock.advance({ minutes: 1 }));
 
 const MEBIBYTE = 1_048_576;
 const ERROR_CODES = [
@@ -45,12 +45,12 @@ const recordNameOf = ({ template }: Form) => /\{(?!caseId)(\w+)\}/.exec(template
 const nameOf = (form: Form) => `${form.method} ${form.template}${form === deleteByPost ? ' (empty)' : ''}`;
 const fill = (template: string, ids: Ids) => template.replaceAll(/\{(\w+)\}/g, (_, name) => ids[name] ?? '');
 
-const BODIES: Record<string, (firm: Firm) => Record<string, unknown>> = {
+const BODIES: Record<string, (company: TestCompany) => Record<string, unknown>> = {
   'address-book': () => ({ entity_id: 'person', title: 'Mrs', first_names: 'Jane', last_name: 'Doe' }),
   interactions: () => ({ type: 'phone' }),
-  invoices: (firm) => ({
+  invoices: (company) => ({
     invoice_number: randomUUID(),
-    sender_id: firm.companyId,
+    sender_id: company.companyId,
     date_created: '2026-06-01 09:00:00',
     date_due: '2026-07-01 09:00:00',
     vat: 20,
@@ -58,25 +58,25 @@ const BODIES: Record<string, (firm: Firm) => Record<string, unknown>> = {
     sub_total: 100,
     items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
   }),
-  appointments: (firm) => ({
-    adviser_email: firm.adviser,
+  appointments: (company) => ({
+    adviser_email: company.adviser,
     start_time: '2026-08-01 09:00:00',
     end_time: '2026-08-01 10:00:00',
   }),
 };
 
-function bodyOf({ template, takesBody }: Form, firm: Firm): Record<string, unknown> | undefined {
-  return takesBody ? BODIES[(template.split('/')[3] ?? '').replace('_', '-')]?.(firm) : undefined;
+function bodyOf({ template, takesBody }: Form, company: TestCompany): Record<string, unknown> | undefined {
+  return takesBody ? BODIES[(template.split('/')[3] ?? '').replace('_', '-')]?.(company) : undefined;
 }
 
-async function idsOf(firm: Firm): Promise<Ids> {
+async function idsOf(company: TestCompany): Promise<Ids> {
   const make = async (path: string, resource: string): Promise<string> => {
-    const answer = await firm.post(`${firm.path}/${path}`, BODIES[resource]?.(firm));
+    const answer = await company.post(`${company.path}/${path}`, BODIES[resource]?.(company));
     assert.equal(answer.status, 200, answer.text);
     return answer.body.id;
   };
   return {
-    caseId: firm.caseId,
+    caseId: company.caseId,
     entryID: await make('address-book/entry', 'address-book'),
     interactionId: await make('interactions', 'interactions'),
     invoiceId: await make('invoices', 'invoices'),
@@ -84,7 +84,7 @@ async function idsOf(firm: Firm): Promise<Ids> {
   };
 }
 
-async function recordsOf(firm: Firm): Promise<Record<string, unknown>> {
+async function recordsOf(company: TestCompany): Promise<Record<string, unknown>> {
   const held: Record<string, unknown> = {};
   for (const table of [
     'people',
@@ -95,12 +95,12 @@ async function recordsOf(firm: Firm): Promise<Record<string, unknown>> {
     'appointments',
     'messages',
   ]) {
-    held[table] = await world.sql(`SELECT * FROM ${table} WHERE company_id = $1 ORDER BY id`, [firm.companyId]);
+    held[table] = await app.sql(`SELECT * FROM ${table} WHERE company_id = $1 ORDER BY id`, [company.companyId]);
   }
   return held;
 }
 
-const interactionsOf = async (firm: Firm) => (await firm.get(`${firm.path}/interactions`)).body;
+const interactionsOf = async (company: TestCompany) => (await company.get(`${company.path}/interactions`)).body;
 
 function assertProblem(answer: Answer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
@@ -135,7 +135,7 @@ type Raw = Answer & { all: string };
 /** Bytes as they are over a socket of their own, until the other side closes it. `finish` ends our side first. */
 function raw(bytes: string | Uint8Array, finish = false): Promise<Raw> {
   return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(world.baseUrl);
+    const { hostname, port } = new URL(app.baseUrl);
     const socket = connect(Number(port), hostname);
     const chunks: Buffer[] = [];
     socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')));
@@ -161,10 +161,15 @@ function parse(all: string): Raw {
   return { all, status: Number(first.split(' ')[1]), headers, text, body };
 }
 
-function head(firm: Firm, method: string, path: string, headers: Record<string, string | number> = {}): string {
+function head(
+  company: TestCompany,
+  method: string,
+  path: string,
+  headers: Record<string, string | number> = {},
+): string {
   const lines = Object.entries({
     Host: 'localhost',
-    Authorization: `Bearer ${firm.token}`,
+    Authorization: `Bearer ${company.token}`,
     'Content-Type': 'application/json',
     Connection: 'close',
     ...headers,
@@ -190,11 +195,11 @@ const LAST_CHUNK = '0\r\n\r\n';
 type Request = { method: string; path: string; caller: Caller; headers: Headers; body: unknown };
 type Judgement = {
   name: string;
-  commit: (request: Request, firm: Firm) => void;
+  commit: (request: Request, company: TestCompany) => void;
   expect: (answer: Answer) => void;
 };
 
-const NARROW = new WeakMap<Firm, Caller>();
+const NARROW = new WeakMap<TestCompany, Caller>();
 
 const judgements: Judgement[] = [
   {
@@ -220,8 +225,8 @@ const judgements: Judgement[] = [
   },
   {
     name: 'scope',
-    commit: (request, firm) => {
-      request.caller = NARROW.get(firm) ?? request.caller;
+    commit: (request, company) => {
+      request.caller = NARROW.get(company) ?? request.caller;
     },
     expect: (answer) => assertProblem(answer, 403, 'insufficient_scope'),
   },
@@ -234,8 +239,8 @@ const judgements: Judgement[] = [
   },
   {
     name: 'case',
-    commit: (request, firm) => {
-      request.path = request.path.replace(firm.caseId, randomUUID());
+    commit: (request, company) => {
+      request.path = request.path.replace(company.caseId, randomUUID());
     },
     expect: (answer) => assertProblem(answer, 404, 'not_found'),
   },
@@ -286,19 +291,19 @@ for (const form of forms) {
   const ordered = judgements.filter(({ name }) => name !== 'record' || recordNameOf(form));
 
   test(`${nameOf(form)} judges route, method, credentials, scope, Content-Type, path and body in this order`, async () => {
-    const firm = await world.firm();
-    const ids = await idsOf(firm);
-    NARROW.set(firm, await firm.withScopes());
-    const before = await recordsOf(firm);
+    const company = await app.company();
+    const ids = await idsOf(company);
+    NARROW.set(company, await company.withScopes());
+    const before = await recordsOf(company);
     const judge = async (...faults: Judgement[]) => {
       const request: Request = {
         method: form.method,
         path: fill(form.template, ids),
-        caller: firm,
+        caller: company,
         headers: {},
-        body: bodyOf(form, firm),
+        body: bodyOf(form, company),
       };
-      for (const fault of faults) fault.commit(request, firm);
+      for (const fault of faults) fault.commit(request, company);
       const answer = await request.caller.send(request.method, request.path, request.body, request.headers);
       try {
         faults[0]?.expect(answer);
@@ -311,41 +316,41 @@ for (const form of forms) {
       for (const second of [...ordered.slice(i + 1), ...single]) {
         if (second !== tooLarge || !['route', 'method'].includes(first.name)) await judge(first, second);
       }
-      world.clock.advance({ minutes: 1 });
+      app.clock.advance({ minutes: 1 });
     }
     for (const fault of single) await judge(fault);
-    assert.deepEqual(await recordsOf(firm), before);
+    assert.deepEqual(await recordsOf(company), before);
   });
 }
 
 test('an unknown route is 404 and a wrong method 405, however large the body', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const body = '{}'.padEnd(MEBIBYTE + 1);
-  assertProblem(await firm.post('/nothing', body), 404, 'not_found');
-  assertProblem(await firm.send('PUT', `${firm.path}/interactions`, body), 405, 'method_not_allowed');
+  assertProblem(await company.post('/nothing', body), 404, 'not_found');
+  assertProblem(await company.send('PUT', `${company.path}/interactions`, body), 405, 'method_not_allowed');
 });
 
 test('a revoked token without the scope is judged as revoked', async () => {
-  const firm = await world.firm();
-  const narrow = await firm.withScopes();
-  await world.sql('UPDATE tokens SET revoked_at = created_at WHERE company_id = $1', [firm.companyId]);
-  assertProblem(await narrow.get(`${firm.path}/interactions`), 401, 'invalid_token');
+  const company = await app.company();
+  const narrow = await company.withScopes();
+  await app.sql('UPDATE tokens SET revoked_at = created_at WHERE company_id = $1', [company.companyId]);
+  assertProblem(await narrow.get(`${company.path}/interactions`), 401, 'invalid_token');
 });
 
 /* ---- Content-Type ---- */
 
 for (const form of forms) {
   test(`${nameOf(form)} is refused without Content-Type: application/json`, async () => {
-    const firm = await world.firm();
-    const path = fill(form.template, await idsOf(firm));
-    const before = await recordsOf(firm);
+    const company = await app.company();
+    const path = fill(form.template, await idsOf(company));
+    const before = await recordsOf(company);
     for (const type of [undefined, 'text/plain']) {
-      const answer = await firm.send(form.method, path, bodyOf(form, firm), { 'content-type': type });
+      const answer = await company.send(form.method, path, bodyOf(form, company), { 'content-type': type });
       assertRefused(answer, 'Content-Type: not_allowed');
       assert.match(answer.body.detail, /Content-Type/);
       assert.match(answer.body.errors[0].message, /Content-Type/);
     }
-    assert.deepEqual(await recordsOf(firm), before);
+    assert.deepEqual(await recordsOf(company), before);
   });
 }
 
@@ -358,10 +363,10 @@ for (const type of [
   'application/json; profile=x; charset=utf-8',
 ]) {
   test(`"${type}" is application/json`, async () => {
-    const firm = await world.firm();
-    const created = await firm.post(`${firm.path}/interactions`, { type: 'phone' }, { 'content-type': type });
+    const company = await app.company();
+    const created = await company.post(`${company.path}/interactions`, { type: 'phone' }, { 'content-type': type });
     assert.equal(created.status, 200, created.text);
-    const listed = await firm.get(`${firm.path}/interactions`, { 'content-type': type });
+    const listed = await company.get(`${company.path}/interactions`, { 'content-type': type });
     assert.equal(listed.status, 200, listed.text);
   });
 }
@@ -380,27 +385,27 @@ for (const type of [
   ...['application/jso', 'xapplication/json', 'text/plain; application/json', 'application/json, text/plain'],
 ]) {
   test(`"${type}" is not application/json`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const headers = { 'content-type': type };
     assertRefused(
-      await firm.post(`${firm.path}/interactions`, { type: 'phone' }, headers),
+      await company.post(`${company.path}/interactions`, { type: 'phone' }, headers),
       'Content-Type: not_allowed',
     );
-    assertRefused(await firm.get(`${firm.path}/interactions`, headers), 'Content-Type: not_allowed');
-    assert.deepEqual(await interactionsOf(firm), []);
+    assertRefused(await company.get(`${company.path}/interactions`, headers), 'Content-Type: not_allowed');
+    assert.deepEqual(await interactionsOf(company), []);
   });
 }
 
 /* ---- bodies ---- */
 
 async function assertEveryWriteRefuses(body: string | Uint8Array, fault: string): Promise<void> {
-  const firm = await world.firm();
-  const ids = await idsOf(firm);
-  const before = await recordsOf(firm);
+  const company = await app.company();
+  const ids = await idsOf(company);
+  const before = await recordsOf(company);
   for (const form of formsWithBody) {
-    assertRefused(await firm.send(form.method, fill(form.template, ids), body), fault);
+    assertRefused(await company.send(form.method, fill(form.template, ids), body), fault);
   }
-  assert.deepEqual(await recordsOf(firm), before);
+  assert.deepEqual(await recordsOf(company), before);
 }
 
 for (const body of [
@@ -418,21 +423,21 @@ for (const body of ['null', 'true', '0', '""', '"phone"', '[]', '[{"type":"phone
 }
 
 test('an empty body is refused by every operation that takes one, but for the POST that then deletes', async () => {
-  const firm = await world.firm();
-  const ids = await idsOf(firm);
-  const before = await recordsOf(firm);
+  const company = await app.company();
+  const ids = await idsOf(company);
+  const before = await recordsOf(company);
   for (const form of formsWithBody) {
     if (form.method === deleteByPost.method && form.template === deleteByPost.template) continue;
-    assertRefused(await firm.send(form.method, fill(form.template, ids)), 'body: required');
-    assertRefused(await firm.send(form.method, fill(form.template, ids), ''), 'body: required');
+    assertRefused(await company.send(form.method, fill(form.template, ids)), 'body: required');
+    assertRefused(await company.send(form.method, fill(form.template, ids), ''), 'body: required');
   }
-  assert.deepEqual(await recordsOf(firm), before);
+  assert.deepEqual(await recordsOf(company), before);
 });
 
 for (const form of documented.filter(({ takesBody }) => !takesBody)) {
   test(`${nameOf(form)} takes no body and works without one`, async () => {
-    const firm = await world.firm();
-    const answer = await firm.send(form.method, fill(form.template, await idsOf(firm)));
+    const company = await app.company();
+    const answer = await company.send(form.method, fill(form.template, await idsOf(company)));
     assert.equal(answer.status, 200, answer.text);
   });
 }
@@ -444,16 +449,16 @@ for (const [what, value, fault] of [
   ['an object', { phone: 1 }, 'type'],
 ] as const) {
   test(`text is asked for, so ${what} is refused with the field named`, async () => {
-    const firm = await world.firm();
-    const answer = await firm.post(`${firm.path}/interactions`, { type: 'phone', notes: value });
+    const company = await app.company();
+    const answer = await company.post(`${company.path}/interactions`, { type: 'phone', notes: value });
     assertRefused(answer, `notes: ${fault}`);
-    assert.deepEqual(await interactionsOf(firm), []);
+    assert.deepEqual(await interactionsOf(company), []);
   });
 }
 
 test('all faults of a body are told at once', async () => {
-  const firm = await world.firm();
-  const answer = await firm.post(`${firm.path}/interactions`, {
+  const company = await app.company();
+  const answer = await company.post(`${company.path}/interactions`, {
     notes: 'x'.repeat(256),
     recipient: 5,
     sender: '\0',
@@ -475,12 +480,12 @@ for (const [what, bytes] of Object.entries({
   'Latin-1': [0xe9],
 })) {
   test(`${what} is not UTF-8 and is refused, in a field and in what nobody reads`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     for (const field of ['notes', 'unknown']) {
       const body = Buffer.concat([Buffer.from(`{"type":"phone","${field}":"`), Buffer.from(bytes), Buffer.from('"}')]);
-      assertRefused(await firm.post(`${firm.path}/interactions`, body), 'body: format');
+      assertRefused(await company.post(`${company.path}/interactions`, body), 'body: format');
     }
-    assert.deepEqual(await interactionsOf(firm), []);
+    assert.deepEqual(await interactionsOf(company), []);
   });
 }
 
@@ -494,10 +499,10 @@ for (const [what, body] of Object.entries({
 }
 
 test('every letter of Unicode passes unchanged', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: codePoint, maxLength: 100 }), async (text) => {
-      const answer = await firm.post(`${firm.path}/interactions`, { type: 'other', notes: text });
+      const answer = await company.post(`${company.path}/interactions`, { type: 'other', notes: text });
       assert.equal(answer.status, 200, answer.text);
       assert.equal(answer.body.notes, text);
     }),
@@ -516,35 +521,35 @@ for (const [what, escaped] of Object.entries(FORBIDDEN)) {
     ['in a key deep down', `{"type":"phone","unknown":[{"${escaped}":1}]}`, 'unknown[0]'],
   ] as const) {
     test(`${what} ${where} is refused`, async () => {
-      const firm = await world.firm();
-      const answer = await firm.post(`${firm.path}/interactions`, body);
+      const company = await app.company();
+      const answer = await company.post(`${company.path}/interactions`, body);
       assertRefused(answer, `${field}: invalid_character`);
-      assert.deepEqual(await interactionsOf(firm), []);
+      assert.deepEqual(await interactionsOf(company), []);
     });
   }
 
   test(`${what} is refused by every operation that takes a body`, async () => {
-    const firm = await world.firm();
-    const ids = await idsOf(firm);
-    const before = await recordsOf(firm);
+    const company = await app.company();
+    const ids = await idsOf(company);
+    const before = await recordsOf(company);
     for (const form of formsWithBody) {
-      const body = JSON.stringify({ ...bodyOf(form, firm), unknown: '§' }).replace('§', escaped);
-      assertRefused(await firm.send(form.method, fill(form.template, ids), body), 'unknown: invalid_character');
+      const body = JSON.stringify({ ...bodyOf(form, company), unknown: '§' }).replace('§', escaped);
+      assertRefused(await company.send(form.method, fill(form.template, ids), body), 'unknown: invalid_character');
     }
-    assert.deepEqual(await recordsOf(firm), before);
+    assert.deepEqual(await recordsOf(company), before);
   });
 }
 
 test('two surrogates the wrong way round are two unpaired ones', async () => {
-  const firm = await world.firm();
-  const answer = await firm.post(`${firm.path}/interactions`, '{"type":"phone","notes":"\\ude00\\ud83d"}');
+  const company = await app.company();
+  const answer = await company.post(`${company.path}/interactions`, '{"type":"phone","notes":"\\ude00\\ud83d"}');
   assertRefused(answer, 'notes: invalid_character');
 });
 
 test('a pair of surrogates is one letter, and a backslash before u0000 is no NUL', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const body = '{"type":"phone","notes":"\\ud83d\\ude00","sender":"\\\\u0000","recipient":"\\\\ud800"}';
-  const answer = await firm.post(`${firm.path}/interactions`, body);
+  const answer = await company.post(`${company.path}/interactions`, body);
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.body.notes, '😀');
   assert.equal(answer.body.sender, '\\u0000');
@@ -552,19 +557,19 @@ test('a pair of surrogates is one letter, and a backslash before u0000 is no NUL
 });
 
 test('a letter as two escapes is accepted beside an unknown field of any depth', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const depth of [1, 10, 30, 100]) {
     const deep = '['.repeat(depth) + ']'.repeat(depth);
     const body = `{"type":"phone","notes":"\\ud83d\\ude00","unknown":${deep}}`;
-    const answer = await firm.post(`${firm.path}/interactions`, body);
+    const answer = await company.post(`${company.path}/interactions`, body);
     assert.equal(answer.status, 200, `${depth} deep: ${answer.text}`);
     assert.equal(answer.body.notes, '😀');
   }
 });
 
 test('a body that is nested more than 256 deep is refused, and brackets within text do not count', async () => {
-  const firm = await world.firm();
-  const send = (field: string) => firm.post(`${firm.path}/interactions`, `{"type":"phone",${field}}`);
+  const company = await app.company();
+  const send = (field: string) => company.post(`${company.path}/interactions`, `{"type":"phone",${field}}`);
   const nested = (depth: number) => `"unknown":${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`;
   assert.equal((await send(nested(254))).status, 200);
   assertRefused(await send(nested(256)), 'body: format');
@@ -573,24 +578,24 @@ test('a body that is nested more than 256 deep is refused, and brackets within t
 });
 
 test('of a key that comes twice the last value counts', async () => {
-  const firm = await world.firm();
-  const answer = await firm.post(`${firm.path}/interactions`, '{"type":"phone","type":"email"}');
+  const company = await app.company();
+  const answer = await company.post(`${company.path}/interactions`, '{"type":"phone","type":"email"}');
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.body.type, 'email');
 });
 
 test('unknown fields are ignored and not given back', async () => {
-  const firm = await world.firm();
-  const ids = await idsOf(firm);
+  const company = await app.company();
+  const ids = await idsOf(company);
   for (const form of formsWithBody) {
     const body = {
-      ...bodyOf(form, firm),
+      ...bodyOf(form, company),
       unknown: 'ignored-1',
       company_id: 'ignored-2',
       version: 'ignored-3',
       id: 'ignored-4',
     };
-    const answer = await firm.send(form.method, fill(form.template, ids), body);
+    const answer = await company.send(form.method, fill(form.template, ids), body);
     assert.equal(answer.status, 200, `${nameOf(form)}: ${answer.text}`);
     assert.doesNotMatch(answer.text, /unknown|ignored/);
   }
@@ -598,9 +603,9 @@ test('unknown fields are ignored and not given back', async () => {
 
 for (const key of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then']) {
   test(`a field named ${key} is an unknown field like any other`, async () => {
-    const firm = await world.firm();
-    const answer = await firm.post(
-      `${firm.path}/interactions`,
+    const company = await app.company();
+    const answer = await company.post(
+      `${company.path}/interactions`,
       `{"type":"phone","${key}":{"notes":"from the prototype","prototype":{"notes":"x"},"polluted":1}}`,
     );
     assert.equal(answer.status, 200, answer.text);
@@ -610,19 +615,22 @@ for (const key of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnP
 }
 
 test('__proto__ supplies no field that is required', async () => {
-  const firm = await world.firm();
-  assertRefused(await firm.post(`${firm.path}/interactions`, '{"__proto__":{"type":"phone"}}'), 'type: required');
+  const company = await app.company();
+  assertRefused(await company.post(`${company.path}/interactions`, '{"__proto__":{"type":"phone"}}'), 'type: required');
 });
 
 test('the names that every object has are no relationships and no types', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-    assertRefused(await firm.post(`${firm.path}/interactions`, { type: name }), 'type: not_allowed');
-    const entry = JSON.stringify(BODIES['address-book']?.(firm)).replace('}', `,"relationship":{"${name}":"sister"}}`);
-    const answer = await firm.post(`${firm.path}/address-book/entry`, entry);
+    assertRefused(await company.post(`${company.path}/interactions`, { type: name }), 'type: not_allowed');
+    const entry = JSON.stringify(BODIES['address-book']?.(company)).replace(
+      '}',
+      `,"relationship":{"${name}":"sister"}}`,
+    );
+    const answer = await company.post(`${company.path}/address-book/entry`, entry);
     assertProblem(answer, 400, 'invalid_request');
   }
-  assert.deepEqual((await firm.get(`${firm.path}/address-book`)).body, []);
+  assert.deepEqual((await company.get(`${company.path}/address-book`)).body, []);
 });
 
 for (const [what, deep] of Object.entries({
@@ -630,16 +638,16 @@ for (const [what, deep] of Object.entries({
   objects: `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
 })) {
   test(`${what} nested a hundred thousand deep do no harm`, async () => {
-    const firm = await world.firm();
-    const ignored = await firm.post(`${firm.path}/interactions`, `{"type":"phone","unknown":${deep}}`);
+    const company = await app.company();
+    const ignored = await company.post(`${company.path}/interactions`, `{"type":"phone","unknown":${deep}}`);
     assert.ok([200, 400].includes(ignored.status), ignored.text);
     assertProblem(
-      await firm.post(`${firm.path}/interactions`, `{"type":"phone","notes":${deep}}`),
+      await company.post(`${company.path}/interactions`, `{"type":"phone","notes":${deep}}`),
       400,
       'invalid_request',
     );
-    assertProblem(await firm.post(`${firm.path}/interactions`, deep), 400, 'invalid_request');
-    assert.equal((await firm.get(`${firm.path}/interactions`)).status, 200);
+    assertProblem(await company.post(`${company.path}/interactions`, deep), 400, 'invalid_request');
+    assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
   });
 }
 
@@ -648,20 +656,20 @@ for (const [what, begin, end] of [
   ['objects', '{"a":', '}'],
 ] as const) {
   test(`a forbidden character under a hundred thousand ${what} is refused and does no harm`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const deep = `${begin.repeat(100_000)}"\\u0000"${end.repeat(100_000)}`;
     assertProblem(
-      await firm.post(`${firm.path}/interactions`, `{"type":"phone","unknown":${deep}}`),
+      await company.post(`${company.path}/interactions`, `{"type":"phone","unknown":${deep}}`),
       400,
       'invalid_request',
     );
-    assert.deepEqual(await interactionsOf(firm), []);
+    assert.deepEqual(await interactionsOf(company), []);
   });
 
   test(`a long number under a hundred thousand ${what} does no harm`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const deep = `${begin.repeat(100_000)}12345678901234567890${end.repeat(100_000)}`;
-    const answer = await firm.post(`${firm.path}/interactions`, `{"type":"phone","unknown":${deep}}`);
+    const answer = await company.post(`${company.path}/interactions`, `{"type":"phone","unknown":${deep}}`);
     if (answer.status !== 200) assertProblem(answer, 400, 'invalid_request');
   });
 }
@@ -677,8 +685,8 @@ const KNOWN_FIELDS = Object.values(specified).flatMap((methods) =>
 
 for (const form of formsWithBody.filter(({ template }) => !template.includes('_book'))) {
   test(`${nameOf(form)} answers 200 or 400 whatever its fields hold`, async () => {
-    const firm = await world.firm();
-    const path = fill(form.template, await idsOf(firm));
+    const company = await app.company();
+    const path = fill(form.template, await idsOf(company));
     const odd = fc.constantFrom<unknown>(
       ...['9'.repeat(400), '0.00001', '-0', '1e5', '+1', ' 1', '', ' ', '٣', 1e308, 1e21, -0, 5e-324, 0.1 + 0.2],
       ...['2026-02-30 10:00:00', '9999-12-31 23:59:59', '0000-01-01 00:00:00', '2026-03-29 01:30:00', '24:00'],
@@ -708,7 +716,7 @@ for (const form of formsWithBody.filter(({ template }) => !template.includes('_b
     const changes = fc.dictionary(fc.constantFrom(...new Set(KNOWN_FIELDS)), value, { minKeys: 1, maxKeys: 3 });
     await fc.assert(
       fc.asyncProperty(changes, async (changed) => {
-        const answer = await firm.send(form.method, path, { ...bodyOf(form, firm), ...changed });
+        const answer = await company.send(form.method, path, { ...bodyOf(form, company), ...changed });
         if (answer.status !== 200) assertProblem(answer, 400, 'invalid_request');
       }),
       { numRuns: 150 },
@@ -719,48 +727,48 @@ for (const form of formsWithBody.filter(({ template }) => !template.includes('_b
 /* ---- sizes ---- */
 
 test('a body of exactly 1 MiB is read', async () => {
-  const firm = await world.firm();
-  const answer = await firm.post(`${firm.path}/interactions`, '{"type":"phone"}'.padEnd(MEBIBYTE));
+  const company = await app.company();
+  const answer = await company.post(`${company.path}/interactions`, '{"type":"phone"}'.padEnd(MEBIBYTE));
   assert.equal(answer.status, 200, answer.text);
 });
 
 test('the size of a body is counted in bytes, not in letters', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const frame = '{"type":"phone","unknown":""}';
   const room = MEBIBYTE - frame.length;
   const filled = frame.replace('""', `"${'😀'.repeat(Math.floor(room / 4))}${'x'.repeat(room % 4)}"`);
   assert.equal(Buffer.byteLength(filled), MEBIBYTE);
-  assert.equal((await firm.post(`${firm.path}/interactions`, filled)).status, 200);
-  assertProblem(await firm.post(`${firm.path}/interactions`, `${filled} `), 413, 'body_too_large');
+  assert.equal((await company.post(`${company.path}/interactions`, filled)).status, 200);
+  assertProblem(await company.post(`${company.path}/interactions`, `${filled} `), 413, 'body_too_large');
 });
 
 for (const form of formsWithBody) {
   test(`${nameOf(form)} refuses a body of one byte more than 1 MiB`, async () => {
-    const firm = await world.firm();
-    const path = fill(form.template, await idsOf(firm));
-    const before = await recordsOf(firm);
-    const body = JSON.stringify(bodyOf(form, firm)).padEnd(MEBIBYTE + 1);
-    assertProblem(await firm.send(form.method, path, body), 413, 'body_too_large');
-    assert.deepEqual(await recordsOf(firm), before);
+    const company = await app.company();
+    const path = fill(form.template, await idsOf(company));
+    const before = await recordsOf(company);
+    const body = JSON.stringify(bodyOf(form, company)).padEnd(MEBIBYTE + 1);
+    assertProblem(await company.send(form.method, path, body), 413, 'body_too_large');
+    assert.deepEqual(await recordsOf(company), before);
   });
 }
 
 test('a DELETE with a body of more than 1 MiB deletes nothing, and is 404 for an appointment that never was', async () => {
-  const firm = await world.firm();
-  const { appointmentID } = await idsOf(firm);
-  const path = `${firm.path}/appointments`;
-  const before = await recordsOf(firm);
+  const company = await app.company();
+  const { appointmentID } = await idsOf(company);
+  const path = `${company.path}/appointments`;
+  const before = await recordsOf(company);
   const body = '{}'.padEnd(MEBIBYTE + 1);
-  assertProblem(await firm.send('DELETE', `${path}/${appointmentID}`, body), 413, 'body_too_large');
-  assertProblem(await firm.send('DELETE', `${path}/${randomUUID()}`, body), 404, 'not_found');
-  assert.deepEqual(await recordsOf(firm), before);
+  assertProblem(await company.send('DELETE', `${path}/${appointmentID}`, body), 413, 'body_too_large');
+  assertProblem(await company.send('DELETE', `${path}/${randomUUID()}`, body), 404, 'not_found');
+  assert.deepEqual(await recordsOf(company), before);
 });
 
 test('a body that is too large for an unknown case is 404, and without a token 401', async () => {
   const body = '{"type":"phone"}'.padEnd(MEBIBYTE + 1);
-  const firm = await world.firm();
-  assertProblem(await firm.post(`/cases/${randomUUID()}/interactions`, body), 404, 'not_found');
-  assertProblem(await world.anonymous.post(`${firm.path}/interactions`, body), 401, 'invalid_token');
+  const company = await app.company();
+  assertProblem(await company.post(`/cases/${randomUUID()}/interactions`, body), 404, 'not_found');
+  assertProblem(await app.anonymous.post(`${company.path}/interactions`, body), 401, 'invalid_token');
 });
 
 type Secured = Record<string, { security?: Record<string, string[]>[] }>;
@@ -769,7 +777,7 @@ for (const [template, methods] of Object.entries(document.paths as unknown as Re
   for (const [method, { security }] of Object.entries(methods)) {
     if (method === 'get' || !template.includes('{')) continue;
     test(`${method.toUpperCase()} ${template} of what never was is 404, however large the body`, async () => {
-      const caller = await (await world.firm()).withScopes(...(security?.[0]?.bearer ?? []));
+      const caller = await (await app.company()).withScopes(...(security?.[0]?.bearer ?? []));
       const path = template.replaceAll(/\{\w+\}/g, randomUUID());
       assertProblem(await caller.send(method.toUpperCase(), path, '{}'.padEnd(MEBIBYTE + 1)), 404, 'not_found');
     });
@@ -777,15 +785,17 @@ for (const [template, methods] of Object.entries(document.paths as unknown as Re
 }
 
 test('what takes no body does nothing when one comes that is too large', async () => {
-  const firm = await world.firm();
-  const [adviser] = (await firm.get('/manage/advisers')).body;
-  const [key] = (await firm.get('/manage/keys')).body;
-  const client = (await firm.post('/manage/clients', { name: 'site', scopes: ['manage'] })).body;
-  const customer = `/manage/cases/${firm.caseId}/customers/${firm.customers[0].id}`;
+  const company = await app.company();
+  const [adviser] = (await company.get('/manage/advisers')).body;
+  const [key] = (await company.get('/manage/keys')).body;
+  const client = (await company.post('/manage/clients', { name: 'site', scopes: ['manage'] })).body;
+  const customer = `/manage/cases/${company.caseId}/customers/${company.customers[0].id}`;
   const state = () =>
     Promise.all(
       ['advisers', 'customers', 'clients', 'tokens', 'custom_tags', 'messages'].map((table) =>
-        world.sql(`SELECT to_jsonb(t) - 'last_used_at' AS row FROM ${table} t WHERE company_id = $1`, [firm.companyId]),
+        app.sql(`SELECT to_jsonb(t) - 'last_used_at' AS row FROM ${table} t WHERE company_id = $1`, [
+          company.companyId,
+        ]),
       ),
     );
   const before = await state();
@@ -798,22 +808,22 @@ test('what takes no body does nothing when one comes that is too large', async (
     ['POST', `/manage/clients/${client.id}/disable`],
     ['POST', `/manage/clients/${client.id}/enable`],
   ] as const) {
-    assertProblem(await firm.send(method, path, '{}'.padEnd(MEBIBYTE + 1)), 413, 'body_too_large');
+    assertProblem(await company.send(method, path, '{}'.padEnd(MEBIBYTE + 1)), 413, 'body_too_large');
     assert.deepEqual(await state(), before, path);
   }
 });
 
 test('a length of many gigabytes is refused before a byte of it has come', async () => {
-  const firm = await world.firm();
-  const path = `${firm.path}/interactions`;
-  assertProblem(await raw(head(firm, 'POST', path, { 'Content-Length': 99_999_999_999 })), 413, 'body_too_large');
+  const company = await app.company();
+  const path = `${company.path}/interactions`;
+  assertProblem(await raw(head(company, 'POST', path, { 'Content-Length': 99_999_999_999 })), 413, 'body_too_large');
 });
 
 test('a body in chunks is refused at the same size', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const send = (size: number) => {
     const body = Buffer.from('{"type":"phone"}'.padEnd(size));
-    const start = head(firm, 'POST', `${firm.path}/interactions`, { 'Transfer-Encoding': 'chunked' });
+    const start = head(company, 'POST', `${company.path}/interactions`, { 'Transfer-Encoding': 'chunked' });
     return raw(
       Buffer.concat([
         Buffer.from(start),
@@ -825,18 +835,18 @@ test('a body in chunks is refused at the same size', async () => {
   };
   assert.equal((await send(MEBIBYTE)).status, 200);
   assertProblem(await send(MEBIBYTE + 1), 413, 'body_too_large');
-  assert.equal((await interactionsOf(firm)).length, 1);
+  assert.equal((await interactionsOf(company)).length, 1);
 });
 
 test('at most a hundred faults are listed', async () => {
-  const firm = await world.firm();
-  const items = (count: number) => ({ ...BODIES.invoices?.(firm), items: Array(count).fill({}) });
+  const company = await app.company();
+  const items = (count: number) => ({ ...BODIES.invoices?.(company), items: Array(count).fill({}) });
   for (const [count, listed] of [
     [25, 100],
     [26, 100],
     [1000, 100],
   ] as const) {
-    const answer = await firm.post(`${firm.path}/invoices`, items(count));
+    const answer = await company.post(`${company.path}/invoices`, items(count));
     assertProblem(answer, 400, 'invalid_request');
     assert.equal(answer.body.errors.length, listed);
     assert.equal(answer.body.errors[0].field, 'items[0].description');
@@ -844,19 +854,22 @@ test('at most a hundred faults are listed', async () => {
 });
 
 test('a hundred thousand bad items are answered at once with too_many', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const item of [{}, null, 1]) {
-    const body = { ...BODIES.invoices?.(firm), items: Array(100_000).fill(item) };
+    const body = { ...BODIES.invoices?.(company), items: Array(100_000).fill(item) };
     const begin = process.cpuUsage();
-    assertRefused(await firm.post(`${firm.path}/invoices`, body), 'items: too_many');
+    assertRefused(await company.post(`${company.path}/invoices`, body), 'items: too_many');
     assert.ok(process.cpuUsage(begin).user < 2_000_000, 'within two seconds of work');
   }
 });
 
 test('a hundred thousand forbidden characters are answered at once', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const begin = process.cpuUsage();
-  const answer = await firm.post(`${firm.path}/interactions`, { type: 'phone', unknown: Array(100_000).fill('\0') });
+  const answer = await company.post(`${company.path}/interactions`, {
+    type: 'phone',
+    unknown: Array(100_000).fill('\0'),
+  });
   assertProblem(answer, 400, 'invalid_request');
   assert.equal(answer.body.errors.length, 100);
   assert.ok(process.cpuUsage(begin).user < 2_000_000, 'within two seconds of work');
@@ -865,9 +878,9 @@ test('a hundred thousand forbidden characters are answered at once', async () =>
 /* ---- how a body comes ---- */
 
 test('a body in chunks is read, even where a chunk ends inside a letter', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const body = Buffer.from('{"type":"phone","notes":"😀"}');
-  const start = head(firm, 'POST', `${firm.path}/interactions`, { 'Transfer-Encoding': 'chunked' });
+  const start = head(company, 'POST', `${company.path}/interactions`, { 'Transfer-Encoding': 'chunked' });
   const chunks = [...body].map((byte) => chunk(Uint8Array.of(byte)));
   const answer = await raw(Buffer.concat([Buffer.from(start), ...chunks, Buffer.from(LAST_CHUNK)]));
   assert.equal(answer.status, 200, answer.text);
@@ -875,27 +888,27 @@ test('a body in chunks is read, even where a chunk ends inside a letter', async 
 });
 
 test('a client that waits to be told to go on is told so', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const headers = { Expect: '100-continue', 'Content-Length': 16 };
-  const answer = await raw(`${head(firm, 'POST', `${firm.path}/interactions`, headers)}{"type":"phone"}`);
+  const answer = await raw(`${head(company, 'POST', `${company.path}/interactions`, headers)}{"type":"phone"}`);
   assert.match(answer.all, /^HTTP\/1\.1 100 Continue/);
   assert.equal(answer.status, 200, answer.text);
 });
 
 test('a body longer than its Content-Length is cut there, and the rest is no request', async () => {
-  const firm = await world.firm();
-  const start = head(firm, 'POST', `${firm.path}/interactions`, { 'Content-Length': 10 });
+  const company = await app.company();
+  const start = head(company, 'POST', `${company.path}/interactions`, { 'Content-Length': 10 });
   const answer = await raw(`${start}{"type":"phone"}`);
   assertProblem(answer, 400, 'invalid_request');
-  assert.deepEqual(await interactionsOf(firm), []);
+  assert.deepEqual(await interactionsOf(company), []);
 });
 
 test('a body shorter than its Content-Length is never taken for the whole', async () => {
-  const firm = await world.firm();
-  const start = head(firm, 'POST', `${firm.path}/interactions`, { 'Content-Length': 100 });
+  const company = await app.company();
+  const start = head(company, 'POST', `${company.path}/interactions`, { 'Content-Length': 100 });
   const answer = await raw(`${start}{"type":"phone"}`, true);
   assertProblem(answer, 400, 'invalid_request');
-  assert.deepEqual(await interactionsOf(firm), []);
+  assert.deepEqual(await interactionsOf(company), []);
 });
 
 for (const [what, headers, body] of [
@@ -904,13 +917,13 @@ for (const [what, headers, body] of [
   ['in chunks', { 'Transfer-Encoding': 'chunked' }, ''],
 ] as const) {
   test(`a POST to an appointment with a body ${what} that breaks off deletes nothing`, async () => {
-    const firm = await world.firm();
-    const { appointmentID } = await idsOf(firm);
-    const path = `${firm.path}/appointments/${appointmentID}`;
-    const before = await recordsOf(firm);
-    await raw(head(firm, 'POST', path, headers) + body, true);
-    assert.equal((await firm.patch(path, { notes: 'still there' })).status, 200);
-    assert.notDeepEqual(await recordsOf(firm), before);
+    const company = await app.company();
+    const { appointmentID } = await idsOf(company);
+    const path = `${company.path}/appointments/${appointmentID}`;
+    const before = await recordsOf(company);
+    await raw(head(company, 'POST', path, headers) + body, true);
+    assert.equal((await company.patch(path, { notes: 'still there' })).status, 200);
+    assert.notDeepEqual(await recordsOf(company), before);
   });
 }
 
@@ -920,31 +933,31 @@ for (const [what, headers, body] of [
   ['in no chunks', { 'Transfer-Encoding': 'chunked' }, LAST_CHUNK],
 ] as const) {
   test(`a POST to an appointment with no body, ${what}, deletes it`, async () => {
-    const firm = await world.firm();
-    const { appointmentID = '' } = await idsOf(firm);
-    const path = `${firm.path}/appointments/${appointmentID}`;
-    const answer = await raw(head(firm, 'POST', path, headers) + body);
+    const company = await app.company();
+    const { appointmentID = '' } = await idsOf(company);
+    const path = `${company.path}/appointments/${appointmentID}`;
+    const answer = await raw(head(company, 'POST', path, headers) + body);
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual(Object.keys(answer.body).sort(), ['deleted_at', 'id']);
-    assertProblem(await firm.patch(path, {}), 404, 'not_found');
+    assertProblem(await company.patch(path, {}), 404, 'not_found');
   });
 }
 
 for (const body of [' ', '\n', 'null', '[]', '""', '{']) {
   test(`a POST to an appointment with the body ${JSON.stringify(body)} deletes nothing`, async () => {
-    const firm = await world.firm();
-    const { appointmentID } = await idsOf(firm);
-    const path = `${firm.path}/appointments/${appointmentID}`;
-    const before = await recordsOf(firm);
-    assertProblem(await firm.post(path, body), 400, 'invalid_request');
-    assert.deepEqual(await recordsOf(firm), before);
+    const company = await app.company();
+    const { appointmentID } = await idsOf(company);
+    const path = `${company.path}/appointments/${appointmentID}`;
+    const before = await recordsOf(company);
+    assertProblem(await company.post(path, body), 400, 'invalid_request');
+    assert.deepEqual(await recordsOf(company), before);
   });
 }
 
 test('a POST to an appointment with {} updates it and deletes nothing', async () => {
-  const firm = await world.firm();
-  const { appointmentID } = await idsOf(firm);
-  const answer = await firm.post(`${firm.path}/appointments/${appointmentID}`, {});
+  const company = await app.company();
+  const { appointmentID } = await idsOf(company);
+  const answer = await company.post(`${company.path}/appointments/${appointmentID}`, {});
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.body.deleted_at, null);
 });
@@ -957,10 +970,10 @@ for (const [what, headers, body] of [
   ['a chunk without a size', 'Transfer-Encoding: chunked\r\n', 'many\r\n{}\r\n0\r\n\r\n'],
 ] as const) {
   test(`a request with ${what} is refused`, async () => {
-    const firm = await world.firm();
-    const start = head(firm, 'POST', `${firm.path}/interactions`).replace(/\r\n$/, '');
+    const company = await app.company();
+    const start = head(company, 'POST', `${company.path}/interactions`).replace(/\r\n$/, '');
     assertProblem(await raw(`${start}${headers}\r\n${body}`), 400, 'invalid_request');
-    assert.deepEqual(await interactionsOf(firm), []);
+    assert.deepEqual(await interactionsOf(company), []);
   });
 }
 
@@ -973,11 +986,11 @@ for (const path of [
   ...['/cases/§/interactions/§/', '/cases/§/appointments/§/§', '/cases/§/interactions;v=1'],
 ]) {
   test(`there is nothing at ${path}, for nobody`, async () => {
-    const firm = await world.firm();
-    const address = path.replaceAll('§', firm.caseId);
-    assertProblem(await firm.get(address), 404, 'not_found');
-    assertProblem(await world.anonymous.get(address), 404, 'not_found');
-    assertProblem(await firm.post(address, {}), 404, 'not_found');
+    const company = await app.company();
+    const address = path.replaceAll('§', company.caseId);
+    assertProblem(await company.get(address), 404, 'not_found');
+    assertProblem(await app.anonymous.get(address), 404, 'not_found');
+    assertProblem(await company.post(address, {}), 404, 'not_found');
   });
 }
 
@@ -988,13 +1001,13 @@ for (const [template, methods] of [
   const served = methods.map((method) => method.toUpperCase());
 
   test(`${template} takes ${served.join(', ')} and tells so to any other method`, async () => {
-    const firm = await world.firm();
-    const path = fill(template, await idsOf(firm));
-    const before = await recordsOf(firm);
+    const company = await app.company();
+    const path = fill(template, await idsOf(company));
+    const before = await recordsOf(company);
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'].filter(
       (m) => !served.includes(m),
     )) {
-      for (const caller of [firm, world.anonymous]) {
+      for (const caller of [company, app.anonymous]) {
         const answer = await caller.send(method, path);
         assertProblem(answer, 405, 'method_not_allowed');
         const allowed = String(answer.headers.allow)
@@ -1003,7 +1016,7 @@ for (const [template, methods] of [
         assert.deepEqual(allowed.sort(), [...served].sort());
       }
     }
-    assert.deepEqual(await recordsOf(firm), before);
+    assert.deepEqual(await recordsOf(company), before);
   });
 }
 
@@ -1037,26 +1050,26 @@ for (const [what, odd] of Object.entries<(id: string) => string>({
   'five thousand letters': () => 'x'.repeat(5000),
 })) {
   test(`${what} identifies nothing: 404`, async () => {
-    const firm = await world.firm();
-    const ids = await idsOf(firm);
-    const before = await recordsOf(firm);
+    const company = await app.company();
+    const ids = await idsOf(company);
+    const before = await recordsOf(company);
     for (const form of forms) {
       for (const name of ['caseId', recordNameOf(form)].filter((param) => param !== undefined)) {
         const path = fill(form.template, { ...ids, [name]: odd(ids[name] ?? '') });
-        const answer = await firm.send(form.method, path, bodyOf(form, firm));
+        const answer = await company.send(form.method, path, bodyOf(form, company));
         assertProblem(answer, 404, 'not_found');
       }
     }
-    assert.deepEqual(await recordsOf(firm), before);
+    assert.deepEqual(await recordsOf(company), before);
   });
 }
 
 for (const form of forms) {
   test(`${nameOf(form)} finds its records by identifiers in upper case`, async () => {
-    const firm = await world.firm();
-    const ids = await idsOf(firm);
+    const company = await app.company();
+    const ids = await idsOf(company);
     const upper = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, id.toUpperCase()]));
-    const answer = await firm.send(form.method, fill(form.template, upper), bodyOf(form, firm));
+    const answer = await company.send(form.method, fill(form.template, upper), bodyOf(form, company));
     assert.equal(answer.status, 200, answer.text);
     const record = recordNameOf(form);
     if (record) assert.equal(answer.body.id, ids[record]);
@@ -1064,20 +1077,20 @@ for (const form of forms) {
 }
 
 test('a record that was made under a case in upper case names the case as it is', async () => {
-  const firm = await world.firm();
-  const answer = await firm.post(`/cases/${firm.caseId.toUpperCase()}/interactions`, { type: 'phone' });
-  assert.equal(answer.body.customer_case_id, firm.caseId);
-  assert.equal((await interactionsOf(firm))[0].id, answer.body.id);
+  const company = await app.company();
+  const answer = await company.post(`/cases/${company.caseId.toUpperCase()}/interactions`, { type: 'phone' });
+  assert.equal(answer.body.customer_case_id, company.caseId);
+  assert.equal((await interactionsOf(company))[0].id, answer.body.id);
 });
 
 test('an identifier may be written in percent signs', async () => {
-  const firm = await world.firm();
-  const encoded = [...firm.caseId].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
-  assert.equal((await firm.get(`/cases/${encoded}/interactions`)).status, 200);
+  const company = await app.company();
+  const encoded = [...company.caseId].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+  assert.equal((await company.get(`/cases/${encoded}/interactions`)).status, 200);
 });
 
 test('a query string that an operation does not know is ignored', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const query of [
     '?x=1',
     '?caseId=nothing',
@@ -1087,7 +1100,7 @@ test('a query string that an operation does not know is ignored', async () => {
     '?',
     `?${'x'.repeat(5000)}`,
   ]) {
-    const answer = await firm.get(`${firm.path}/interactions${query}`);
+    const answer = await company.get(`${company.path}/interactions${query}`);
     assert.equal(answer.status, 200, answer.text);
   }
 });
@@ -1101,13 +1114,13 @@ for (const id of [
   'order-2026.06.01_0001',
 ]) {
   test(`the request id ${id} is given back, on success and on refusal`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const headers = { 'x-request-id': id };
-    assert.equal((await firm.get(`${firm.path}/interactions`, headers)).headers['x-request-id'], id);
-    const refused = await firm.post(`${firm.path}/interactions`, {}, headers);
+    assert.equal((await company.get(`${company.path}/interactions`, headers)).headers['x-request-id'], id);
+    const refused = await company.post(`${company.path}/interactions`, {}, headers);
     assertProblem(refused, 400, 'invalid_request');
     assert.equal(refused.body.request_id, id);
-    assert.equal((await world.anonymous.get('/nothing', headers)).body.request_id, id);
+    assert.equal((await app.anonymous.get('/nothing', headers)).body.request_id, id);
   });
 }
 
@@ -1124,8 +1137,8 @@ for (const id of [
   ...['request\tidentifier', `\${jndi:ldap://x}`, 'a,b,c,d,e,f,g,h', 'x'.repeat(1000)],
 ]) {
   test(`the request id ${JSON.stringify(id.slice(0, 40))} is replaced`, async () => {
-    const firm = await world.firm();
-    const answer = await firm.post(`${firm.path}/interactions`, {}, { 'x-request-id': id });
+    const company = await app.company();
+    const answer = await company.post(`${company.path}/interactions`, {}, { 'x-request-id': id });
     assertProblem(answer, 400, 'invalid_request');
     assert.notEqual(answer.body.request_id, id);
     assert.match(answer.body.request_id, /^[0-9a-zA-Z-]{16,64}$/);
@@ -1133,9 +1146,9 @@ for (const id of [
 }
 
 test('requests without an id get one each', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const ids = new Set<unknown>();
-  for (let i = 0; i < 20; i++) ids.add((await firm.get(`${firm.path}/interactions`)).headers['x-request-id']);
+  for (let i = 0; i < 20; i++) ids.add((await company.get(`${company.path}/interactions`)).headers['x-request-id']);
   assert.equal(ids.size, 20);
 });
 
@@ -1154,7 +1167,7 @@ for (const [what, bytes] of Object.entries({
   test(`${what} instead of a request: 400 in the common form`, async () => {
     const answer = await raw(bytes);
     assertProblem(answer, 400, 'invalid_request');
-    assert.equal((await world.anonymous.get('/healthz')).status, 200);
+    assert.equal((await app.anonymous.get('/healthz')).status, 200);
   });
 }
 
@@ -1197,15 +1210,15 @@ for (const host of ['localhost', 'LOCALHOST:8080', 'records.firm.example.', '127
 
 for (const start of ['http://evil.example', 'https://evil.example:8443', 'HTTP://user@evil.example']) {
   test(`an address that begins with ${start} is answered, and its host is not repeated`, async () => {
-    const firm = await world.firm();
-    for (const path of ['/manage/cases?per_page=1', '/events', `${firm.path}/interactions?per_page=1&page=1`]) {
-      const answer = await raw(head(firm, 'GET', start + path));
+    const company = await app.company();
+    for (const path of ['/manage/cases?per_page=1', '/events', `${company.path}/interactions?per_page=1&page=1`]) {
+      const answer = await raw(head(company, 'GET', start + path));
       assert.equal(answer.status, 200, answer.all);
       assert.match(String(answer.headers.link), /^<\//, path);
       assert.doesNotMatch(answer.all, /evil/);
     }
-    assertProblem(await raw(head(firm, 'GET', start)), 404, 'not_found');
-    assertProblem(await raw(head(firm, 'GET', `${start}?x=1`)), 404, 'not_found');
+    assertProblem(await raw(head(company, 'GET', start)), 404, 'not_found');
+    assertProblem(await raw(head(company, 'GET', `${start}?x=1`)), 404, 'not_found');
   });
 }
 
@@ -1213,29 +1226,29 @@ for (const start of ['http://evil.example', 'https://evil.example:8443', 'HTTP:/
 
 for (const encoding of ['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'unknown']) {
   test(`a body with Content-Encoding: ${encoding} is refused with 415 and does nothing`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const headers = { 'content-encoding': encoding };
-    const answer = await firm.post(`${firm.path}/interactions`, { type: 'phone' }, headers);
+    const answer = await company.post(`${company.path}/interactions`, { type: 'phone' }, headers);
     assertProblem(answer, 415, 'unsupported_media_type');
     assert.equal(answer.headers['accept-encoding'], 'identity');
-    assertProblem(await firm.post('/manage/cases', { reference: 'x' }, headers), 415, 'unsupported_media_type');
-    assertProblem(await world.anonymous.post('/oauth/token', {}, headers), 415, 'unsupported_media_type');
-    assert.deepEqual(await interactionsOf(firm), []);
+    assertProblem(await company.post('/manage/cases', { reference: 'x' }, headers), 415, 'unsupported_media_type');
+    assertProblem(await app.anonymous.post('/oauth/token', {}, headers), 415, 'unsupported_media_type');
+    assert.deepEqual(await interactionsOf(company), []);
   });
 }
 
 test('Content-Encoding is judged after the credentials, the scope and the Content-Type, and only where there is a body', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const headers = { 'content-encoding': 'gzip' };
-  const path = `${firm.path}/interactions`;
-  assertProblem(await world.anonymous.post(path, { type: 'phone' }, headers), 401, 'invalid_token');
-  const narrow = await firm.withScopes('invoices:read');
+  const path = `${company.path}/interactions`;
+  assertProblem(await app.anonymous.post(path, { type: 'phone' }, headers), 401, 'invalid_token');
+  const narrow = await company.withScopes('invoices:read');
   assertProblem(await narrow.post(path, { type: 'phone' }, headers), 403, 'insufficient_scope');
   const typed = { ...headers, 'content-type': 'text/plain' };
-  assertRefused(await firm.post(path, { type: 'phone' }, typed), 'Content-Type: not_allowed');
-  assertProblem(await firm.post('/cases/none/interactions', {}, headers), 415, 'unsupported_media_type');
-  assert.equal((await firm.get(path, headers)).status, 200);
-  assert.equal((await firm.post(path, { type: 'phone' }, { 'content-encoding': 'Identity' })).status, 200);
+  assertRefused(await company.post(path, { type: 'phone' }, typed), 'Content-Type: not_allowed');
+  assertProblem(await company.post('/cases/none/interactions', {}, headers), 415, 'unsupported_media_type');
+  assert.equal((await company.get(path, headers)).status, 200);
+  assert.equal((await company.post(path, { type: 'phone' }, { 'content-encoding': 'Identity' })).status, 200);
 });
 
 test('an expectation that nobody knows is answered in the common form', async () => {
@@ -1257,15 +1270,15 @@ for (const [table, resource, method] of [
   ['appointments', 'appointments', 'POST'],
 ] as const) {
   test(`a 500 of ${method} ${resource} says nothing of the inside, and passes with its cause`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const call = () =>
-      firm.send(method, `${firm.path}/${resource}`, method === 'POST' ? BODIES[resource]?.(firm) : undefined);
-    await world.sql(`ALTER TABLE ${table} RENAME TO taken_away`);
+      company.send(method, `${company.path}/${resource}`, method === 'POST' ? BODIES[resource]?.(company) : undefined);
+    await app.sql(`ALTER TABLE ${table} RENAME TO taken_away`);
     let answer: Answer;
     try {
       answer = await call();
     } finally {
-      await world.sql(`ALTER TABLE taken_away RENAME TO ${table}`);
+      await app.sql(`ALTER TABLE taken_away RENAME TO ${table}`);
     }
     assertProblem(answer, 500, 'internal');
     assert.doesNotMatch(answer.text.replace(answer.body.request_id, ''), INSIDE);
@@ -1274,18 +1287,18 @@ for (const [table, resource, method] of [
 }
 
 test('a 500 while writing leaves nothing behind', async () => {
-  const firm = await world.firm();
-  const before = await recordsOf(firm);
-  await world.sql('ALTER TABLE invoice_items ADD CONSTRAINT in_the_way CHECK (false) NOT VALID');
+  const company = await app.company();
+  const before = await recordsOf(company);
+  await app.sql('ALTER TABLE invoice_items ADD CONSTRAINT in_the_way CHECK (false) NOT VALID');
   let answer: Answer;
   try {
-    answer = await firm.post(`${firm.path}/invoices`, BODIES.invoices?.(firm));
+    answer = await company.post(`${company.path}/invoices`, BODIES.invoices?.(company));
   } finally {
-    await world.sql('ALTER TABLE invoice_items DROP CONSTRAINT in_the_way');
+    await app.sql('ALTER TABLE invoice_items DROP CONSTRAINT in_the_way');
   }
   assertProblem(answer, 500, 'internal');
   assert.doesNotMatch(answer.text.replace(answer.body.request_id, ''), /in_the_way|constraint|invoice|check/i);
-  assert.deepEqual(await recordsOf(firm), before);
+  assert.deepEqual(await recordsOf(company), before);
 });
 
 for (const [what, value, code] of [
@@ -1295,14 +1308,18 @@ for (const [what, value, code] of [
   ['another word', 'Phone', 'not_allowed'],
 ] as const) {
   test(`${what} for a field that takes a few words is one fault and not two`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const requests: [string, object, string][] = [
-      [`${firm.path}/interactions`, { type: value }, 'type'],
-      [`${firm.path}/address-book/entry`, { entity_id: value, title: '', first_names: '', last_name: '' }, 'entity_id'],
+      [`${company.path}/interactions`, { type: value }, 'type'],
+      [
+        `${company.path}/address-book/entry`,
+        { entity_id: value, title: '', first_names: '', last_name: '' },
+        'entity_id',
+      ],
       ['/manage/keys', { name: 'x', scopes: ['manage', value] }, 'scopes[1]'],
     ];
     for (const [path, body, field] of requests) {
-      const { errors } = (await firm.post(path, body)).body;
+      const { errors } = (await company.post(path, body)).body;
       assert.deepEqual(
         errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]),
         [[field, code]],

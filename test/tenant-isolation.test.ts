@@ -4,7 +4,7 @@ import { beforeEach, test } from 'node:test';
 import { Wire } from '../chaos/input/wire.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { type Answer, type Caller, caller } from './harness/http.ts';
 import { fill, type Ids, identifiersOf } from './harness/identifiers.ts';
 import { document } from './harness/openapi.ts';
@@ -12,9 +12,13 @@ import { document } from './harness/openapi.ts';
 /** Every route of the document × every kind of identifier × every credential that is not the right one. */
 
 const DAY = 86_400;
-const world = await openWorld({ secrets: new SecretBox([randomBytes(32)]), privateAddresses: true, tokenSeconds: DAY });
+const app = await startApp({
+  secrets: new SecretBox([randomBytes(32)]),
+  allowPrivateAddresses: true,
+  tokenSeconds: DAY,
+});
 // Failed attempts are counted per minute, and every test here comes from the same address.
-beforeEach(() => world.clock.advance({ minutes: 1 }));
+beforeEach(() => app.clock.advance({ minutes: 1 }));
 
 type Schema = { properties?: Record<string, Schema>; required?: string[]; enum?: unknown[]; examples?: unknown[] };
 type Described = {
@@ -36,14 +40,14 @@ const routes: Route[] = Object.entries(document.paths as unknown as Record<strin
   )
   .filter(({ template }) => !template.startsWith('/oauth/'));
 
-const [owner, stranger, control] = [await world.firm(), await world.firm(), await world.firm()];
-for (const [firm, tag] of [
+const [owner, stranger, control] = [await app.company(), await app.company(), await app.company()];
+for (const [company, tag] of [
   [owner, 'theirs-alone'],
   [stranger, 'own-tag'],
   [control, 'control-tag'],
 ] as const) {
-  await firm.post('/manage/custom-tags', { tag });
-  firm.customTags.unshift(tag);
+  await company.post('/manage/custom-tags', { tag });
+  company.customTags.unshift(tag);
 }
 let previous: string = randomUUID();
 const [theirs, own] = [await identifiersOf(owner), await identifiersOf(stranger)];
@@ -52,11 +56,11 @@ const [operator, strangersOperator] = [await owner.withScopes('operator'), await
 const before = await everything();
 
 /** What a request needs to be accepted. */
-function bodyOf({ schema }: Route, firm: Firm): Record<string, unknown> | undefined {
+function bodyOf({ schema }: Route, company: TestCompany): Record<string, unknown> | undefined {
   if (!schema) return undefined;
   const named: Record<string, unknown> = {
-    adviser_email: firm.adviser,
-    sender_id: firm.companyId,
+    adviser_email: company.adviser,
+    sender_id: company.companyId,
     invoice_number: randomUUID(),
     email: `${randomUUID()}@firm.example`,
     tag: `tag-${randomUUID()}`,
@@ -69,30 +73,30 @@ function bodyOf({ schema }: Route, firm: Firm): Record<string, unknown> | undefi
   return Object.fromEntries((schema.required ?? []).map((name) => [name, value(name)]));
 }
 
-async function wrongCallers(firm: Firm): Promise<Record<string, Caller>> {
+async function wrongCallers(company: TestCompany): Promise<Record<string, Caller>> {
   const grant = { name: 'wrong', scopes: COMPANY_SCOPES };
-  const key = async (body: object) => (await firm.post('/manage/keys', body)).body;
+  const key = async (body: object) => (await company.post('/manage/keys', body)).body;
   const revoked = await key(grant);
-  await firm.delete(`/manage/keys/${revoked.id}`);
-  const expired = await key({ ...grant, expires_at: world.clock.read().add({ seconds: 30 }).toString() });
-  const { body: client } = await firm.post('/manage/clients', grant);
+  await company.delete(`/manage/keys/${revoked.id}`);
+  const expired = await key({ ...grant, expires_at: app.clock.read().add({ seconds: 30 }).toString() });
+  const { body: client } = await company.post('/manage/clients', grant);
   const credentials = { client_id: client.id, client_secret: client.client_secret };
-  const token = await world.anonymous.post('/oauth/token', { grant_type: 'client_credentials', ...credentials });
+  const token = await app.anonymous.post('/oauth/token', { grant_type: 'client_credentials', ...credentials });
   assert.equal(token.status, 200, token.text);
-  await firm.post(`/manage/clients/${client.id}/disable`);
-  const at = (text: string) => caller(world.baseUrl, text);
+  await company.post(`/manage/clients/${client.id}/disable`);
+  const at = (text: string) => caller(app.baseUrl, text);
   return {
     'a revoked key': at(revoked.key),
     'an expired key': at(expired.key),
     'the token of a disabled client': at(token.body.access_token),
     'a token that never was': at(`cr_${randomBytes(32).toString('base64url')}`),
-    'no token': world.anonymous,
+    'no token': app.anonymous,
   };
 }
 
-/** A hash of all rows of both firms, by table. When a key was last used is not what is looked for. */
+/** A hash of all rows of both companies, by table. When a key was last used is not what is looked for. */
 async function everything(): Promise<Record<string, string>> {
-  const tables = await world.sql<{ name: string }>(
+  const tables = await app.sql<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns
       WHERE table_schema = 'public' AND column_name = 'company_id' ORDER BY 1`,
   );
@@ -102,7 +106,7 @@ async function everything(): Promise<Record<string, string>> {
          FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS row FROM ${name} t WHERE company_id IN ($1, $2)) rows`,
   );
   const values = [owner.companyId, stranger.companyId];
-  const rows = await world.sql<{ name: string; hash: string }>(hashes.join(' UNION ALL '), values);
+  const rows = await app.sql<{ name: string; hash: string }>(hashes.join(' UNION ALL '), values);
   return Object.fromEntries(rows.map(({ name, hash }) => [name, hash]));
 }
 
@@ -126,7 +130,7 @@ test('every kind of identifier of the document is known here, and so is every ro
 });
 
 for (const route of routes.filter(({ params, scope }) => params.length > 0 && scope !== 'operator')) {
-  test(`${route.name}: what is another firm's, never was or is malformed is refused alike`, async () => {
+  test(`${route.name}: what is another company's, never was or is malformed is refused alike`, async () => {
     const body = bodyOf(route, stranger);
     const ask = (ids: Ids) => stranger.send(route.method, fill(route.template, ids), body);
     for (const name of route.params) {
@@ -191,7 +195,7 @@ async function narrow(scope: string): Promise<Caller> {
   return one;
 }
 
-test('an operator of one firm sees companies, and no record of any', async () => {
+test('an operator of one company sees companies, and no record of any', async () => {
   for (const route of routes.filter(({ scope }) => scope !== 'operator')) {
     for (const one of [operator, strangersOperator]) {
       const answer = await one.send(route.method, fill(route.template, theirs), bodyOf(route, owner));
@@ -207,7 +211,7 @@ const ROUNDS = 150;
 
 for (const { name, template, params } of READS) {
   test(`${name}: a foreign record takes as long as one that never was`, async () => {
-    const wire = new Wire(world.baseUrl);
+    const wire = new Wire(app.baseUrl);
     const last = params.at(-1) ?? '';
     const took: Record<'foreign' | 'missing', number[]> = { foreign: [], missing: [] };
     const ask = async (kind: keyof typeof took, id: string) => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Firm, openWorld } from './harness/app.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 
-const world = await openWorld();
+const app = await startApp();
 
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/;
 const WALL = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
@@ -15,7 +15,7 @@ type Resource = 'interactions' | 'invoices' | 'appointments';
 let numbers = 0;
 
 /** Bodies that lack nothing; the appointment is long enough for any start or end of these tests. */
-const BODIES: Record<Resource, (firm: Firm) => Fields> = {
+const BODIES: Record<Resource, (company: TestCompany) => Fields> = {
   interactions: () => ({ type: 'phone' }),
   invoices: () => {
     numbers += 1;
@@ -29,8 +29,8 @@ const BODIES: Record<Resource, (firm: Firm) => Fields> = {
       sub_total: 100,
     };
   },
-  appointments: (firm) => ({
-    adviser_email: firm.adviser,
+  appointments: (company) => ({
+    adviser_email: company.adviser,
     start_time: '1500-01-01 00:00:00',
     end_time: '2900-01-01 00:00:00',
   }),
@@ -47,20 +47,24 @@ const TIMES = [
 
 type Time = (typeof TIMES)[number];
 
-const create = (firm: Firm, { resource }: { resource: Resource }, fields: Fields) =>
-  firm.post(`${firm.path}/${resource}`, { ...BODIES[resource](firm), ...fields });
+const create = (company: TestCompany, { resource }: { resource: Resource }, fields: Fields) =>
+  company.post(`${company.path}/${resource}`, { ...BODIES[resource](company), ...fields });
 
-const update = (firm: Firm, { resource }: { resource: Resource }, id: string, fields: Fields) =>
-  firm.patch(`${firm.path}/${resource}/${id}`, { ...BODIES[resource](firm), ...fields });
+const update = (company: TestCompany, { resource }: { resource: Resource }, id: string, fields: Fields) =>
+  company.patch(`${company.path}/${resource}/${id}`, { ...BODIES[resource](company), ...fields });
 
-async function created(firm: Firm, of: { resource: Resource }, fields: Fields = {}): Promise<Fields & { id: string }> {
-  const answer = await create(firm, of, fields);
+async function created(
+  company: TestCompany,
+  of: { resource: Resource },
+  fields: Fields = {},
+): Promise<Fields & { id: string }> {
+  const answer = await create(company, of, fields);
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
 
-async function listed(firm: Firm, resource: Resource): Promise<Fields[]> {
-  const answer = await firm.get(`${firm.path}/${resource}`);
+async function listed(company: TestCompany, resource: Resource): Promise<Fields[]> {
+  const answer = await company.get(`${company.path}/${resource}`);
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
@@ -70,7 +74,7 @@ async function instantOf({ field, shown }: Time, answer: Answer): Promise<string
   assert.equal(answer.status, 200, answer.text);
   assert.match(answer.body[field], shown);
   if (shown === ISO) return answer.body[field];
-  const [row] = await world.sql<{ at: string }>(
+  const [row] = await app.sql<{ at: string }>(
     `SELECT to_char(end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at FROM appointments WHERE id = $1`,
     [answer.body.id],
   );
@@ -78,27 +82,31 @@ async function instantOf({ field, shown }: Time, answer: Answer): Promise<string
 }
 
 /** Holds that each text means its instant, in a create and in an update. */
-async function assertMeans(firm: Firm, time: Time, meanings: readonly (readonly [text: string, instant: string])[]) {
-  const { id } = await created(firm, time);
+async function assertMeans(
+  company: TestCompany,
+  time: Time,
+  meanings: readonly (readonly [text: string, instant: string])[],
+) {
+  const { id } = await created(company, time);
   for (const [text, instant] of meanings) {
     const expected = instant.replace(/(:\d\d)Z$/, '$1.000000Z');
-    assert.equal(await instantOf(time, await create(firm, time, { [time.field]: text })), expected, text);
-    assert.equal(await instantOf(time, await update(firm, time, id, { [time.field]: text })), expected, text);
+    assert.equal(await instantOf(time, await create(company, time, { [time.field]: text })), expected, text);
+    assert.equal(await instantOf(time, await update(company, time, id, { [time.field]: text })), expected, text);
   }
 }
 
-async function rows(firm: Firm, resource: Resource): Promise<unknown[]> {
-  return world.sql(`SELECT * FROM ${resource} WHERE company_id = $1 ORDER BY id`, [firm.companyId]);
+async function rows(company: TestCompany, resource: Resource): Promise<unknown[]> {
+  return app.sql(`SELECT * FROM ${resource} WHERE company_id = $1 ORDER BY id`, [company.companyId]);
 }
 
 async function assertRefused(time: Time, wrong: unknown[], code: string, timeZone = 'Europe/London') {
-  const firm = await world.firm({ timeZone });
-  const { id } = await created(firm, time);
-  const before = await rows(firm, time.resource);
+  const company = await app.company({ timeZone });
+  const { id } = await created(company, time);
+  const before = await rows(company, time.resource);
   for (const text of wrong) {
     for (const answer of [
-      await create(firm, time, { [time.field]: text }),
-      await update(firm, time, id, { [time.field]: text }),
+      await create(company, time, { [time.field]: text }),
+      await update(company, time, id, { [time.field]: text }),
     ]) {
       assert.equal(answer.status, 400, `${JSON.stringify(text)}: ${answer.text}`);
       assert.equal(answer.body.code, 'invalid_request');
@@ -109,15 +117,15 @@ async function assertRefused(time: Time, wrong: unknown[], code: string, timeZon
       );
     }
   }
-  assert.deepEqual(await rows(firm, time.resource), before);
+  assert.deepEqual(await rows(company, time.resource), before);
 }
 
 for (const time of TIMES) {
   const { field } = time;
 
   test(`${field} without a zone is wall time of the company, with or without seconds`, async () => {
-    const firm = await world.firm();
-    await assertMeans(firm, time, [
+    const company = await app.company();
+    await assertMeans(company, time, [
       ['2026-07-01 10:00:00', '2026-07-01T09:00:00Z'],
       ['2026-07-01 10:00', '2026-07-01T09:00:00Z'],
       ['2026-01-15 10:00:59', '2026-01-15T10:00:59Z'],
@@ -131,8 +139,8 @@ for (const time of TIMES) {
   });
 
   test(`${field} with T and Z is UTC, with T and an offset it is that offset's time`, async () => {
-    const firm = await world.firm();
-    await assertMeans(firm, time, [
+    const company = await app.company();
+    await assertMeans(company, time, [
       ['2026-07-01T10:00:00Z', '2026-07-01T10:00:00Z'],
       ['2026-07-01T10:00:00.000000Z', '2026-07-01T10:00:00Z'],
       ['2026-01-15T10:00Z', '2026-01-15T10:00:00Z'],
@@ -145,8 +153,8 @@ for (const time of TIMES) {
   });
 
   test(`${field} keeps microseconds`, async () => {
-    const firm = await world.firm();
-    await assertMeans(firm, time, [
+    const company = await app.company();
+    await assertMeans(company, time, [
       ['2026-07-01T10:00:00.123456Z', '2026-07-01T10:00:00.123456Z'],
       ['2026-07-01T10:00:00.000001Z', '2026-07-01T10:00:00.000001Z'],
       ['2026-07-01T10:00:00.999999Z', '2026-07-01T10:00:00.999999Z'],
@@ -157,8 +165,8 @@ for (const time of TIMES) {
   });
 
   test(`${field} in the hour that the spring change skips moves forward`, async () => {
-    const firm = await world.firm();
-    await assertMeans(firm, time, [
+    const company = await app.company();
+    await assertMeans(company, time, [
       ['2026-03-29 00:59:59', '2026-03-29T00:59:59Z'],
       ['2026-03-29 01:00:00', '2026-03-29T01:00:00Z'],
       ['2026-03-29 01:30', '2026-03-29T01:30:00Z'],
@@ -168,8 +176,8 @@ for (const time of TIMES) {
   });
 
   test(`${field} in the hour that the autumn change repeats is the first of the two`, async () => {
-    const firm = await world.firm();
-    await assertMeans(firm, time, [
+    const company = await app.company();
+    await assertMeans(company, time, [
       ['2026-10-25 00:59:59', '2026-10-24T23:59:59Z'],
       ['2026-10-25 01:00:00', '2026-10-25T00:00:00Z'],
       ['2026-10-25 01:30', '2026-10-25T00:30:00Z'],
@@ -200,7 +208,7 @@ for (const time of TIMES) {
     'Pacific/Apia': [['2011-12-30 12:00:00', '2011-12-30T22:00:00Z']],
   } as const)) {
     test(`${field} follows the clock of ${timeZone}`, async () => {
-      await assertMeans(await world.firm({ timeZone }), time, meanings);
+      await assertMeans(await app.company({ timeZone }), time, meanings);
     });
   }
 
@@ -295,22 +303,22 @@ for (const time of TIMES) {
   });
 
   test(`${field} as a write answers with it can be sent back and stays what it is`, async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const [text, instant] =
       time.shown === ISO
         ? ['2026-07-01T10:00:00.123456Z', '2026-07-01T10:00:00.123456Z']
         : ['2026-07-01 11:00:00', '2026-07-01T10:00:00.000000Z'];
-    const first = await create(firm, time, { [field]: text });
+    const first = await create(company, time, { [field]: text });
     assert.equal(await instantOf(time, first), instant);
     assert.equal(first.body[field], text);
-    const second = await update(firm, time, first.body.id, { [field]: first.body[field] });
+    const second = await update(company, time, first.body.id, { [field]: first.body[field] });
     assert.equal(await instantOf(time, second), instant);
     assert.equal(second.body[field], text);
   });
 }
 
 test('a list shows when and date_created as wall time of the company, whatever form they came in', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const [sent, shown] of [
     ['2026-07-01 10:00:00', '2026-07-01 10:00:00'],
     ['2026-07-01 10:00', '2026-07-01 10:00:00'],
@@ -325,15 +333,15 @@ test('a list shows when and date_created as wall time of the company, whatever f
     ['1969-07-20T20:17:40.000001Z', '1969-07-20 21:17:40'],
   ] as const) {
     for (const { field, resource } of [TIMES[0], TIMES[1]]) {
-      const { id } = await created(firm, { resource }, { [field]: sent });
-      const record = (await listed(firm, resource)).find((record) => record.id === id);
+      const { id } = await created(company, { resource }, { [field]: sent });
+      const record = (await listed(company, resource)).find((record) => record.id === id);
       assert.equal(record?.[field], shown, sent);
     }
   }
 });
 
 test('end_time is shown as wall time of the company, whatever form it came in', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   for (const [sent, shown] of [
     ['2026-07-01 10:00', '2026-07-01 10:00:00'],
     ['2026-07-01T09:00:00Z', '2026-07-01 10:00:00'],
@@ -342,9 +350,9 @@ test('end_time is shown as wall time of the company, whatever form it came in', 
     ['2026-10-25T01:30:00Z', '2026-10-25 01:30:00'],
     ['1969-07-20T20:17:40.000001Z', '1969-07-20 21:17:40'],
   ] as const) {
-    const { id, end_time } = await created(firm, TIMES[4], { end_time: sent });
+    const { id, end_time } = await created(company, TIMES[4], { end_time: sent });
     assert.equal(end_time, shown);
-    const updated = await firm.patch(`${firm.path}/appointments/${id}`, { notes: 'the same time' });
+    const updated = await company.patch(`${company.path}/appointments/${id}`, { notes: 'the same time' });
     assert.equal(updated.body.end_time, shown);
   }
 });
@@ -357,19 +365,19 @@ test('the list shapes and end_time of a company in another zone are times of tha
     ['Asia/Kathmandu', '2026-07-02 05:15:00'],
     ['Pacific/Kiritimati', '2026-07-02 13:30:00'],
   ] as const) {
-    const firm = await world.firm({ timeZone });
-    await created(firm, TIMES[0], { when: instant });
-    await created(firm, TIMES[1], { date_created: instant, date_due: instant });
-    const appointment = await created(firm, TIMES[4], { end_time: instant });
-    const [interaction] = await listed(firm, 'interactions');
-    const [invoice] = await listed(firm, 'invoices');
+    const company = await app.company({ timeZone });
+    await created(company, TIMES[0], { when: instant });
+    await created(company, TIMES[1], { date_created: instant, date_due: instant });
+    const appointment = await created(company, TIMES[4], { end_time: instant });
+    const [interaction] = await listed(company, 'interactions');
+    const [invoice] = await listed(company, 'invoices');
     assert.deepEqual([interaction?.when, invoice?.date_created, appointment.end_time], [wall, wall, wall]);
     assert.equal(invoice?.date_due, '2026-07-01T23:30:00.000000Z');
   }
 });
 
 test('a time at the very second of a change is shown right, and so are the times before and after it', async () => {
-  const firm = await world.firm({ timeZone: 'America/Halifax' });
+  const company = await app.company({ timeZone: 'America/Halifax' });
   const shown = [
     ['2026-11-01T05:00:00Z', '2026-11-01 01:00:00'],
     ['2026-03-08T06:00:00Z', '2026-03-08 03:00:00'],
@@ -380,24 +388,24 @@ test('a time at the very second of a change is shown right, and so are the times
     ['2026-12-15T12:00:00Z', '2026-12-15 08:00:00'],
   ] as const;
   for (const [sent, wall] of shown) {
-    const { id } = await created(firm, TIMES[0], { when: sent });
-    const record = (await listed(firm, 'interactions')).find((record) => record.id === id);
+    const { id } = await created(company, TIMES[0], { when: sent });
+    const record = (await listed(company, 'interactions')).find((record) => record.id === id);
     assert.equal(record?.when, wall);
   }
-  const walls = (await listed(firm, 'interactions')).map(({ when }) => when);
+  const walls = (await listed(company, 'interactions')).map(({ when }) => when);
   assert.deepEqual(walls.sort(), shown.map(([, wall]) => wall).sort());
 });
 
 /** Zones whose rules have changed of late, and some that have not; none of these times is skipped or repeated. */
 for (const timeZone of ['America/Edmonton', 'Africa/Casablanca', 'Asia/Gaza', 'Asia/Hebron', 'Europe/London']) {
   test(`wall times of ${timeZone} in years to come are shown as they were sent`, async () => {
-    const firm = await world.firm({ timeZone });
+    const company = await app.company({ timeZone });
     for (const sent of ['2026-12-15 12:00:00', '2027-01-15 06:00:00', '2043-09-13 12:00:00', '2073-09-02 12:00:00']) {
-      const { end_time } = await created(firm, TIMES[4], { end_time: sent });
+      const { end_time } = await created(company, TIMES[4], { end_time: sent });
       assert.equal(end_time, sent);
       for (const { field, resource } of [TIMES[0], TIMES[1]]) {
-        const { id } = await created(firm, { resource }, { [field]: sent });
-        const record = (await listed(firm, resource)).find((record) => record.id === id);
+        const { id } = await created(company, { resource }, { [field]: sent });
+        const record = (await listed(company, resource)).find((record) => record.id === id);
         assert.equal(record?.[field], sent);
       }
     }
@@ -405,63 +413,63 @@ for (const timeZone of ['America/Edmonton', 'Africa/Casablanca', 'Asia/Gaza', 'A
 }
 
 test('a record keeps its instant when its company moves to another zone', async () => {
-  const firm = await world.firm();
-  await created(firm, TIMES[0], { when: '2026-07-01 10:00:00' });
-  const { id } = await created(firm, TIMES[4], { start_time: '2026-07-01 09:00', end_time: '2026-07-01 10:00' });
-  await world.sql("UPDATE companies SET time_zone = 'America/New_York' WHERE id = $1", [firm.companyId]);
-  world.clock.advance({ seconds: 3 });
-  assert.equal((await listed(firm, 'interactions'))[0]?.when, '2026-07-01 05:00:00');
-  const { body } = await firm.patch(`${firm.path}/appointments/${id}`, {});
+  const company = await app.company();
+  await created(company, TIMES[0], { when: '2026-07-01 10:00:00' });
+  const { id } = await created(company, TIMES[4], { start_time: '2026-07-01 09:00', end_time: '2026-07-01 10:00' });
+  await app.sql("UPDATE companies SET time_zone = 'America/New_York' WHERE id = $1", [company.companyId]);
+  app.clock.advance({ seconds: 3 });
+  assert.equal((await listed(company, 'interactions'))[0]?.when, '2026-07-01 05:00:00');
+  const { body } = await company.patch(`${company.path}/appointments/${id}`, {});
   assert.deepEqual([body.start_time, body.end_time], ['2026-07-01T08:00:00.000000Z', '2026-07-01 05:00:00']);
-  const { when } = await created(firm, TIMES[0], { when: '2026-07-01 10:00:00' });
+  const { when } = await created(company, TIMES[0], { when: '2026-07-01 10:00:00' });
   assert.equal(when, '2026-07-01T14:00:00.000000Z');
 });
 
 test('what a list shows can be sent back in an update', async () => {
-  const firm = await world.firm();
-  await created(firm, TIMES[0], { when: '2026-07-01T23:30:00Z' });
-  await created(firm, TIMES[1], { date_created: '2026-07-01T23:30:00Z', date_due: '2026-07-31T23:30:00.000001Z' });
+  const company = await app.company();
+  await created(company, TIMES[0], { when: '2026-07-01T23:30:00Z' });
+  await created(company, TIMES[1], { date_created: '2026-07-01T23:30:00Z', date_due: '2026-07-31T23:30:00.000001Z' });
   for (const resource of ['interactions', 'invoices'] as const) {
-    const [before] = await listed(firm, resource);
+    const [before] = await listed(company, resource);
     assert.ok(before);
-    const answer = await update(firm, { resource }, String(before.id), { ...before, sub_total: before.subtotal });
+    const answer = await update(company, { resource }, String(before.id), { ...before, sub_total: before.subtotal });
     assert.equal(answer.status, 200, answer.text);
-    const [after] = await listed(firm, resource);
+    const [after] = await listed(company, resource);
     assert.deepEqual(after, before);
   }
 });
 
 test('an absent when is now, to the microsecond, and so is null', async () => {
-  const firm = await world.firm();
-  world.clock.set('2026-06-01T09:00:00.123456Z');
+  const company = await app.company();
+  app.clock.set('2026-06-01T09:00:00.123456Z');
   for (const fields of [{}, { when: null }]) {
-    assert.equal((await created(firm, TIMES[0], fields)).when, '2026-06-01T09:00:00.123456Z');
+    assert.equal((await created(company, TIMES[0], fields)).when, '2026-06-01T09:00:00.123456Z');
   }
-  const walls = (await listed(firm, 'interactions')).map(({ when }) => when);
+  const walls = (await listed(company, 'interactions')).map(({ when }) => when);
   assert.deepEqual(walls, ['2026-06-01 10:00:00', '2026-06-01 10:00:00']);
 });
 
 test('created_at and updated_at are the instants of the writes, with six fractional digits', async () => {
-  const firm = await world.firm();
+  const company = await app.company();
   const entry = { entity_id: 'person', title: 'Ms', first_names: 'Eve', last_name: 'Jones' };
-  const writes = { 'address-book/entry': entry, appointments: BODIES.appointments(firm) };
+  const writes = { 'address-book/entry': entry, appointments: BODIES.appointments(company) };
   for (const [path, body] of Object.entries(writes)) {
-    world.clock.set('2026-06-01T09:00:00Z');
-    const first = await firm.post(`${firm.path}/${path}`, body);
+    app.clock.set('2026-06-01T09:00:00Z');
+    const first = await company.post(`${company.path}/${path}`, body);
     assert.equal(first.body.created_at, '2026-06-01T09:00:00.000000Z', first.text);
     assert.equal(first.body.updated_at, '2026-06-01T09:00:00.000000Z');
-    world.clock.set('2026-06-01T09:00:07.000001Z');
-    const second = await firm.patch(`${firm.path}/${path}/${first.body.id}`, body);
+    app.clock.set('2026-06-01T09:00:07.000001Z');
+    const second = await company.patch(`${company.path}/${path}/${first.body.id}`, body);
     assert.equal(second.body.created_at, '2026-06-01T09:00:00.000000Z', second.text);
     assert.equal(second.body.updated_at, '2026-06-01T09:00:07.000001Z');
   }
 });
 
 test('deleted_at is the instant of the deletion, with six fractional digits', async () => {
-  const firm = await world.firm();
-  const { id } = await created(firm, TIMES[3]);
-  world.clock.set('2026-06-02T09:00:00.5Z');
-  const answer = await firm.delete(`${firm.path}/appointments/${id}`);
+  const company = await app.company();
+  const { id } = await created(company, TIMES[3]);
+  app.clock.set('2026-06-02T09:00:00.5Z');
+  const answer = await company.delete(`${company.path}/appointments/${id}`);
   assert.equal(answer.body.deleted_at, '2026-06-02T09:00:00.500000Z', answer.text);
 });
 
@@ -476,12 +484,12 @@ for (const [why, start_time, end_time, accepted] of [
   ['moved forward itself', '2026-03-29 02:15:00', '2026-03-29 01:30:00', true],
 ] as const) {
   test(`an end_time is ${accepted ? 'taken' : 'refused'} when it is ${why}`, async () => {
-    const firm = await world.firm();
-    const { id } = await created(firm, TIMES[3]);
-    const before = await rows(firm, 'appointments');
+    const company = await app.company();
+    const { id } = await created(company, TIMES[3]);
+    const before = await rows(company, 'appointments');
     for (const answer of [
-      await create(firm, TIMES[3], { start_time, end_time }),
-      await update(firm, TIMES[3], id, { start_time, end_time }),
+      await create(company, TIMES[3], { start_time, end_time }),
+      await update(company, TIMES[3], id, { start_time, end_time }),
     ]) {
       assert.equal(answer.status, accepted ? 200 : 400, answer.text);
       if (!accepted) {
@@ -491,7 +499,7 @@ for (const [why, start_time, end_time, accepted] of [
         );
       }
     }
-    if (!accepted) assert.deepEqual(await rows(firm, 'appointments'), before);
+    if (!accepted) assert.deepEqual(await rows(company, 'appointments'), before);
   });
 }
 
@@ -501,11 +509,11 @@ test('a date of birth is in the future from the day after today, as the company 
     ['Europe/London', '02/06/2026', '03/06/2026'],
     ['America/New_York', '01/06/2026', '02/06/2026'],
   ] as const) {
-    const firm = await world.firm({ timeZone });
-    world.clock.set('2026-06-01T23:30:00Z');
-    const born = await firm.post(`${firm.path}/address-book/entry`, { ...entry, dob: today });
+    const company = await app.company({ timeZone });
+    app.clock.set('2026-06-01T23:30:00Z');
+    const born = await company.post(`${company.path}/address-book/entry`, { ...entry, dob: today });
     assert.equal(born.status, 200, born.text);
-    const unborn = await firm.post(`${firm.path}/address-book/entry`, { ...entry, dob: tomorrow });
+    const unborn = await company.post(`${company.path}/address-book/entry`, { ...entry, dob: tomorrow });
     assert.equal(unborn.status, 400, unborn.text);
     assert.deepEqual(
       unborn.body.errors.map(({ field }: Fields) => field),
@@ -560,16 +568,16 @@ const anyMoment = fc
 const microseconds = (instant: Temporal.Instant) => instant.toString({ fractionalSecondDigits: 6 });
 
 test('what is shown as wall time can be sent back and gives the same instant, but the first of a repeated hour', async () => {
-  const firms = new Map<string, Firm>();
-  for (const timeZone of ZONES) firms.set(timeZone, await world.firm({ timeZone }));
+  const companies = new Map<string, TestCompany>();
+  for (const timeZone of ZONES) companies.set(timeZone, await app.company({ timeZone }));
   const at = async (timeZone: string) => {
-    const firm = firms.get(timeZone);
-    assert.ok(firm);
-    return { ...firm, path: `/cases/${await firm.openCase()}` };
+    const company = companies.get(timeZone);
+    assert.ok(company);
+    return { ...company, path: `/cases/${await company.openCase()}` };
   };
   await fc.assert(
     fc.asyncProperty(anyMoment, async ({ timeZone, instant }) => {
-      const firm = await at(timeZone);
+      const company = await at(timeZone);
       const sent = microseconds(instant);
       const local = instant.toZonedDateTimeISO(timeZone);
       const wall = `${local.toPlainDate()} ${local.toPlainTime().toString({ smallestUnit: 'second' })}`;
@@ -581,11 +589,11 @@ test('what is shown as wall time can be sent back and gives the same instant, bu
 
       for (const time of [TIMES[0], TIMES[1], TIMES[4]]) {
         const { field, resource } = time;
-        const first = await create(firm, time, { [field]: sent });
+        const first = await create(company, time, { [field]: sent });
         assert.equal(await instantOf(time, first), sent);
-        const [record] = resource === 'appointments' ? [first.body] : await listed(firm, resource);
+        const [record] = resource === 'appointments' ? [first.body] : await listed(company, resource);
         assert.equal(record[field], wall);
-        const second = await update(firm, time, first.body.id, { [field]: wall });
+        const second = await update(company, time, first.body.id, { [field]: wall });
         assert.equal(await instantOf(time, second), understood);
       }
     }),
@@ -594,16 +602,16 @@ test('what is shown as wall time can be sent back and gives the same instant, bu
 });
 
 test('any wall time of the calendar is taken, and means what Temporal calls compatible', async () => {
-  const firms = new Map<string, Firm>();
-  for (const timeZone of ZONES) firms.set(timeZone, await world.firm({ timeZone }));
+  const companies = new Map<string, TestCompany>();
+  for (const timeZone of ZONES) companies.set(timeZone, await app.company({ timeZone }));
   await fc.assert(
     fc.asyncProperty(anyMoment, fc.constantFrom(...TIMES), async ({ timeZone, instant }, time) => {
-      const firm = firms.get(timeZone);
-      assert.ok(firm);
+      const company = companies.get(timeZone);
+      assert.ok(company);
       const wall = Temporal.PlainDateTime.from(instant.toString().slice(0, 19));
       const text = wall.toString({ smallestUnit: 'second' }).replace('T', ' ');
       const expected = wall.toZonedDateTime(timeZone, { disambiguation: 'compatible' }).toInstant();
-      const answer = await create(firm, time, { [time.field]: text });
+      const answer = await create(company, time, { [time.field]: text });
       assert.equal(await instantOf(time, answer), microseconds(expected), `${text} ${timeZone}`);
     }),
     { numRuns: 250 },

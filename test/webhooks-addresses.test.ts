@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, connect as dialTo } from 'node:net';
 import { after, test } from 'node:test';
-import { resolvePublic } from '../src/webhooks/outbound/dns.ts';
+import { resolveWithDns } from '../src/webhooks/outbound/dns.ts';
 import { post } from '../src/webhooks/outbound/http-post.ts';
-import { isPublic } from '../src/webhooks/outbound/public-address.ts';
-import { connect, type Reach } from '../src/webhooks/outbound/public-connect.ts';
-import { openWorld } from './harness/app.ts';
+import { isPublicAddress } from '../src/webhooks/outbound/public-address.ts';
+import { connectToPublicHost, type OutboundPolicy } from '../src/webhooks/outbound/public-connect.ts';
+import { startApp } from './harness/app.ts';
 import { makeCertificate, openReceiver, type Receiver, verified } from './harness/receiver.ts';
-import { secrets, webhookOffice } from './harness/webhook-office.ts';
+import { secrets, webhookWorker } from './harness/webhook-worker.ts';
 
 /** Where webhooks may go. Nothing in here leaves the machine: names and connections are the tests' own. */
 
@@ -79,24 +79,28 @@ const OUTSIDE = [
 
 for (const address of PRIVATE) {
   test(`${address} is not public, by itself or as what a name resolves to`, async () => {
-    assert.equal(isPublic(address), false);
+    assert.equal(isPublicAddress(address), false);
     const dialled: string[] = [];
     const reach = reachTo(async () => [address], dialled);
-    await assert.rejects(connect(new URL('https://receiver.example/'), reach, never), /no public address/);
+    await assert.rejects(connectToPublicHost(new URL('https://receiver.example/'), reach, never), /no public address/);
     if (!address.includes('%')) {
       const host = address.includes(':') ? `[${address}]` : address;
-      await assert.rejects(connect(new URL(`https://${host}/`), reach, never), /no public address/);
+      await assert.rejects(connectToPublicHost(new URL(`https://${host}/`), reach, never), /no public address/);
     }
     assert.deepEqual(dialled, []);
   });
 }
 
-for (const address of OUTSIDE) test(`${address} is public`, () => assert.equal(isPublic(address), true));
+for (const address of OUTSIDE) test(`${address} is public`, () => assert.equal(isPublicAddress(address), true));
 
 /** Every public address leads to the receiver here; the address of the other end is told as if it did not. */
-function reachTo(resolve: Reach['resolve'] & {}, dialled: string[], to: { port: number } = receiver): Reach {
+function reachTo(
+  resolve: OutboundPolicy['resolve'] & {},
+  dialled: string[],
+  to: { port: number } = receiver,
+): OutboundPolicy {
   return {
-    privateAddresses: false,
+    allowPrivateAddresses: false,
     ca: certificate.cert,
     resolve,
     dial: (address) => {
@@ -149,20 +153,23 @@ test('a connection that leads to a private address all the same is ended before 
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const reach = {
-    privateAddresses: false,
+    allowPrivateAddresses: false,
     resolve: async () => [PUBLIC],
     dial: () => dialTo({ host: '127.0.0.1', port }),
   };
-  await assert.rejects(connect(new URL('https://receiver.example/'), reach, never), /led to no public address/);
+  await assert.rejects(
+    connectToPublicHost(new URL('https://receiver.example/'), reach, never),
+    /did not lead to a public address/,
+  );
   await closed;
   assert.equal(bytes, 0);
 });
 
 test('the machine’s own addresses are not reached, public ones neither', async () => {
   const dialled: string[] = [];
-  const reach = { ...reachTo(async () => [PUBLIC], dialled), own: () => [PUBLIC] };
+  const reach = { ...reachTo(async () => [PUBLIC], dialled), localAddresses: () => [PUBLIC] };
   for (const url of ['https://receiver.example/', `https://${PUBLIC}/`]) {
-    await assert.rejects(connect(new URL(url), reach, never), /no public address/);
+    await assert.rejects(connectToPublicHost(new URL(url), reach, never), /no public address/);
   }
   assert.deepEqual(dialled, []);
 });
@@ -173,20 +180,20 @@ test('a name that nobody answers for ends with the attempt', async () => {
   const servers = [`127.0.0.1:${silent.address().port}`];
   const ending = new AbortController();
   silent.once('message', () => ending.abort(new Error('enough')));
-  await assert.rejects(resolvePublic('receiver.example', ending.signal, servers), { code: 'ECANCELLED' });
+  await assert.rejects(resolveWithDns('receiver.example', ending.signal, servers), { code: 'ECANCELLED' });
   silent.close();
 });
 
 test('plain http is not spoken', async () => {
   const dialled: string[] = [];
   const reach = reachTo(async () => [PUBLIC], dialled);
-  await assert.rejects(connect(new URL('http://receiver.example/'), reach, never), /Only https/);
+  await assert.rejects(connectToPublicHost(new URL('http://receiver.example/'), reach, never), /Only https/);
   assert.deepEqual(dialled, []);
 });
 
 test('a certificate of another name, or of nobody that is known, ends the connection', async () => {
   const reach = reachTo(async () => [PUBLIC], []);
-  const send = (url: string, changes: Partial<Reach> = {}) =>
+  const send = (url: string, changes: Partial<OutboundPolicy> = {}) =>
     post(new URL(url), { headers: {}, body: '{}' }, { ...reach, ...changes }, never);
   const { length } = receiver.received;
   await assert.rejects(send('https://other.example/'), /ERR_TLS_CERT_ALTNAME_INVALID/);
@@ -198,34 +205,34 @@ test('a certificate of another name, or of nobody that is known, ends the connec
 test('where the settings allow it, http and private addresses are reached', async () => {
   const plain = await openReceiver();
   const sent = { headers: {}, body: '{}' };
-  assert.equal((await post(new URL(plain.url), sent, { privateAddresses: true }, never)).status, 200);
+  assert.equal((await post(new URL(plain.url), sent, { allowPrivateAddresses: true }, never)).status, 200);
   const named = new URL(plain.url.replace('127.0.0.1', 'localhost'));
-  const reach = { privateAddresses: true, resolve: async () => ['127.0.0.1'] };
+  const reach = { allowPrivateAddresses: true, resolve: async () => ['127.0.0.1'] };
   assert.equal((await post(named, sent, reach, never)).status, 200);
   await plain.close();
 });
 
 test('from a change to a receiver over https, and to no private address', async () => {
-  const world = await openWorld({ secrets });
-  const firm = await world.firm();
-  const made = await firm.post('/webhooks/endpoints', {
+  const app = await startApp({ secrets });
+  const company = await app.company();
+  const made = await company.post('/webhooks/endpoints', {
     url: 'https://receiver.example/hooks',
     types: ['interaction.*'],
   });
   assert.equal(made.status, 200, made.text);
   receiver.received.length = 0;
   let address = PUBLIC;
-  const office = webhookOffice(world, { reach: reachTo(async () => [address], []) });
-  await firm.post(`${firm.path}/interactions`, { type: 'phone' });
-  await office.runOnce();
+  const worker = webhookWorker(app, { reach: reachTo(async () => [address], []) });
+  await company.post(`${company.path}/interactions`, { type: 'phone' });
+  await worker.runOnce();
   const [received] = receiver.received;
   assert.ok(received);
-  await verified(received, [made.body.secret], world.clock.read());
+  await verified(received, [made.body.secret], app.clock.read());
   address = '169.254.169.254';
-  await firm.post(`${firm.path}/interactions`, { type: 'phone' });
-  await office.runOnce();
+  await company.post(`${company.path}/interactions`, { type: 'phone' });
+  await worker.runOnce();
   assert.equal(receiver.received.length, 1);
-  const list = await firm.get(`/webhooks/endpoints/${made.body.id}/deliveries?state=waiting`);
-  const { body } = await firm.get(`/webhooks/endpoints/${made.body.id}/deliveries/${list.body[0].id}`);
-  assert.equal(body.tries[0].error, 'The host is at no public address.');
+  const list = await company.get(`/webhooks/endpoints/${made.body.id}/deliveries?state=waiting`);
+  const { body } = await company.get(`/webhooks/endpoints/${made.body.id}/deliveries/${list.body[0].id}`);
+  assert.equal(body.tries[0].error, 'The host has no public address.');
 });

@@ -3,22 +3,23 @@ import { Writable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import pino from 'pino';
 import { runCommandLine } from '../src/cli/command-line.ts';
-import { failureOf } from '../src/cli/failure.ts';
+import { toFailure } from '../src/cli/failure.ts';
 import { Database } from '../src/kernel/database/database.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { buildApp } from '../src/server/app.ts';
-import { forgetOldDeliveries } from '../src/webhooks/deliveries/retention.ts';
-import { countFailing, countSecrets, resealSecrets } from '../src/webhooks/endpoints/secrets.ts';
-import { type Firm, openWorld } from './harness/app.ts';
+import { countSecrets, reencryptSecrets } from '../src/webhooks/endpoints/secrets.ts';
+import { countFailingEndpoints } from '../src/webhooks/endpoints/verbs.ts';
+import { purgeDeliveries } from '../src/webhooks/retention.ts';
+import { startApp, type TestCompany } from './harness/app.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { openReceiver } from './harness/receiver.ts';
 import { temporaryDirectory, urlOf } from './harness/service.ts';
-import { KEY, secrets, webhookOffice } from './harness/webhook-office.ts';
+import { KEY, secrets, webhookWorker } from './harness/webhook-worker.ts';
 
 /** How endpoints are set up and looked after, and who may do it. */
 
-const world = await openWorld({ secrets });
+const app = await startApp({ secrets });
 const LIST = '/webhooks/endpoints';
 const BODY = { url: 'https://firm.example/hooks', types: ['interaction.*'] };
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
@@ -36,13 +37,13 @@ async function refused(answer: Promise<Answer>, faults: Record<string, string>):
   assert.deepEqual(Object.fromEntries(found), faults);
 }
 
-const create = (firm: Firm, body: object = {}) => ok(firm.post(LIST, { ...BODY, ...body }));
+const create = (company: TestCompany, body: object = {}) => ok(company.post(LIST, { ...BODY, ...body }));
 
 test('an endpoint is made, shown, changed and removed; its secret is shown once', async () => {
-  const firm = await world.firm();
-  const answer = await firm.post(LIST, { ...BODY, description: 'The bookkeeping' });
+  const company = await app.company();
+  const answer = await company.post(LIST, { ...BODY, description: 'The bookkeeping' });
   const { secret, ...shown } = answer.body;
-  const maker = { type: 'key', id: (await ok(firm.get('/manage/keys')))[0].id, name: 'test' };
+  const maker = { type: 'key', id: (await ok(company.get('/manage/keys')))[0].id, name: 'test' };
   assert.match(secret, /^whsec_[A-Za-z0-9_-]{43}$/);
   assert.equal(answer.headers['cache-control'], 'no-store');
   assert.deepEqual(shown, {
@@ -61,20 +62,20 @@ test('an endpoint is made, shown, changed and removed; its secret is shown once'
     url_set_by: maker,
   });
   const path = `${LIST}/${shown.id}`;
-  assert.deepEqual(await ok(firm.get(path)), shown);
-  assert.deepEqual(await ok(firm.get(LIST)), [shown]);
-  assert.deepEqual(await ok(firm.get(`${LIST}?search=BOOK`)), [shown]);
-  assert.deepEqual(await ok(firm.get(`${LIST}?search=other`)), []);
-  const changed = await ok(firm.patch(path, { description: null, types: ['*'], state: 'disabled' }));
+  assert.deepEqual(await ok(company.get(path)), shown);
+  assert.deepEqual(await ok(company.get(LIST)), [shown]);
+  assert.deepEqual(await ok(company.get(`${LIST}?search=BOOK`)), [shown]);
+  assert.deepEqual(await ok(company.get(`${LIST}?search=other`)), []);
+  const changed = await ok(company.patch(path, { description: null, types: ['*'], state: 'disabled' }));
   assert.deepEqual(changed, { ...shown, description: null, types: ['*'], state: 'disabled' });
-  const rotated = await ok(firm.post(`${path}/rotate`));
+  const rotated = await ok(company.post(`${path}/rotate`));
   assert.notEqual(rotated.secret, secret);
   assert.equal(rotated.previous_secret_until, '2026-06-02T09:00:00.000000Z');
-  const removed = await ok(firm.delete(path));
+  const removed = await ok(company.delete(path));
   assert.deepEqual(removed, { id: shown.id, removed_at: '2026-06-01T09:00:00.000000Z' });
-  assert.deepEqual(await ok(firm.get(LIST)), []);
+  assert.deepEqual(await ok(company.get(LIST)), []);
   assert.deepEqual(
-    await world.sql('SELECT sealed_secret, sealed_previous_secret FROM webhook_endpoints WHERE id = $1', [shown.id]),
+    await app.sql('SELECT sealed_secret, sealed_previous_secret FROM webhook_endpoints WHERE id = $1', [shown.id]),
     [{ sealed_secret: null, sealed_previous_secret: null }],
   );
   for (const [method, below] of [
@@ -90,12 +91,12 @@ test('an endpoint is made, shown, changed and removed; its secret is shown once'
     ['POST', `/deliveries/${UNKNOWN}/replay`],
   ] as const) {
     assert.equal(
-      (await firm.send(method, path + below, method === 'GET' ? undefined : {})).status,
+      (await company.send(method, path + below, method === 'GET' ? undefined : {})).status,
       404,
       method + below,
     );
   }
-  const history = await ok(firm.get(`${path}/history`));
+  const history = await ok(company.get(`${path}/history`));
   assert.deepEqual(
     history.map(({ type }: { type: string }) => type.split('.')[1]),
     ['created', 'updated', 'secret_rotated', 'removed'],
@@ -131,35 +132,35 @@ for (const [what, body, faults] of [
   ['101 types', { ...BODY, types: Array.from({ length: 101 }, () => '*') }, { types: 'too_many' }],
 ] as [string, object, Record<string, string>][]) {
   test(`${what} makes no endpoint`, async () => {
-    const firm = await world.firm();
-    await refused(firm.post(LIST, body), faults);
-    assert.deepEqual(await ok(firm.get(LIST)), []);
+    const company = await app.company();
+    await refused(company.post(LIST, body), faults);
+    assert.deepEqual(await ok(company.get(LIST)), []);
     if (what === 'nothing') return;
-    const { id } = await create(firm);
-    await refused(firm.patch(`${LIST}/${id}`, body), faults);
+    const { id } = await create(company);
+    await refused(company.patch(`${LIST}/${id}`, body), faults);
   });
 }
 
 test('the settings can allow http and private addresses', async () => {
-  const open = await openWorld({ secrets, privateAddresses: true });
-  const firm = await open.firm();
+  const open = await startApp({ secrets, allowPrivateAddresses: true });
+  const company = await open.company();
   for (const url of ['http://firm.example/', 'http://127.0.0.1:8080/', 'https://localhost/'])
-    await create(firm, { url });
-  await refused(firm.post(LIST, { ...BODY, url: 'ftp://127.0.0.1/' }), { url: 'not_allowed' });
+    await create(company, { url });
+  await refused(company.post(LIST, { ...BODY, url: 'ftp://127.0.0.1/' }), { url: 'not_allowed' });
 });
 
 test('an endpoint is made also where the company was changed with If-Match on the same connection', async () => {
-  const firm = await world.firm();
-  const { headers } = await firm.get('/manage/company');
-  await ok(firm.patch('/manage/company', { terms: 'x' }, { 'if-match': String(headers.etag) }));
-  await create(firm);
+  const company = await app.company();
+  const { headers } = await company.get('/manage/company');
+  await ok(company.patch('/manage/company', { terms: 'x' }, { 'if-match': String(headers.etag) }));
+  await create(company);
 });
 
 test('only who may read events can have them sent', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm);
+  const company = await app.company();
+  const { id } = await create(company);
   const path = `${LIST}/${id}`;
-  const lesser = await firm.withScopes('webhooks');
+  const lesser = await company.withScopes('webhooks');
   await refused(lesser.post(LIST, BODY), { scopes: 'not_allowed' });
   await refused(lesser.patch(path, { url: 'https://other.example/' }), { scopes: 'not_allowed' });
   assert.equal((await ok(lesser.get(path))).url, BODY.url);
@@ -167,25 +168,25 @@ test('only who may read events can have them sent', async () => {
   for (const verb of ['rotate', 'resume', 'replay', `deliveries/${ping.id}/replay`]) {
     await refused(lesser.post(`${path}/${verb}`, {}), { scopes: 'not_allowed' });
   }
-  await ok((await firm.withScopes('webhooks', 'events:read')).post(LIST, BODY));
-  const other = await firm.withScopes('events:read', 'manage');
+  await ok((await company.withScopes('webhooks', 'events:read')).post(LIST, BODY));
+  const other = await company.withScopes('events:read', 'manage');
   assert.equal((await other.post(LIST, BODY)).status, 403);
 });
 
 test('without a key to keep secrets there are no endpoints', async (t) => {
-  const app = await buildApp({ db: world.db, clock: world.clock.read, logger: pino({ level: 'silent' }) });
-  t.after(() => app.close());
-  const firm = await world.firm();
-  const without = caller(await app.listen({ host: '127.0.0.1', port: 0 }), firm.token);
+  const server = await buildApp({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
+  t.after(() => server.close());
+  const company = await app.company();
+  const without = caller(await server.listen({ host: '127.0.0.1', port: 0 }), company.token);
   await refused(without.post(LIST, BODY), { secret: 'invalid_state' });
 });
 
 test('another company’s endpoints and deliveries are as if they never were', async () => {
-  const [firm, stranger] = [await world.firm(), await world.firm()];
-  const { id } = await create(firm);
+  const [company, stranger] = [await app.company(), await app.company()];
+  const { id } = await create(company);
   const { id: mine } = await create(stranger);
-  const ping = await ok(firm.post(`${LIST}/${id}/ping`));
-  const before = await ok(firm.get(`${LIST}/${id}/deliveries`));
+  const ping = await ok(company.post(`${LIST}/${id}/ping`));
+  const before = await ok(company.get(`${LIST}/${id}/deliveries`));
   for (const [method, path] of [
     ['GET', `${LIST}/${id}`],
     ['PATCH', `${LIST}/${id}`],
@@ -204,53 +205,53 @@ test('another company’s endpoints and deliveries are as if they never were', a
     const body = method === 'GET' ? undefined : {};
     assert.equal((await stranger.send(method, path, body)).status, 404, `${method} ${path}`);
   }
-  assert.deepEqual(await ok(firm.get(`${LIST}/${id}/deliveries`)), before);
-  assert.equal((await ok(firm.get(LIST))).length, 1);
+  assert.deepEqual(await ok(company.get(`${LIST}/${id}/deliveries`)), before);
+  assert.equal((await ok(company.get(LIST))).length, 1);
 });
 
 test('deliveries come in pages and can be looked for', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm);
+  const company = await app.company();
+  const { id } = await create(company);
   const path = `${LIST}/${id}/deliveries`;
   for (let i = 0; i < 3; i++) {
-    world.clock.advance({ minutes: 1 });
-    await world.sql(`UPDATE webhook_deliveries SET state = 'failed', ended_at = now() WHERE endpoint_id = $1`, [id]);
-    await ok(firm.post(`${LIST}/${id}/ping`));
+    app.clock.advance({ minutes: 1 });
+    await app.sql(`UPDATE webhook_deliveries SET state = 'failed', ended_at = now() WHERE endpoint_id = $1`, [id]);
+    await ok(company.post(`${LIST}/${id}/ping`));
   }
-  const page = await firm.get(`${path}?per_page=2`);
+  const page = await company.get(`${path}?per_page=2`);
   assert.deepEqual([page.body.length, page.headers['x-total-count']], [2, '3']);
   const times = page.body.map(({ created_at }: { created_at: string }) => created_at);
   assert.deepEqual(times, times.toSorted().reverse());
-  assert.equal((await ok(firm.get(`${path}?from=${times[0]}`))).length, 1);
-  assert.equal((await ok(firm.get(`${path}?to=${times[1]}`))).length, 1);
-  assert.equal((await ok(firm.get(`${path}?type=ping&state=failed`))).length, 2);
-  assert.equal((await ok(firm.get(`${path}?type=interaction.created`))).length, 0);
-  await refused(firm.get(`${path}?state=lost&from=today`), { state: 'not_allowed', from: 'format' });
+  assert.equal((await ok(company.get(`${path}?from=${times[0]}`))).length, 1);
+  assert.equal((await ok(company.get(`${path}?to=${times[1]}`))).length, 1);
+  assert.equal((await ok(company.get(`${path}?type=ping&state=failed`))).length, 2);
+  assert.equal((await ok(company.get(`${path}?type=interaction.created`))).length, 0);
+  await refused(company.get(`${path}?state=lost&from=today`), { state: 'not_allowed', from: 'format' });
 });
 
 test('If-Match holds for endpoints', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm);
-  const { headers } = await firm.get(`${LIST}/${id}`);
+  const company = await app.company();
+  const { id } = await create(company);
+  const { headers } = await company.get(`${LIST}/${id}`);
   const match = { 'if-match': String(headers.etag) };
-  assert.equal((await firm.patch(`${LIST}/${id}`, { description: 'a' }, match)).status, 200);
-  assert.equal((await firm.patch(`${LIST}/${id}`, { description: 'b' }, match)).status, 412);
+  assert.equal((await company.patch(`${LIST}/${id}`, { description: 'a' }, match)).status, 200);
+  assert.equal((await company.patch(`${LIST}/${id}`, { description: 'b' }, match)).status, 412);
 });
 
 for (const hours of [-1, 169, 1.5, 'soon']) {
   test(`an overlap of ${hours} hours is refused`, async () => {
-    const firm = await world.firm();
-    const { id } = await create(firm);
-    assert.equal((await firm.post(`${LIST}/${id}/rotate`, { overlap_hours: hours })).status, 400);
+    const company = await app.company();
+    const { id } = await create(company);
+    assert.equal((await company.post(`${LIST}/${id}/rotate`, { overlap_hours: hours })).status, 400);
   });
 }
 
 test('twenty changes at once leave a log in which each state is there once', async () => {
-  const firm = await world.firm();
-  const { id } = await create(firm);
+  const company = await app.company();
+  const { id } = await create(company);
   const path = `${LIST}/${id}`;
-  await Promise.all(Array.from({ length: 20 }, (_, i) => ok(firm.patch(path, { description: String(i) }))));
-  const history = await ok(firm.get(`${path}/history`));
+  await Promise.all(Array.from({ length: 20 }, (_, i) => ok(company.patch(path, { description: String(i) }))));
+  const history = await ok(company.get(`${path}/history`));
   // What an entry became is shown from the next one's before: a before that is wrong is one that is there twice.
   const states = history.map(({ after }: { after: { description: string | null } }) => after.description);
   assert.deepEqual(new Set(states), new Set([null, ...Array.from({ length: 20 }, (_, i) => String(i))]));
@@ -261,29 +262,29 @@ test('secrets are in no list, no log, no event and no table', async (t) => {
   const lines: string[] = [];
   const log = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
   const logger = pino({ level: 'trace' }, log);
-  const app = await buildApp({ db: world.db, clock: world.clock.read, logger, secrets, privateAddresses: true });
-  t.after(() => app.close());
+  const server = await buildApp({ db: app.db, clock: app.clock.read, logger, secrets, allowPrivateAddresses: true });
+  t.after(() => server.close());
   const receiver = await openReceiver();
   after(receiver.close);
-  const firm = await world.firm();
-  const loud = caller(await app.listen({ host: '127.0.0.1', port: 0 }), firm.token);
+  const company = await app.company();
+  const loud = caller(await server.listen({ host: '127.0.0.1', port: 0 }), company.token);
   const key = { 'idempotency-key': 'one' };
   const first = await ok(loud.post(LIST, { url: receiver.url, types: ['*'] }, key));
   assert.equal((await ok(loud.post(LIST, { url: receiver.url, types: ['*'] }, key))).secret, first.secret);
   const second = await ok(loud.post(`${LIST}/${first.id}/rotate`));
-  await webhookOffice(world, { log }).runOnce();
+  await webhookWorker(app, { log }).runOnce();
   assert.ok(receiver.received.length >= 2 && lines.length > 0);
   const path = `${LIST}/${first.id}`;
   const shown = await Promise.all(
-    [LIST, path, `${path}/history`, `${path}/deliveries`, '/events'].map((one) => firm.get(one)),
+    [LIST, path, `${path}/history`, `${path}/deliveries`, '/events'].map((one) => company.get(one)),
   );
-  const tables = await world.sql<{ name: string }>(
+  const tables = await app.sql<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
   );
-  const rows = await Promise.all(tables.map(({ name }) => world.sql(`SELECT t::text FROM "${name}" t`)));
+  const rows = await Promise.all(tables.map(({ name }) => app.sql(`SELECT t::text FROM "${name}" t`)));
   const sent = receiver.received.map(({ text }) => text);
   const all = [...shown.map(({ text }) => text), ...sent, ...lines, JSON.stringify(rows)].join('\n');
-  const sealed = await world.sql('SELECT sealed_secret, sealed_previous_secret FROM webhook_endpoints WHERE id = $1', [
+  const sealed = await app.sql('SELECT sealed_secret, sealed_previous_secret FROM webhook_endpoints WHERE id = $1', [
     first.id,
   ]);
   for (const { secret } of [first, second]) assert.ok(!all.includes(secret.slice(6)));
@@ -292,40 +293,46 @@ test('secrets are in no list, no log, no event and no table', async (t) => {
 });
 
 test('secrets can be sealed anew, and are counted by what opens them', async () => {
-  const other = await openWorld({ secrets });
-  const firm = await other.firm();
-  const { id } = await create(firm);
-  await ok(firm.post(`${LIST}/${id}/rotate`));
+  const other = await startApp({ secrets });
+  const company = await other.company();
+  const { id } = await create(company);
+  await ok(company.post(`${LIST}/${id}/rotate`));
   const desk = { db: other.db, clock: other.clock.read };
   const key = Buffer.alloc(32, 7);
   const rotating = new SecretBox([key, KEY]);
-  assert.deepEqual(await countSecrets(desk, rotating), { all: 2, closed: 0, old: 2 });
-  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { all: 2, closed: 2, old: 0 });
-  assert.deepEqual(await resealSecrets(desk, new SecretBox([key])), { secrets: 2, resealed: 0, closed: 2 });
-  assert.deepEqual(await resealSecrets(desk, rotating), { secrets: 2, resealed: 2, closed: 0 });
-  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { all: 2, closed: 0, old: 0 });
-  assert.equal(await countFailing(other), 0);
+  assert.deepEqual(await countSecrets(desk, rotating), { total: 2, undecryptable: 0, outdated: 2 });
+  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { total: 2, undecryptable: 2, outdated: 0 });
+  assert.deepEqual(await reencryptSecrets(desk, new SecretBox([key])), {
+    secrets: 2,
+    reencrypted: 0,
+    undecryptable: 2,
+  });
+  assert.deepEqual(await reencryptSecrets(desk, rotating), { secrets: 2, reencrypted: 2, undecryptable: 0 });
+  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { total: 2, undecryptable: 0, outdated: 0 });
+  assert.equal(await countFailingEndpoints(other), 0);
   await other.sql(`UPDATE webhook_endpoints SET state = 'failing'`);
-  assert.equal(await countFailing(other), 1);
+  assert.equal(await countFailingEndpoints(other), 1);
 });
 
 test('what has ended is forgotten after 30 days, and what waits never', async () => {
-  const other = await openWorld({ secrets, privateAddresses: true });
+  const other = await startApp({ secrets, allowPrivateAddresses: true });
   const receiver = await openReceiver();
   after(receiver.close);
-  const firm = await other.firm();
-  const { id } = await create(firm, { url: receiver.url });
-  const add = () => ok(firm.post(`${firm.path}/interactions`, { type: 'phone' }));
-  const office = webhookOffice(other);
+  const company = await other.company();
+  const { id } = await create(company, { url: receiver.url });
+  const add = () => ok(company.post(`${company.path}/interactions`, { type: 'phone' }));
+  const worker = webhookWorker(other);
   await add();
-  await office.runOnce();
-  await ok(firm.patch(`${LIST}/${id}`, { state: 'disabled' }));
-  await ok(firm.post(`${LIST}/${id}/deliveries/${(await ok(firm.get(`${LIST}/${id}/deliveries`)))[0].id}/replay`));
+  await worker.runOnce();
+  await ok(company.patch(`${LIST}/${id}`, { state: 'disabled' }));
+  await ok(
+    company.post(`${LIST}/${id}/deliveries/${(await ok(company.get(`${LIST}/${id}/deliveries`)))[0].id}/replay`),
+  );
   other.clock.advance({ hours: 30 * 24 });
-  assert.equal(await forgetOldDeliveries({ db: other.db, clock: other.clock.read }), 0);
+  assert.equal(await purgeDeliveries({ db: other.db, clock: other.clock.read }), 0);
   other.clock.advance({ seconds: 1 });
-  assert.equal(await forgetOldDeliveries({ db: other.db, clock: other.clock.read }), 1);
-  const left = await ok(firm.get(`${LIST}/${id}/deliveries`));
+  assert.equal(await purgeDeliveries({ db: other.db, clock: other.clock.read }), 1);
+  const left = await ok(company.get(`${LIST}/${id}/deliveries`));
   assert.deepEqual(
     left.map(({ state }: { state: string }) => state),
     ['waiting'],
@@ -333,22 +340,22 @@ test('what has ended is forgotten after 30 days, and what waits never', async ()
 });
 
 describe('from the command line', () => {
-  const env = () => ({ DATABASE_URL: urlOf(world.connection), SECRETS_KEY: KEY.toString('base64') });
+  const env = () => ({ DATABASE_URL: urlOf(app.connection), SECRETS_KEY: KEY.toString('base64') });
   const typed = async (settings: Record<string, string>, ...args: string[]) => {
     try {
       const result = await runCommandLine(args, settings);
       assert.ok('output' in result);
       return { code: result.output.failed ? 1 : 0, out: result.output.text };
     } catch (error) {
-      const { lines, exitCode } = failureOf(error);
+      const { lines, exitCode } = toFailure(error);
       return { code: exitCode, out: lines.join('\n') };
     }
   };
 
   test('endpoints are made, looked at, used and removed', async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const run = async (...args: string[]) => {
-      const { code, out } = await typed(env(), 'webhook', ...args, '--company', firm.companyId, '--json');
+      const { code, out } = await typed(env(), 'webhook', ...args, '--company', company.companyId, '--json');
       assert.equal(code, 0, out);
       return JSON.parse(out);
     };
@@ -376,17 +383,17 @@ describe('from the command line', () => {
       '--delivery',
       ping.id,
       '--company',
-      firm.companyId,
+      company.companyId,
     );
-    assert.deepEqual([code, /ping is not repeated/.test(out)], [3, true], out);
+    assert.deepEqual([code, /ping cannot be replayed/.test(out)], [3, true], out);
     assert.equal((await run('remove', id)).id, id);
-    assert.equal((await typed(env(), 'webhook', 'show', id, '--company', firm.companyId)).code, 4);
+    assert.equal((await typed(env(), 'webhook', 'show', id, '--company', company.companyId)).code, 4);
   });
 
   test('without a key to keep the secret, the fault says what to set', async () => {
-    const firm = await world.firm();
+    const company = await app.company();
     const { SECRETS_KEY: _, ...without } = env();
-    const args = ['webhook', 'create', '--url', BODY.url, '--type', '*', '--company', firm.companyId];
+    const args = ['webhook', 'create', '--url', BODY.url, '--type', '*', '--company', company.companyId];
     const { code, out } = await typed(without, ...args);
     assert.deepEqual([code, /SECRETS_KEY is not set/.test(out)], [3, true], out);
   });
@@ -410,16 +417,21 @@ describe('from the command line', () => {
     }
     const found = async (key: string) => (await typed({ ...settings, SECRETS_KEY: key }, 'doctor')).out;
     const other = Buffer.alloc(32, 9).toString('base64');
-    assert.match(await found(SECRETS_KEY), /ok +webhooks +1 secrets, all can be opened/);
-    assert.match(await found(other), /fault +webhooks +1 of 1 secrets cannot be opened/);
-    assert.match(await found(`${other},${SECRETS_KEY}`), /warning +webhooks .*reseal/);
-    const resealed = await typed(
+    assert.match(await found(SECRETS_KEY), /ok +webhooks +1 secrets, all can be decrypted/);
+    assert.match(await found(other), /fault +webhooks +1 of 1 secrets cannot be decrypted/);
+    assert.match(await found(`${other},${SECRETS_KEY}`), /warning +webhooks .*secrets reencrypt/);
+    const reencrypted = await typed(
       { ...settings, SECRETS_KEY: `${other},${SECRETS_KEY}` },
-      'adviser',
-      'reseal',
+      'secrets',
+      'reencrypt',
       '--json',
     );
-    assert.deepEqual(JSON.parse(resealed.out), { accounts: 0, webhook_secrets: 1, resealed: 1, closed: 0 });
+    assert.deepEqual(JSON.parse(reencrypted.out), {
+      accounts: 0,
+      webhook_secrets: 1,
+      reencrypted: 1,
+      undecryptable: 0,
+    });
     const db = new Database({ connection: server.connection, poolSize: 1 });
     await db.pool.query(`UPDATE webhook_endpoints SET state = 'failing'`);
     await db.close();

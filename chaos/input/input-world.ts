@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import pino from 'pino';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
-import { openWorld, type World } from '../../test/harness/app.ts';
+import { startApp, type TestApp } from '../../test/harness/app.ts';
 
 /** `odd`: what is not one line about a request with the fields that such a line has, a logged failure among them. */
 export type Log = { lines: number; odd: string[] };
 
 /** A world whose log is read line by line. */
-export async function openInputWorld(): Promise<{ world: World; log: Log }> {
+export async function openInputWorld(): Promise<{ world: TestApp; log: Log }> {
   const log: Log = { lines: 0, odd: [] };
   const write = (text: string) => {
     log.lines++;
     if (!isRequestLine(text)) log.odd.push(text);
   };
   const secrets = new SecretBox([randomBytes(32)]);
-  const world = await openWorld({ logger: pino({ base: null }, { write }), secrets, privateAddresses: true });
+  const world = await startApp({ logger: pino({ base: null }, { write }), secrets, allowPrivateAddresses: true });
   Object.assign(log, { lines: 0, odd: [] }); // where it listens
   return { world, log };
 }

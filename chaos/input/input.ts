@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { World } from '../../test/harness/app.ts';
+import type { TestApp } from '../../test/harness/app.ts';
 import { drafts } from './drafts.ts';
 import { Lane, Tally } from './lane.ts';
 import { type Operation, operations } from './operations.ts';
@@ -21,7 +21,7 @@ export type InputFound = { tally: Tally; faults: Fault[]; seconds: number };
 
 const SERIES = 250;
 
-export async function sendInput(world: World, options: InputOptions): Promise<InputFound> {
+export async function sendInput(world: TestApp, options: InputOptions): Promise<InputFound> {
   const { requests, seed, only = '', lanes = 6, onProgress } = options;
   const tally = new Tally();
   const faults: Fault[] = [];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Firm, World } from '../../test/harness/app.ts';
+import type { TestApp, TestCompany } from '../../test/harness/app.ts';
 import { type Answer, caller } from '../../test/harness/http.ts';
 import { fill, type Ids, identifiersOf, MAKERS } from '../../test/harness/identifiers.ts';
 import { assertDescribed } from '../../test/harness/openapi.ts';
@@ -11,17 +11,17 @@ import { Wire } from './wire.ts';
 
 /** A firm with a connection of its own: what it has written nobody else changes, so it must read it back. */
 export class Lane {
-  readonly #world: World;
+  readonly #world: TestApp;
   readonly #wire: Wire;
   readonly #tally: Tally;
-  #firm: Firm | undefined;
+  #firm: TestCompany | undefined;
   #operator = '';
   #ids: Ids = {};
   /** What GET must show of each record of the case. */
   #records = new Map<string, { kind: Kind; shown: Shown }>();
   #sent = 0;
 
-  constructor(world: World, tally: Tally) {
+  constructor(world: TestApp, tally: Tally) {
     this.#world = world;
     this.#tally = tally;
     this.#wire = new Wire(world.baseUrl);
@@ -39,7 +39,7 @@ export class Lane {
   }
 
   async #renew(): Promise<void> {
-    this.#firm = await this.#world.firm();
+    this.#firm = await this.#world.company();
     this.#operator = await this.#firm.tokenFor(['operator']);
     this.#ids = await identifiersOf(this.#firm);
     this.#records = new Map();
@@ -74,7 +74,7 @@ export class Lane {
     return { token, ids, known };
   }
 
-  get #theFirm(): Firm {
+  get #theFirm(): TestCompany {
     assert.ok(this.#firm);
     return this.#firm;
   }

@@ -1,41 +1,41 @@
 import { parseArgs } from 'node:util';
 import type { TObject } from 'typebox';
 import { type Command, type Flags, type FlagValues, UsageError } from './command.ts';
-import { flagsOf } from './schema-flags.ts';
+import { schemaFlags } from './schema-flags.ts';
 
-/** What every command takes. */
+/** Flags that every command accepts. */
 export const COMMON_FLAGS: Flags = {
-  json: { type: 'boolean', description: 'Print JSON, as the API would answer.' },
-  only: { type: 'string', value: 'field', description: 'Print nothing but this field of the answer.' },
+  json: { type: 'boolean', description: 'Print JSON, in the format of the API.' },
+  only: { type: 'string', placeholder: 'field', description: 'Print only this field of the result.' },
   help: { type: 'boolean', description: 'Show this help.' },
 };
 
 export const allFlags = ({ flags = {}, body }: Command): Flags => ({
   ...flags,
-  ...(body && flagsOf(body)),
+  ...(body && schemaFlags(body)),
   ...COMMON_FLAGS,
 });
 
-/** What was typed after the command's name, or why it cannot be understood. */
-export function readArguments(command: Command, args: string[]): { argument: string; flags: FlagValues } {
+/** Parses the words after the command's name. Throws UsageError if they do not fit the command. */
+export function parseArguments(command: Command, args: string[]): { argument: string; flags: FlagValues } {
   const { values, positionals } = parse(command, args);
   if (values.help) return { argument: '', flags: values };
-  const [argument = '', superfluous] = positionals;
+  const [argument = '', extraWord] = positionals;
   if (command.argument && argument === '') throw new UsageError(`<${command.argument}> is missing.`, command.name);
-  const surplus = command.argument ? superfluous : positionals[0];
-  if (surplus !== undefined) throw new UsageError(`"${surplus}" has no meaning here.`, command.name);
+  const unexpected = command.argument ? extraWord : positionals[0];
+  if (unexpected !== undefined) throw new UsageError(`"${unexpected}" is not expected here.`, command.name);
   const missing = Object.entries(allFlags(command)).find(
     ([name, { required }]) => required && values[name] === undefined,
   );
   if (missing) throw new UsageError(`--${missing[0]} is missing.`, command.name);
-  checkOnly(command, values.only);
+  assertOnlyField(command, values.only);
   return { argument, flags: values };
 }
 
-/** Before anything is done: a secret that was made and not printed would be lost. */
-function checkOnly({ name, answer }: Command, only: FlagValues[string]): void {
-  if (!answer || typeof only !== 'string') return;
-  const { items, properties } = answer as { items?: TObject; properties?: object };
+/** Runs before the command: a secret that was created but not printed would be lost. */
+function assertOnlyField({ name, resultSchema }: Command, only: FlagValues[string]): void {
+  if (!resultSchema || typeof only !== 'string') return;
+  const { items, properties } = resultSchema as { items?: TObject; properties?: object };
   const fields = Object.keys(items?.properties ?? properties ?? {});
   if (!fields.includes(only)) throw new UsageError(`--only must be one of ${fields.join(', ')}.`, name);
 }

@@ -1,52 +1,52 @@
 import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from '../company/cases/schema.ts';
-import { changeCase, listCases, openCase, showCase } from '../company/cases/verbs.ts';
+import { createCase, listCases, showCase, updateCase } from '../company/cases/verbs.ts';
 import type { Command } from './command.ts';
-import { deskCommand, deskList, idOf } from './records.ts';
+import { companyCommand, companyListCommand, requireId } from './records.ts';
 
-const one = { argument: 'case-id' };
+const target = { argument: 'case-id' };
 
 export const commands: Command[] = [
-  deskCommand(
+  companyCommand(
     {
       name: 'case create',
-      answer: CaseRecord,
+      resultSchema: CaseRecord,
       summary: 'Open a case',
       description: '"customer create" adds its customers.',
       body: CreateCaseBody,
       examples: ['case create --reference "Smith, wills"', 'case create --reference "Smith, wills" --only id'],
     },
-    (desk, { form }) => openCase(desk, form),
+    (context, { form }) => createCase(context, form),
   ),
-  deskList(
+  companyListCommand(
     {
       name: 'case list',
-      answer: CaseList,
+      resultSchema: CaseList,
       summary: 'List cases',
-      description: 'Newest first. --search looks at the reference and at the customers.',
+      description: 'Newest first. --search matches the reference and the customers.',
       columns: ['id', 'reference', 'customers', 'created_at'],
       examples: ['case list', 'case list --search smith'],
     },
     listCases,
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'case show',
-      answer: CaseRecord,
+      resultSchema: CaseRecord,
       summary: 'Show a case with its customers',
       examples: ['case show 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],
     },
-    (desk, task) => showCase(desk, idOf(task, 'case')),
+    (context, task) => showCase(context, requireId(task, 'case')),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'case update',
-      answer: CaseRecord,
+      resultSchema: CaseRecord,
       summary: "Change a case's reference",
       body: CaseBody,
       examples: ['case update 01a1dedc-6c47-7000-b4be-5f8e3eb8d733 --reference "Smith, trusts"'],
     },
-    (desk, task) => changeCase(desk, idOf(task, 'case'), task.form),
+    (context, task) => updateCase(context, requireId(task, 'case'), task.form),
   ),
 ];

@@ -7,99 +7,100 @@ import {
   CreateClientBody,
 } from '../company/credentials/clients/schema.ts';
 import {
-  changeClient,
   createClient,
   disableClient,
   enableClient,
   listClients,
   rotateClient,
   showClient,
+  updateClient,
 } from '../company/credentials/clients/verbs.ts';
-import { AlsoQuery } from '../company/credentials/created-by.schema.ts';
+import { EndCredentialQuery } from '../company/credentials/descendants.schema.ts';
 import type { Command } from './command.ts';
-import { deskCommand, deskList, idOf } from './records.ts';
+import { companyCommand, companyListCommand, requireId } from './records.ts';
 
 const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
-const LEAK_NOTE = '"credential show" lists what it made, by id; "credential end" ends all of it.';
-const one = { argument: 'client-id' };
-const note = 'The secret is shown this once.';
+const LEAK_NOTE = '"credential show" lists everything it created, by id; "credential end" ends all of it.';
+const target = { argument: 'client-id' };
+const note = 'The secret is shown only once.';
 
 export const commands: Command[] = [
-  deskCommand(
+  companyCommand(
     {
       name: 'client create',
-      answer: ClientWithSecret,
-      summary: 'Make an API client for POST /oauth/token',
+      resultSchema: ClientWithSecret,
+      summary: 'Create an API client for POST /oauth/token',
       body: CreateClientBody,
       note,
       examples: ['client create --name website --scope interactions:read,interactions:write'],
     },
-    (desk, { form }) => createClient(desk, form),
+    (context, { form }) => createClient(context, form),
   ),
-  deskList(
+  companyListCommand(
     {
       name: 'client list',
-      answer: ClientList,
+      resultSchema: ClientList,
       summary: 'List API clients',
       columns: ['id', 'name', 'scopes', 'disabled_at', 'created_at', 'created_by'],
       examples: ['client list'],
     },
     listClients,
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'client show',
-      answer: ClientRecord,
+      resultSchema: ClientRecord,
       summary: 'Show an API client',
       examples: [`client show ${ID}`],
     },
-    (desk, task) => showClient(desk, idOf(task, 'client')),
+    (context, task) => showClient(context, requireId(task, 'client')),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'client update',
-      answer: ClientRecord,
+      resultSchema: ClientRecord,
       summary: 'Change an API client',
-      description: 'What is not given stays as it is.',
+      description: 'Fields that are not given keep their values.',
       body: ClientBody,
       examples: [`client update ${ID} --scope invoices:read`],
     },
-    (desk, task) => changeClient(desk, idOf(task, 'client'), task.form),
+    (context, task) => updateClient(context, requireId(task, 'client'), task.form),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'client rotate',
-      answer: ClientWithSecret,
+      resultSchema: ClientWithSecret,
       summary: 'Replace the secret of an API client',
       note,
       examples: [`client rotate ${ID} --only client_secret`],
     },
-    (desk, task) => rotateClient(desk, idOf(task, 'client')),
+    (context, task) => rotateClient(context, requireId(task, 'client')),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'client disable',
-      answer: ClientDisabled,
-      summary: 'Shut out an API client and its tokens',
-      description: 'Says what the client made that still works. After a leak "credential end" ends all of it.',
-      body: AlsoQuery,
+      resultSchema: ClientDisabled,
+      summary: 'Disable an API client and its tokens',
+      description:
+        'Lists what the client created that still works. After a leak, run "credential end" to end all of it.',
+      body: EndCredentialQuery,
       note: LEAK_NOTE,
       examples: [`client disable ${ID}`, `client disable ${ID} --also endpoints,keys,clients`],
     },
-    (desk, task) => disableClient(desk, idOf(task, 'client'), task.form),
+    (context, task) => disableClient(context, requireId(task, 'client'), task.form),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'client enable',
-      answer: ClientRecord,
-      summary: 'Let an API client in again',
+      resultSchema: ClientRecord,
+      summary: 'Enable an API client again',
       examples: [`client enable ${ID}`],
     },
-    (desk, task) => enableClient(desk, idOf(task, 'client')),
+    (context, task) => enableClient(context, requireId(task, 'client')),
   ),
 ];

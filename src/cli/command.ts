@@ -2,69 +2,69 @@ import type { Logger } from 'pino';
 import type { TObject, TSchema } from 'typebox';
 import type { Config } from '../config.ts';
 
-/** What a command is made of; help, parsing and printing are the same for all of them. */
+/** The definition of a command. Help, parsing and printing are derived from it. */
 
 export type Flag = {
   type: 'string' | 'boolean';
-  /** It may be given more than once. */
+  /** Whether the flag may be repeated. */
   multiple?: boolean;
   required?: boolean;
-  /** What stands for the value in the help. */
-  value?: string;
+  /** The name of the value in the help. */
+  placeholder?: string;
   description: string;
 };
 export type Flags = Record<string, Flag>;
 export type FlagValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
-export type Call = {
+export type Invocation = {
   config: Config;
-  /** The one word that is no flag, where the command takes one; else empty. */
+  /** The positional argument; empty if the command takes none. */
   argument: string;
   flags: FlagValues;
 };
 
-export type Answer = {
-  /** For programs. */
+export type CommandResult = {
+  /** The result for programs. */
   json: string;
-  /** For people, where a table or a list of fields would not do. */
+  /** The result for people, if it is neither a table nor a list of fields. */
   text?: string;
-  /** Which fields of a list people see, in this order. */
+  /** The columns of the table that people see. */
   columns?: readonly string[];
-  /** A line for people beside the answer. */
+  /** A remark for people, printed to standard error. */
   note?: string | undefined;
-  /** Something is wrong although the command did its work. */
+  /** Sets exit code 1 although the command ran to its end. */
   failed?: boolean;
 };
 
-/** What a command that stays has started. */
-export type Running = {
-  /** Resolves with the reason when it cannot go on. */
+/** A daemon that has been started. */
+export type RunningDaemon = {
+  /** Resolves with the reason if the daemon cannot continue. */
   failed: Promise<Error>;
   stop(): Promise<void>;
 };
 
-/** A command that stays until it is told to end. */
-export type Starter = { config: Config; start(logger: Logger): Promise<Running> };
+/** A command that runs until it receives a signal. */
+export type Daemon = { config: Config; start(logger: Logger): Promise<RunningDaemon> };
 
 export type Command = {
-  /** As it is typed after the name of the program. */
+  /** The words after the name of the program, such as `key create`. */
   name: string;
   summary: string;
   description?: string;
-  /** What the argument is called. */
+  /** The name of the positional argument in the help. */
   argument?: string;
   flags?: Flags;
-  /** Every property is a flag. */
+  /** The request body: each of its properties becomes a flag. */
   body?: TObject;
-  /** What it answers, or a list of it. `--only` is held against it before anything is done. */
-  answer?: TSchema;
+  /** The schema of the result. `--only` is checked against it before the command runs. */
+  resultSchema?: TSchema;
   examples: readonly string[];
-  run(call: Call): Promise<Answer | Starter>;
+  run(invocation: Invocation): Promise<CommandResult | Daemon>;
 };
 
-/** The command line is wrong. */
+/** The command line is invalid. */
 export class UsageError extends Error {
-  /** The command whose help tells more. */
+  /** The command whose help the error text points to. */
   readonly command: string;
 
   constructor(message: string, command = '') {

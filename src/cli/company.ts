@@ -1,54 +1,54 @@
 import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from '../company/companies/schema.ts';
-import { changeCompany, createCompany, listCompanies, showCompany } from '../company/companies/verbs.ts';
+import { createCompany, listCompanies, showCompany, updateCompany } from '../company/companies/verbs.ts';
 import type { Command } from './command.ts';
-import { idOf, officeCommand, officeList } from './records.ts';
+import { adminCommand, adminListCommand, requireId } from './records.ts';
 
-const one = { argument: 'company-id' };
+const target = { argument: 'company-id' };
 
 export const commands: Command[] = [
-  officeCommand(
+  adminCommand(
     {
       name: 'company create',
-      answer: CompanyRecord,
-      summary: 'Set up a company',
+      resultSchema: CompanyRecord,
+      summary: 'Create a company',
       body: CreateCompanyBody,
       examples: [
         'company create --name "Smith & Partners"',
         'company create --name "Müller AG" --time-zone Europe/Zurich --phone-region CH --only id',
       ],
     },
-    (office, { form }) => createCompany(office, form),
+    (context, { form }) => createCompany(context, form),
   ),
-  officeList(
+  adminListCommand(
     {
       name: 'company list',
-      answer: CompanyList,
+      resultSchema: CompanyList,
       summary: 'List companies',
       columns: ['id', 'name', 'time_zone', 'phone_region', 'created_at'],
       examples: ['company list', 'company list --search smith --json'],
     },
     listCompanies,
   ),
-  officeCommand(
+  adminCommand(
     {
-      ...one,
+      ...target,
       name: 'company show',
-      answer: CompanyRecord,
+      resultSchema: CompanyRecord,
       summary: 'Show a company',
       examples: ['company show 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],
     },
-    (office, task) => showCompany(office, idOf(task, 'company')),
+    (context, task) => showCompany(context, requireId(task, 'company')),
   ),
-  officeCommand(
+  adminCommand(
     {
-      ...one,
+      ...target,
       name: 'company update',
-      answer: CompanyRecord,
+      resultSchema: CompanyRecord,
       summary: "Change a company's settings",
-      description: 'What is not given stays as it is.',
+      description: 'Fields that are not given keep their values.',
       body: CompanyBody,
       examples: ['company update 01a1dedc-6c47-7000-b4be-5f8e3eb8d733 --payment-terms "14 days"'],
     },
-    (office, task) => changeCompany(office, idOf(task, 'company'), task.form),
+    (context, task) => updateCompany(context, requireId(task, 'company'), task.form),
   ),
 ];

@@ -1,72 +1,78 @@
 import { text } from 'node:stream/consumers';
 import type { AdminContext } from '../company/admin-context.ts';
-import { TracedList } from '../company/credentials/created-by.schema.ts';
-import { endCredential, findCredential, traceCredential } from '../company/credentials/credential-trace.ts';
+import { CredentialTrace } from '../company/credentials/descendants.schema.ts';
+import { endCredential, findCredential, traceCredential } from '../company/credentials/trace.ts';
 import { notFound } from '../kernel/errors.ts';
 import { isUuid } from '../kernel/ids.ts';
-import { type Call, type Command, UsageError } from './command.ts';
-import { atOffice } from './records.ts';
+import { type Command, type Invocation, UsageError } from './command.ts';
+import { withAdminContext } from './records.ts';
 
 const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
-const common = { argument: 'id-or-dash', answer: TracedList };
+const common = { argument: 'id-or-dash', resultSchema: CredentialTrace };
 const COLUMNS = ['type', 'id', 'name', 'state', 'created_at', 'last_used_at', 'created_by', 'changed_by', 'company_id'];
-const WHICH =
-  'Takes the id of a key or a client. With "-" it reads a key, an access token or a client secret from standard input: ' +
-  '"credential show - < leaked-token". No --company is needed.';
+const CREDENTIAL_ARGUMENT =
+  'Takes the id of a key or a client. With "-" it reads a key, an access token or a client secret from standard ' +
+  'input: "credential show - < leaked-token". It does not need --company.';
 
-type Traced = { type: string; state: string; ended: boolean };
+type TracedCredential = { type: string; state: string; ended: boolean };
 
 export const commands: Command[] = [
   {
     ...common,
     name: 'credential show',
-    summary: 'List everything that a key or a client made',
+    summary: 'List everything that a key or a client created',
     description:
-      `${WHICH} Lists the credential first, then the keys, clients and webhook endpoints that it made, that those made ` +
-      'in turn, and so on; also clients whose secret it replaced, and endpoints whose address it set.',
+      `${CREDENTIAL_ARGUMENT} Lists the credential, then the keys, clients and webhook endpoints that it created ` +
+      'directly or through one of them, the clients whose secret it rotated, and the endpoints whose URL it changed.',
     examples: [`credential show ${ID}`, `credential show ${ID} --only id`],
-    run: (call) =>
-      onCredential(call, 'credential show', traceCredential, (rows) => `${working(rows)} of ${rows.length} work`),
+    run: (invocation) =>
+      runOnCredential(
+        invocation,
+        'credential show',
+        traceCredential,
+        (rows) => `${countWorking(rows)} of ${rows.length} work`,
+      ),
   },
   {
     ...common,
     name: 'credential end',
-    summary: 'End a key or a client, and everything that it made',
+    summary: 'End a key or a client, and everything that it created',
     description:
-      `${WHICH} Revokes keys, disables clients and webhook endpoints: all that "credential show" lists. It can be ` +
-      'repeated, and then ends what is left.',
+      `${CREDENTIAL_ARGUMENT} Revokes the keys and disables the clients and webhook endpoints that ` +
+      '"credential show" lists. It can be repeated, and then ends those that still work.',
     examples: [`credential end ${ID}`],
-    run: (call) =>
-      onCredential(call, 'credential end', endCredential, (rows) => {
+    run: (invocation) =>
+      runOnCredential(invocation, 'credential end', endCredential, (rows) => {
         const ended = rows.filter((row) => row.ended).length;
-        return `${ended} of ${rows.length} were ended now, ${working(rows)} still work`;
+        return `${ended} of ${rows.length} were ended, ${countWorking(rows)} still work`;
       }),
   },
 ];
 
-const working = (rows: Traced[]) => rows.filter(({ state }) => ['active', 'failing'].includes(state)).length;
+const countWorking = (rows: TracedCredential[]) =>
+  rows.filter(({ state }) => ['active', 'failing'].includes(state)).length;
 
-async function onCredential(
-  call: Call,
+async function runOnCredential(
+  invocation: Invocation,
   command: string,
-  work: (office: AdminContext, credential: Awaited<ReturnType<typeof findCredential>>) => Promise<string>,
-  noteOf: (rows: Traced[]) => string,
+  work: (context: AdminContext, credential: Awaited<ReturnType<typeof findCredential>>) => Promise<string>,
+  noteOf: (rows: TracedCredential[]) => string,
 ) {
-  const idOrSecret = await readCredential(call, command);
-  return atOffice(call, async (office) => {
-    const json = await work(office, await findCredential(office, idOrSecret));
+  const idOrSecret = await readCredential(invocation, command);
+  return withAdminContext(invocation, async (context) => {
+    const json = await work(context, await findCredential(context, idOrSecret));
     return { json, columns: COLUMNS, note: noteOf(JSON.parse(json)) };
   });
 }
 
-/** A secret that was typed stands in the shell's history and in the list of processes, so it is taken from a pipe only. */
-async function readCredential({ argument }: Call, command: string): Promise<string> {
+/** A secret on the command line would be in the shell history and in `ps`, so only standard input is accepted. */
+async function readCredential({ argument }: Invocation, command: string): Promise<string> {
   if (isUuid(argument)) return argument;
   if (argument.startsWith('cr')) {
-    throw new UsageError('A secret does not belong on the command line: give "-" and pipe it in.', command);
+    throw new UsageError('Do not pass a secret on the command line: use "-" and pipe it to standard input.', command);
   }
   if (argument !== '-') throw notFound('key or client');
   const secret = (await text(process.stdin)).trim();
-  if (secret === '') throw new UsageError('Standard input is empty.', command);
+  if (secret === '') throw new UsageError('Standard input is empty: pipe the secret to it.', command);
   return secret;
 }

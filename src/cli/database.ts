@@ -5,25 +5,25 @@ import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { DataDirectoryInUse, findBundledPostgres, startBundledPostgres } from '../postgres/bundled-postgres.ts';
-import { bundledDatabase, type Databases, ownDatabase } from '../server/database-urls.ts';
+import { bundledDatabase, type DatabaseAccess, externalDatabase } from '../server/database-urls.ts';
 
-const START_MS = 30_000;
-const LOOK_AGAIN_MS = 100;
+const START_TIMEOUT_MS = 30_000;
+const RETRY_INTERVAL_MS = 100;
 
-export type Reached = Databases & { leave(): Promise<void> };
+export type AcquiredDatabase = DatabaseAccess & { release(): Promise<void> };
 
 /**
- * The database that the settings name: the operator's own, that of a running service, or the bundled one, started for
- * as long as the command takes. `create`: a bundled one is made where there is none.
+ * Returns the database of the settings: the operator's own, the one of a running service, or the bundled one, which is
+ * started until `release`. `create`: creates the bundled database if it does not exist.
  */
-export async function reachDatabase(config: Config, { create }: { create: boolean }): Promise<Reached> {
-  const leave = async () => {};
-  const own = ownDatabase(config);
-  if (own) return { ...own, leave };
-  const patience = performance.now() + START_MS;
+export async function acquireDatabase(config: Config, { create }: { create: boolean }): Promise<AcquiredDatabase> {
+  const release = async () => {};
+  const external = externalDatabase(config);
+  if (external) return { ...external, release };
+  const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     const running = await findBundledPostgres(config.DATA_DIR);
-    if (running) return { ...bundledDatabase(config, running), leave };
+    if (running) return { ...bundledDatabase(config, running), release };
     if (!create && !(await exists(join(config.DATA_DIR, 'postgres')))) {
       throw new Error(
         `There is no database in ${config.DATA_DIR} yet. Run "case-records migrate", or set DATABASE_URL.`,
@@ -32,49 +32,50 @@ export async function reachDatabase(config: Config, { create }: { create: boolea
     try {
       return await startForCommand(config);
     } catch (error) {
-      // A service that is just starting, or stopping, has it: its database answers soon, or is free.
-      if (!(error instanceof DataDirectoryInUse) || performance.now() > patience) throw error;
-      await delay(LOOK_AGAIN_MS);
+      // A service that is starting or stopping holds the directory: its database will soon be reachable or free.
+      if (!(error instanceof DataDirectoryInUse) || performance.now() > deadline) throw error;
+      await delay(RETRY_INTERVAL_MS);
     }
   }
 }
 
-async function startForCommand(config: Config): Promise<Reached> {
+async function startForCommand(config: Config): Promise<AcquiredDatabase> {
   const starting = startBundledPostgres({ dataDir: config.DATA_DIR, log: () => {}, role: 'command' });
   const stop = () => starting.then((postgres) => postgres.stop());
-  started.add(stop);
+  startedServers.add(stop);
   try {
     const { connection } = await starting;
     return {
       ...bundledDatabase(config, connection),
-      leave: async () => {
+      release: async () => {
         await stop();
-        started.delete(stop);
+        startedServers.delete(stop);
       },
     };
   } catch (error) {
-    started.delete(stop);
+    startedServers.delete(stop);
     throw error;
   }
 }
 
-const started = new Set<() => Promise<void>>();
+const startedServers = new Set<() => Promise<void>>();
 
-/** For a command that is told to end: what it has started ends with it. */
-export async function stopStarted(): Promise<void> {
-  await Promise.allSettled([...started].map((stop) => stop()));
+/** Stops the database servers that commands of this process have started, when the process receives a signal. */
+export async function stopStartedServers(): Promise<void> {
+  await Promise.allSettled([...startedServers].map((stop) => stop()));
 }
 
-export async function requireMigrated(connection: Connection): Promise<void> {
+export async function assertMigrated(connection: Connection): Promise<void> {
   const missing = await pendingMigrations(connection, await readMigrations());
-  if (missing.length > 0) throw new Error(`The database lacks ${missing.join(', ')}. Run "case-records migrate".`);
+  if (missing.length > 0)
+    throw new Error(`The database lacks the migrations ${missing.join(', ')}. Run "case-records migrate".`);
 }
 
-/** Works on a database whose schema is the one of this version. */
+/** Runs `work` on the database of the settings. Throws if migrations are missing. */
 export async function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
-  const { connection, setup, leave } = await reachDatabase(config, { create: false });
+  const { connection, setup, release } = await acquireDatabase(config, { create: false });
   try {
-    await requireMigrated(setup.owner);
+    await assertMigrated(setup.owner);
     const db = new Database({ connection, poolSize: 1 });
     try {
       return await work(db);
@@ -82,7 +83,7 @@ export async function withDatabase<T>(config: Config, work: (db: Database) => Pr
       await db.close();
     }
   } finally {
-    await leave();
+    await release();
   }
 }
 

@@ -9,27 +9,31 @@ import { withDatabase } from './database.ts';
 export const commands: Command[] = [
   {
     name: 'demo',
-    summary: 'Make a demonstration company',
-    description: 'With advisers, a case, customers, tags and a token that may do everything in it. Not for production.',
+    summary: 'Create a demonstration company',
+    description: 'With advisers, a case, customers, tags and a token with all scopes. Not for production.',
     flags: {
-      file: { type: 'string', value: 'path', description: 'Where to write it down; DATA_DIR/demo.json by default.' },
-      url: { type: 'string', value: 'url', description: 'Where the service listens; by HOST and PORT by default.' },
+      file: {
+        type: 'string',
+        placeholder: 'path',
+        description: 'File for its token and identifiers; DATA_DIR/demo.json by default.',
+      },
+      url: { type: 'string', placeholder: 'url', description: 'URL of the service; by default from HOST and PORT.' },
     },
     examples: ['demo', 'demo --file demo.json --url https://records.example'],
     run: async ({ config, flags }) => {
       const file = resolve(typeof flags.file === 'string' ? flags.file : join(config.DATA_DIR, 'demo.json'));
       const baseUrl = typeof flags.url === 'string' ? flags.url : `http://${config.HOST}:${config.PORT}`;
-      const taken = await access(file).then(
+      const fileExists = await access(file).then(
         () => true,
         () => false,
       );
-      if (taken) throw new UsageError(`${file} is there already; --file names another one.`, 'demo');
+      if (fileExists) throw new UsageError(`${file} already exists. Choose another file with --file.`, 'demo');
       return withDatabase(config, async (db) => {
         await makeDurableFolder(dirname(file), { mode: 0o700 });
         const demo = await createDemo(db, systemClock, { baseUrl, file });
         return {
           json: JSON.stringify(demo),
-          text: `A demonstration company was made; ${file} holds its token and identifiers.`,
+          text: `A demonstration company was created; ${file} contains its token and identifiers.`,
         };
       });
     },

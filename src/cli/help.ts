@@ -1,7 +1,7 @@
 import { allFlags, COMMON_FLAGS } from './arguments.ts';
 import type { Command, Flag } from './command.ts';
 
-const WIDTH = 100;
+const MAX_LINE_LENGTH = 100;
 export const PROGRAM = 'case-records';
 
 type Topic = { name: string; summary: string };
@@ -15,11 +15,11 @@ export function programHelp(topics: readonly Topic[]): string {
     'Commands:',
     ...twoColumns(topics.map(({ name, summary }) => [name, summary])),
     '',
-    `${PROGRAM} <command> --help tells more. Settings are environment variables; the README lists them.`,
-    'Commands work on the database that DATABASE_URL names, or else on the bundled one in DATA_DIR, whether the',
-    'service is running or not.',
+    `Run "${PROGRAM} <command> --help" for details. Settings are environment variables; the README lists them.`,
+    'Commands use the database of DATABASE_URL or, if it is unset, the bundled one in DATA_DIR. The service may be',
+    'running or not.',
     '',
-    'Exit codes: 0 done, 1 failed, 2 wrong command line or settings, 3 a value was refused, 4 not found.',
+    'Exit codes: 0 success, 1 failure, 2 invalid command line or settings, 3 invalid value, 4 not found.',
   ].join('\n');
 }
 
@@ -36,15 +36,17 @@ export function groupHelp(group: Topic, commands: readonly Command[]): string {
 
 export function commandHelp(command: Command): string {
   const flags = Object.entries(allFlags(command));
-  const needed = flags.filter(([, { required }]) => required).map(([name, flag]) => `${typed(name, flag)} `);
+  const requiredFlags = flags
+    .filter(([, { required }]) => required)
+    .map(([name, flag]) => `${flagSyntax(name, flag)} `);
   return [
     `${PROGRAM} ${command.name}: ${command.summary}`,
     ...(command.description ? ['', ...wrap(command.description, 0)] : []),
     '',
-    `Usage: ${PROGRAM} ${synopsis(command)} ${needed.join('')}[options]`,
+    `Usage: ${PROGRAM} ${synopsis(command)} ${requiredFlags.join('')}[options]`,
     '',
     'Options:',
-    ...twoColumns(flags.map(([name, flag]) => [typed(name, flag), described(name, flag)])),
+    ...twoColumns(flags.map(([name, flag]) => [flagSyntax(name, flag), flagDescription(name, flag)])),
     '',
     ...examples(command.examples),
   ].join('\n');
@@ -52,10 +54,10 @@ export function commandHelp(command: Command): string {
 
 const synopsis = ({ name, argument }: Command) => (argument ? `${name} <${argument}>` : name);
 
-const typed = (name: string, { type, value = 'text' }: Flag) =>
+const flagSyntax = (name: string, { type, placeholder: value = 'text' }: Flag) =>
   type === 'boolean' ? `--${name}` : `--${name} <${value}>`;
 
-function described(name: string, { type, required, description }: Flag): string {
+function flagDescription(name: string, { type, required, description }: Flag): string {
   const opposite = type === 'boolean' && !(name in COMMON_FLAGS) ? `--no-${name} is the opposite.` : '';
   return [required && 'Required.', description, opposite].filter(Boolean).join(' ');
 }
@@ -77,7 +79,7 @@ function wrap(text: string, indent: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
-    if (last === undefined || last.length + word.length + 1 > WIDTH) lines.push(' '.repeat(indent) + word);
+    if (last === undefined || last.length + word.length + 1 > MAX_LINE_LENGTH) lines.push(' '.repeat(indent) + word);
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines;

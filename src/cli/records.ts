@@ -8,120 +8,141 @@ import { isUuid } from '../kernel/ids.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { type Form, readForm } from '../kernel/validation/form.ts';
 import { ListQuery, type ListRequest, type PageOfJson, readListing } from '../kernel/validation/paging.ts';
-import type { Answer, Call, Command, Flags } from './command.ts';
+import type { Command, CommandResult, Flags, Invocation } from './command.ts';
 import { withDatabase } from './database.ts';
-import { bodyOf, flagsOf } from './schema-flags.ts';
+import { flagsToBody, schemaFlags } from './schema-flags.ts';
 
-/** Commands on the records of one company, or on the companies themselves, through the verbs of the management API. */
+/** Commands that run the verbs of the management API, on the records of one company or on all companies. */
 
-type Described = Pick<Command, 'name' | 'summary' | 'description' | 'argument' | 'examples' | 'flags'> & {
-  answer: TSchema;
+type CommandSpec = Pick<Command, 'name' | 'summary' | 'description' | 'argument' | 'examples' | 'flags'> & {
+  resultSchema: TSchema;
 };
-type On<Place, S extends TObject> = (place: Place, task: Task<S>) => Promise<string>;
+type RecordHandler<Context, S extends TObject> = (context: Context, task: Task<S>) => Promise<string>;
 
-export type Task<S extends TObject> = Call & { form: Form<Static<S>> };
+export type Task<S extends TObject> = Invocation & { form: Form<Static<S>> };
 
-const NOTHING: TObject = Type.Object({});
+const EMPTY_BODY: TObject = Type.Object({});
 
 export const COMPANY_FLAG: Flags = {
   company: {
     type: 'string',
-    value: 'company',
-    description: 'Identifier or name of the company; not needed where there is only one.',
+    placeholder: 'company',
+    description: 'Identifier or name of the company; not needed if there is only one.',
   },
 };
 
-/** On one record of a company: `body` is what the flags are read into. */
-export function deskCommand<S extends TObject>(
-  command: Described & { body?: S; note?: string },
-  run: On<CompanyContext, S>,
+/** A command on a record of one company. The flags are parsed into `body`. */
+export function companyCommand<S extends TObject>(
+  command: CommandSpec & { body?: S; note?: string },
+  run: RecordHandler<CompanyContext, S>,
 ): Command {
   return {
     ...command,
     flags: { ...COMPANY_FLAG, ...command.flags },
-    run: (call) => atDesk(call, async (desk) => ({ json: await run(desk, taskOf(command, call)), note: command.note })),
+    run: (invocation) =>
+      withCompanyContext(invocation, async (context) => ({
+        json: await run(context, parseTask(command, invocation)),
+        note: command.note,
+      })),
   };
 }
 
-/** On companies. */
-export function officeCommand<S extends TObject>(command: Described & { body?: S }, run: On<AdminContext, S>): Command {
+/** A command that is not bound to one company. */
+export function adminCommand<S extends TObject>(
+  command: CommandSpec & { body?: S },
+  run: RecordHandler<AdminContext, S>,
+): Command {
   return {
     ...command,
-    run: (call) => atOffice(call, async (office) => ({ json: await run(office, taskOf(command, call)) })),
+    run: (invocation) =>
+      withAdminContext(invocation, async (admin) => ({ json: await run(admin, parseTask(command, invocation)) })),
   };
 }
 
-type Listed = Described & { columns: readonly string[] };
+type ListCommandSpec = CommandSpec & { columns: readonly string[] };
 
-/** `--removed` is a flag of lists of what can be restored. */
+/** Flag of lists whose records can be restored. */
 export const REMOVED_FLAG: Flags = {
-  removed: { type: 'boolean', description: 'Those that were removed, and only those.' },
+  removed: { type: 'boolean', description: 'Only removed records.' },
 };
 
-export const deskList = (
-  command: Listed,
-  list: (desk: CompanyContext, listing: ListRequest, call: Call) => Promise<PageOfJson>,
+export const companyListCommand = (
+  command: ListCommandSpec,
+  list: (context: CompanyContext, listRequest: ListRequest, invocation: Invocation) => Promise<PageOfJson>,
 ): Command => ({
   ...command,
-  flags: { ...COMPANY_FLAG, ...command.flags, ...flagsOf(ListQuery) },
-  run: (call) => atDesk(call, (desk) => answerList(call, command.columns, (listing) => list(desk, listing, call))),
+  flags: { ...COMPANY_FLAG, ...command.flags, ...schemaFlags(ListQuery) },
+  run: (invocation) =>
+    withCompanyContext(invocation, (context) =>
+      runList(invocation, command.columns, (listRequest) => list(context, listRequest, invocation)),
+    ),
 });
 
-export const officeList = (
-  command: Listed,
-  list: (office: AdminContext, listing: ListRequest) => Promise<PageOfJson>,
+export const adminListCommand = (
+  command: ListCommandSpec,
+  list: (admin: AdminContext, listRequest: ListRequest) => Promise<PageOfJson>,
 ): Command => ({
   ...command,
-  flags: flagsOf(ListQuery),
-  run: (call) => atOffice(call, (office) => answerList(call, command.columns, (listing) => list(office, listing))),
+  flags: schemaFlags(ListQuery),
+  run: (invocation) =>
+    withAdminContext(invocation, (admin) =>
+      runList(invocation, command.columns, (listRequest) => list(admin, listRequest)),
+    ),
 });
 
-const taskOf = <S extends TObject>({ body }: { body?: S }, call: Call): Task<S> => {
-  const schema = body ?? (NOTHING as S);
-  return { ...call, form: readForm(schema, bodyOf(schema, call.flags)) };
+const parseTask = <S extends TObject>({ body }: { body?: S }, invocation: Invocation): Task<S> => {
+  const schema = body ?? (EMPTY_BODY as S);
+  return { ...invocation, form: readForm(schema, flagsToBody(schema, invocation.flags)) };
 };
 
-export const atOffice = ({ config }: Call, work: (office: AdminContext) => Promise<Answer>): Promise<Answer> =>
-  withDatabase(config, (db) => work({ db, clock: systemClock }));
+export const withAdminContext = (
+  { config }: Invocation,
+  work: (admin: AdminContext) => Promise<CommandResult>,
+): Promise<CommandResult> => withDatabase(config, (db) => work({ db, clock: systemClock }));
 
-export const atDesk = (call: Call, work: (desk: CompanyContext) => Promise<Answer>): Promise<Answer> =>
-  atOffice(call, async (office) => work({ ...office, company: await companyOf(office, call) }));
+export const withCompanyContext = (
+  invocation: Invocation,
+  work: (context: CompanyContext) => Promise<CommandResult>,
+): Promise<CommandResult> =>
+  withAdminContext(invocation, async (admin) => work({ ...admin, company: await resolveCompany(admin, invocation) }));
 
-async function answerList(
-  { flags }: Call,
+async function runList(
+  { flags }: Invocation,
   columns: readonly string[],
-  list: (listing: ListRequest) => Promise<PageOfJson>,
-): Promise<Answer> {
-  const query = readForm(ListQuery, bodyOf(ListQuery, flags));
-  const listing = readListing(query);
+  list: (listRequest: ListRequest) => Promise<PageOfJson>,
+): Promise<CommandResult> {
+  const query = readForm(ListQuery, flagsToBody(ListQuery, flags));
+  const listRequest = readListing(query);
   query.check();
-  const { json, total } = await list(listing);
-  const last = Math.min(total, listing.offset + listing.limit);
-  const more = last < total ? '; --page and --per-page show others' : '';
-  const shown = listing.offset < total ? `${listing.offset + 1} to ${last} of ${total}${more}` : `none of ${total}`;
+  const { json, total } = await list(listRequest);
+  const last = Math.min(total, listRequest.offset + listRequest.limit);
+  const more = last < total ? '; use --page and --per-page for the rest' : '';
+  const shown =
+    listRequest.offset < total ? `${listRequest.offset + 1} to ${last} of ${total}${more}` : `none of ${total}`;
   return { json, columns, note: shown };
 }
 
-/** The one that `--company` names, or the only one there is. */
-async function companyOf(office: AdminContext, { flags }: Call): Promise<Company> {
-  const wanted = flags.company;
-  if (typeof wanted === 'string' && isUuid(wanted)) return findCompany(office, wanted);
-  const search = typeof wanted === 'string' ? wanted : null;
-  const { json, total } = await listCompanies(office, { search, limit: 200, offset: 0 });
-  const found: { id: string; name: string }[] = JSON.parse(json);
-  const named = search === null ? found : found.filter(({ name }) => name.toLowerCase() === search.toLowerCase());
-  if (search === null && total > 1) throw refusedCompany('is required: there is more than one company');
-  if (named.length > 1) throw refusedCompany('must be an identifier: more than one company has this name');
-  const [only] = named;
-  if (!only) throw notFound('company');
-  return findCompany(office, only.id);
+/** Returns the company of `--company`, or the only company. */
+async function resolveCompany(admin: AdminContext, { flags }: Invocation): Promise<Company> {
+  const idOrName = flags.company;
+  if (typeof idOrName === 'string' && isUuid(idOrName)) return findCompany(admin, idOrName);
+  const search = typeof idOrName === 'string' ? idOrName : null;
+  const { json, total } = await listCompanies(admin, { search, limit: 200, offset: 0 });
+  const companies: { id: string; name: string }[] = JSON.parse(json);
+  const matches =
+    search === null ? companies : companies.filter(({ name }) => name.toLowerCase() === search.toLowerCase());
+  if (search === null && total > 1) throw invalidCompanyFlag('is required: there is more than one company');
+  if (matches.length > 1) throw invalidCompanyFlag('must be an identifier: more than one company has this name');
+  const [match] = matches;
+  if (!match) throw notFound('company');
+  return findCompany(admin, match.id);
 }
 
-const refusedCompany = (message: string) =>
+const invalidCompanyFlag = (message: string) =>
   new CodedError('invalid_request', message, [{ field: 'company', code: 'required', message }]);
 
-/** The argument as an identifier. One of another form is no record's. */
-export function idOf({ argument }: Pick<Call, 'argument'>, what: string): string {
-  if (!isUuid(argument)) throw notFound(what);
+/** Returns the argument if it is a UUID; otherwise no record can have it, so it throws not_found. */
+export function requireId({ argument }: Pick<Invocation, 'argument'>, recordName: string): string {
+  if (!isUuid(argument)) throw notFound(recordName);
   return argument;
 }

@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import type { Flag, Flags, FlagValues } from './command.ts';
 
-/** Flags from the schema of a body, and a body from flags: what the API takes, the command line takes. */
+/** Converts the schema of a request body to flags, and flags to a body, so that both accept the same fields. */
 
 type Property = {
   type?: string | string[];
@@ -11,35 +11,35 @@ type Property = {
   examples?: unknown[];
 };
 
-const propertiesOf = (schema: TObject): [string, Property][] =>
+const flagProperties = (schema: TObject): [string, Property][] =>
   Object.entries(schema.properties as Record<string, Property>).filter(([, { items }]) => items?.type !== 'object');
 
-export function flagsOf(schema: TObject): Flags {
+export function schemaFlags(schema: TObject): Flags {
   const required = new Set<string>(schema.required as string[] | undefined);
   return Object.fromEntries(
-    propertiesOf(schema).map(([name, property]) => [flagName(name, property), toFlag(property, required.has(name))]),
+    flagProperties(schema).map(([name, property]) => [flagName(name, property), toFlag(property, required.has(name))]),
   );
 }
 
-/** Only what was given. An empty text clears a field that may be empty. */
-export function bodyOf(schema: TObject, flags: FlagValues): Record<string, unknown> {
+/** Returns the body with the given flags only. An empty text becomes null if the field is nullable. */
+export function flagsToBody(schema: TObject, flags: FlagValues): Record<string, unknown> {
   return Object.fromEntries(
-    propertiesOf(schema)
+    flagProperties(schema)
       .map(([name, property]) => [name, toValue(property, flags[flagName(name, property)])])
       .filter(([, value]) => value !== undefined),
   );
 }
 
-/** "scopes[0]", a field that was refused, is `--scope` on the command line. */
-export function flagOfField(schema: TObject | undefined, field: string): string {
+/** Returns the flag of a field at fault: `scopes[0]` is `--scope`. */
+export function fieldFlag(schema: TObject | undefined, field: string): string {
   const name = field.split(/[.[]/, 1)[0] ?? '';
-  const property = schema && Object.fromEntries(propertiesOf(schema))[name];
+  const property = schema && Object.fromEntries(flagProperties(schema))[name];
   return `--${flagName(name, property ?? {})}`;
 }
 
 const typesOf = ({ type }: Property): string[] => [type ?? []].flat();
 
-/** A list is given word by word: `scopes` becomes `--scope`. */
+/** A list flag takes one word at a time, so `scopes` becomes `--scope`. */
 function flagName(name: string, property: Property): string {
   const word = typesOf(property).includes('array') ? name.replace(/s$/, '') : name;
   return word.replaceAll('_', '-');
@@ -47,22 +47,22 @@ function flagName(name: string, property: Property): string {
 
 function toFlag(property: Property, required: boolean): Flag {
   const types = typesOf(property);
-  const list = types.includes('array');
-  const words = (list ? property.items?.enum : property.enum)?.filter((word) => word !== null);
-  const clears = types.includes('null') && !types.includes('boolean') ? 'Empty text clears it.' : undefined;
+  const isList = types.includes('array');
+  const words = (isList ? property.items?.enum : property.enum)?.filter((word) => word !== null);
+  const clearHint = types.includes('null') && !types.includes('boolean') ? 'An empty text clears it.' : undefined;
   const example = property.examples?.[0];
   const sentences = [
     property.description,
     words && `One of ${words.join(', ')}.`,
-    list && 'Several by commas, or the flag again.',
-    example !== undefined && !list && !words && `Example: ${example}`,
-    clears,
+    isList && 'Separate several with commas, or repeat the flag.',
+    example !== undefined && !isList && !words && `Example: ${example}`,
+    clearHint,
   ];
   return {
     type: types.includes('boolean') ? 'boolean' : 'string',
-    multiple: list,
+    multiple: isList,
     required,
-    value: types.includes('number') ? 'number' : words ? 'word' : 'text',
+    placeholder: types.includes('number') ? 'number' : words ? 'word' : 'text',
     description: sentences.filter(Boolean).join(' '),
   };
 }

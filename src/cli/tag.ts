@@ -1,48 +1,48 @@
 import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagList } from '../company/tags/schema.ts';
-import { addCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from '../company/tags/verbs.ts';
+import { createCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from '../company/tags/verbs.ts';
 import type { Command } from './command.ts';
-import { deskCommand, deskList, officeList } from './records.ts';
+import { adminListCommand, companyCommand, companyListCommand } from './records.ts';
 
 export const commands: Command[] = [
-  deskCommand(
+  companyCommand(
     {
       name: 'tag create',
-      answer: CustomTag,
+      resultSchema: CustomTag,
       summary: 'Add a custom tag',
       body: CustomTagBody,
       examples: ['tag create --tag vip-client'],
     },
-    (desk, { form }) => addCustomTag(desk, form),
+    (context, { form }) => createCustomTag(context, form),
   ),
-  deskList(
+  companyListCommand(
     {
       name: 'tag list',
-      answer: CustomTagList,
+      resultSchema: CustomTagList,
       summary: 'List custom tags',
       columns: ['tag', 'created_at'],
       examples: ['tag list'],
     },
     listCustomTags,
   ),
-  officeList(
+  adminListCommand(
     {
       name: 'tag defaults',
-      answer: DefaultTagList,
+      resultSchema: DefaultTagList,
       summary: 'List the tags that every company has',
       columns: ['tag'],
       examples: ['tag defaults --per-page 200'],
     },
     listDefaultTags,
   ),
-  deskCommand(
+  companyCommand(
     {
       name: 'tag remove',
-      answer: CustomTagRemoved,
+      resultSchema: CustomTagRemoved,
       summary: 'Remove a custom tag',
-      description: 'Entries that have it keep it; no other can get it.',
+      description: 'Entries with the tag keep it; it cannot be added to others.',
       argument: 'tag',
       examples: ['tag remove vip-client'],
     },
-    (desk, { argument }) => removeCustomTag(desk, argument),
+    (context, { argument }) => removeCustomTag(context, argument),
   ),
 ];

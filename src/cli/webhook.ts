@@ -1,4 +1,4 @@
-import { typesOf } from '../events/event-types.ts';
+import { eventTypes } from '../events/event-types.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { readForm } from '../kernel/validation/form.ts';
 import { AUDIT_LOGS } from '../server/audit-logs.ts';
@@ -14,157 +14,162 @@ import {
   RotateBody,
 } from '../webhooks/endpoints/schema.ts';
 import {
-  changeEndpoint,
   createEndpoint,
   listEndpoints,
   removeEndpoint,
   resumeEndpoint,
   rotateSecret,
   showEndpoint,
+  updateEndpoint,
   type WebhookSettings,
 } from '../webhooks/endpoints/verbs.ts';
-import type { Call, Command } from './command.ts';
-import { deskCommand, deskList, idOf } from './records.ts';
+import type { Command, Invocation } from './command.ts';
+import { companyCommand, companyListCommand, requireId } from './records.ts';
 
 const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
-const one = { argument: 'endpoint-id' };
-const note = 'The secret is shown this once.';
+const target = { argument: 'endpoint-id' };
+const note = 'The secret is shown only once.';
 
-const settingsOf = ({ config }: Call): WebhookSettings => ({
+const settingsOf = ({ config }: Invocation): WebhookSettings => ({
   secrets: config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY),
-  privateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
-  types: typesOf(AUDIT_LOGS),
+  allowPrivateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
+  eventTypes: eventTypes(AUDIT_LOGS),
 });
 
-const endpointOf = (call: Call) => idOf(call, 'webhook endpoint');
+const requireEndpointId = (invocation: Invocation) => requireId(invocation, 'webhook endpoint');
 
 export const commands: Command[] = [
-  deskCommand(
+  companyCommand(
     {
       name: 'webhook create',
-      answer: EndpointWithSecret,
-      summary: 'Have events sent to an address',
-      description: 'Needs the setting SECRETS_KEY, under which the secret is kept.',
+      resultSchema: EndpointWithSecret,
+      summary: 'Create a webhook endpoint',
+      description: 'Requires the setting SECRETS_KEY, which encrypts the signing secret.',
       body: CreateEndpointBody,
       note,
-      examples: ['webhook create --url https://firm.example/hooks --type "invoice.*,interaction.created"'],
+      examples: ['webhook create --url https://company.example/hooks --type "invoice.*,interaction.created"'],
     },
-    (desk, task) => createEndpoint(desk, task.form, settingsOf(task)),
+    (context, task) => createEndpoint(context, task.form, settingsOf(task)),
   ),
-  deskList(
+  companyListCommand(
     {
       name: 'webhook list',
-      answer: EndpointList,
+      resultSchema: EndpointList,
       summary: 'List webhook endpoints',
       columns: ['id', 'url', 'types', 'state', 'failing_since', 'created_by'],
       examples: ['webhook list'],
     },
     listEndpoints,
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'webhook show',
-      answer: Endpoint,
+      resultSchema: Endpoint,
       summary: 'Show a webhook endpoint',
       examples: [`webhook show ${ID}`],
     },
-    (desk, task) => showEndpoint(desk, endpointOf(task)),
+    (context, task) => showEndpoint(context, requireEndpointId(task)),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'webhook update',
-      answer: Endpoint,
+      resultSchema: Endpoint,
       summary: 'Change a webhook endpoint',
-      description: 'What is not given stays as it is.',
+      description: 'Fields that are not given keep their values.',
       body: EndpointBody,
       examples: [`webhook update ${ID} --state disabled`],
     },
-    (desk, task) => changeEndpoint(desk, endpointOf(task), task.form, settingsOf(task)),
+    (context, task) => updateEndpoint(context, requireEndpointId(task), task.form, settingsOf(task)),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'webhook rotate',
-      answer: EndpointWithSecret,
+      resultSchema: EndpointWithSecret,
       summary: 'Replace the secret of a webhook endpoint',
       body: RotateBody,
       note,
       examples: [`webhook rotate ${ID} --overlap-hours 2 --only secret`],
     },
-    (desk, task) => rotateSecret(desk, endpointOf(task), task.form, settingsOf(task)),
+    (context, task) => rotateSecret(context, requireEndpointId(task), task.form, settingsOf(task)),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'webhook ping',
-      answer: Delivery,
+      resultSchema: Delivery,
       summary: 'Queue a ping',
-      description: 'A worker sends it once; "webhook deliveries" shows what became of it.',
+      description: 'A worker sends it once; "webhook deliveries" shows the result.',
       examples: [`webhook ping ${ID}`],
     },
-    (desk, task) => pingEndpoint(desk, endpointOf(task)),
+    (context, task) => pingEndpoint(context, requireEndpointId(task)),
   ),
-  deskList(
+  companyListCommand(
     {
-      ...one,
+      ...target,
       name: 'webhook deliveries',
-      answer: DeliveryList,
+      resultSchema: DeliveryList,
       summary: 'List deliveries to a webhook endpoint',
       columns: ['id', 'event_type', 'state', 'attempts', 'next_attempt_at', 'created_at'],
-      flags: { state: { type: 'string', value: 'word', description: 'Only those in this state.' } },
+      flags: { state: { type: 'string', placeholder: 'word', description: 'Only deliveries in this state.' } },
       examples: [`webhook deliveries ${ID} --state failed`],
     },
-    (desk, listing, call) => {
-      const { state } = call.flags;
+    (context, listRequest, invocation) => {
+      const { state } = invocation.flags;
       const query = readForm(DeliveryQuery, state === undefined ? {} : { state });
-      return listDeliveries(desk, endpointOf(call), query, listing);
+      return listDeliveries(context, requireEndpointId(invocation), query, listRequest);
     },
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'webhook replay',
-      answer: Replayed,
-      summary: 'Deliver a range of events once more',
-      description: 'Up to 10,000 at once; "next" is where the others begin.',
+      resultSchema: Replayed,
+      summary: 'Deliver a range of events again',
+      description: 'Up to 10,000 events per command; "next" is the start of the following range.',
       body: ReplayBody,
       examples: [`webhook replay ${ID} --after "2026-06-01 09:00" --until "2026-06-02 09:00"`],
     },
-    (desk, task) => replayRange(desk, endpointOf(task), task.form, settingsOf(task)),
+    (context, task) => replayRange(context, requireEndpointId(task), task.form, settingsOf(task)),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'webhook redeliver',
-      answer: Delivery,
-      summary: 'Deliver one event once more',
-      flags: { delivery: { type: 'string', value: 'delivery-id', required: true, description: 'The delivery.' } },
+      resultSchema: Delivery,
+      summary: 'Deliver one event again',
+      flags: { delivery: { type: 'string', placeholder: 'delivery-id', required: true, description: 'The delivery.' } },
       examples: [`webhook redeliver ${ID} --delivery 01a1dee0-0b3c-7000-9c1d-3f5a0e1f2b44`],
     },
-    (desk, task) => replayDelivery(desk, endpointOf(task), idOf({ argument: String(task.flags.delivery) }, 'delivery')),
+    (context, task) =>
+      replayDelivery(
+        context,
+        requireEndpointId(task),
+        requireId({ argument: String(task.flags.delivery) }, 'delivery'),
+      ),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'webhook resume',
-      answer: Endpoint,
-      summary: 'Send again to an endpoint that was failing or disabled',
-      description: 'Everything that has happened since is delivered, in its order.',
+      resultSchema: Endpoint,
+      summary: 'Resume deliveries to a failing or disabled endpoint',
+      description: 'All events since then are delivered, in order.',
       examples: [`webhook resume ${ID}`],
     },
-    (desk, task) => resumeEndpoint(desk, endpointOf(task)),
+    (context, task) => resumeEndpoint(context, requireEndpointId(task)),
   ),
-  deskCommand(
+  companyCommand(
     {
-      ...one,
+      ...target,
       name: 'webhook remove',
-      answer: EndpointRemoved,
+      resultSchema: EndpointRemoved,
       summary: 'Remove a webhook endpoint',
-      description: 'What waits for it is dropped.',
+      description: 'Pending deliveries are dropped.',
       examples: [`webhook remove ${ID}`],
     },
-    (desk, task) => removeEndpoint(desk, endpointOf(task)),
+    (context, task) => removeEndpoint(context, requireEndpointId(task)),
   ),
 ];

@@ -2,28 +2,30 @@ import { ConfigError } from '../config.ts';
 import { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
 import { systemClock } from '../kernel/time/time.ts';
-import { runningDatabase } from '../server/database-urls.ts';
+import { findRunningDatabase } from '../server/database-urls.ts';
 import type { Command } from './command.ts';
-import { requireMigrated } from './database.ts';
+import { assertMigrated } from './database.ts';
 
 export const commands: Command[] = [
   {
     name: 'worker',
-    summary: 'Send what is due, beside the service',
+    summary: 'Run a worker in a process of its own',
     description:
-      'Shares the work with every other worker on the same database, the one in the service included, until it is told to stop. A service with WORKER_CONCURRENCY=0 leaves all of it to such processes.',
+      'Sends messages and webhooks and keeps meetings in step, until it receives a signal. It shares the jobs with ' +
+      'all workers on the same database, including the one in the service. A service with WORKER_CONCURRENCY=0 runs none.',
     examples: ['worker'],
     run: async ({ config }) => ({
       config,
       start: async (logger) => {
-        if (config.WORKER_CONCURRENCY === 0) throw new ConfigError(['WORKER_CONCURRENCY is 0: nothing would be sent']);
-        const connection = await runningDatabase(config);
+        if (config.WORKER_CONCURRENCY === 0)
+          throw new ConfigError(['WORKER_CONCURRENCY must be at least 1 for a worker, not "0"']);
+        const connection = await findRunningDatabase(config);
         await requireSafeServer(connection);
-        await requireMigrated(connection);
+        await assertMigrated(connection);
         const { runWorker } = await import('../server/worker.ts');
-        const outcomes = new DeliveryCounters();
-        const stop = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
-        console.log('Case Records sends what is due');
+        const counters = new DeliveryCounters();
+        const stop = await runWorker({ config, connection, clock: systemClock, logger, counters });
+        console.log('Case Records worker is running');
         return { failed: new Promise(() => {}), stop };
       },
     }),

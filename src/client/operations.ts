@@ -699,20 +699,20 @@ export type WithdrawAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
 export type ListMeetingsEntry = GetAppointmentMeetingAnswer;
 
 export type ListEventsEntry = {
-  /** Stays the same, here and in every delivery by webhook. */
+  /** The same in every list and in every webhook delivery. */
   id: string;
-  /** The record and what happened to it. */
+  /** The type of the record and the change. */
   type: string;
   at: string;
-  /** Who did it. */
+  /** Who made the change. */
   actor: {
-    /** A key or an API client; the operator at the command line; the service by itself. */
+    /** `key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service. */
     type: 'key' | 'client' | 'operator' | 'worker';
     id?: string;
-    /** As the credential was called at that time. */
+    /** The name of the credential at that time. */
     name?: string;
   };
-  /** The X-Request-Id of the request that did it. */
+  /** The X-Request-Id of the request that made the change. */
   request_id: string | null;
   /** The case that the record belongs to. */
   case_id: string | null;
@@ -720,11 +720,11 @@ export type ListEventsEntry = {
     type: string;
     id: string;
   };
-  /** The fields that differ between `before` and `after`, where there are both. */
+  /** The fields that differ between `before` and `after`; null if one of them is null. */
   changed: string[] | null;
-  /** The record as it was; null where it was made by this. */
+  /** The record before the change; null if the change created it. */
   before: Record<string, never> | null;
-  /** The record as it became; null where it is gone. */
+  /** The record after the change; null if it no longer exists. */
   after: Record<string, never> | null;
 };
 
@@ -769,21 +769,21 @@ export type GetCompanyAnswer = {
 
 export type UpdateCompanyBody = {
   name?: string | undefined;
-  /** An IANA zone: an area and a place, or UTC. Text without a zone is wall time in it. */
+  /** An IANA time zone such as Europe/London, or UTC. Times that are sent without an offset are read in it. */
   time_zone?: string | null | undefined;
-  /** ISO 3166: where phone numbers without a country code belong. */
+  /** ISO 3166 code of the country that phone numbers without a country code belong to. */
   phone_region?: string | null | undefined;
   /** Printed on new invoices. */
   terms?: string | null | undefined;
-  /** Of new invoices that name none. */
+  /** Default for new invoices. */
   payment_terms?: string | null | undefined;
-  /** How many days before the start a reminder goes out: 1 to 30. */
+  /** How many days before an appointment its reminder is sent: 1 to 30. */
   reminder_lead_days?: number | string | null | undefined;
-  /** Whom mails come from. */
+  /** The sender name of mails. */
   sender_name?: string | null | undefined;
-  /** Its address. */
+  /** The sender address of mails. */
   sender_address?: string | null | undefined;
-  /** Who is told when something needs a person, such as a webhook endpoint that fails; else the sender. */
+  /** Receives notices that need attention, such as a failing webhook endpoint; the sender address by default. */
   contact_email?: string | null | undefined;
 };
 
@@ -793,21 +793,21 @@ export type ListCompaniesEntry = GetCompanyAnswer;
 
 export type CreateCompanyBody = {
   name: string;
-  /** An IANA zone: an area and a place, or UTC. Text without a zone is wall time in it. */
+  /** An IANA time zone such as Europe/London, or UTC. Times that are sent without an offset are read in it. */
   time_zone?: string | null | undefined;
-  /** ISO 3166: where phone numbers without a country code belong. */
+  /** ISO 3166 code of the country that phone numbers without a country code belong to. */
   phone_region?: string | null | undefined;
   /** Printed on new invoices. */
   terms?: string | null | undefined;
-  /** Of new invoices that name none. */
+  /** Default for new invoices. */
   payment_terms?: string | null | undefined;
-  /** How many days before the start a reminder goes out: 1 to 30. */
+  /** How many days before an appointment its reminder is sent: 1 to 30. */
   reminder_lead_days?: number | string | null | undefined;
-  /** Whom mails come from. */
+  /** The sender name of mails. */
   sender_name?: string | null | undefined;
-  /** Its address. */
+  /** The sender address of mails. */
   sender_address?: string | null | undefined;
-  /** Who is told when something needs a person, such as a webhook endpoint that fails; else the sender. */
+  /** Receives notices that need attention, such as a failing webhook endpoint; the sender address by default. */
   contact_email?: string | null | undefined;
 };
 
@@ -830,12 +830,12 @@ export type ListAdvisersEntry = {
 };
 
 export type CreateAdviserBody = {
-  /** Unique within the company, without regard to case. Appointments are booked by it. */
+  /** Unique within the company, ignoring case. Appointments name the adviser by it. */
   email: string;
   name: string;
   /** Whether new appointments can be booked; true by default. */
   active?: boolean | null | undefined;
-  /** The connected video account; null for none. Zoom comes and goes with its credentials, elsewhere. */
+  /** The video provider; null for none. `zoom` is set and cleared by connecting and disconnecting a video account. */
   video_provider?: 'jitsi' | 'zoom' | null | undefined;
 };
 
@@ -844,12 +844,12 @@ export type CreateAdviserAnswer = ListAdvisersEntry;
 export type GetAdviserAnswer = ListAdvisersEntry;
 
 export type UpdateAdviserBody = {
-  /** Unique within the company, without regard to case. Appointments are booked by it. */
+  /** Unique within the company, ignoring case. Appointments name the adviser by it. */
   email?: string | undefined;
   name?: string | undefined;
   /** Whether new appointments can be booked; true by default. */
   active?: boolean | null | undefined;
-  /** The connected video account; null for none. Zoom comes and goes with its credentials, elsewhere. */
+  /** The video provider; null for none. `zoom` is set and cleared by connecting and disconnecting a video account. */
   video_provider?: 'jitsi' | 'zoom' | null | undefined;
 };
 
@@ -866,7 +866,7 @@ export type ListCasesEntry = {
   /** The {caseId} of the twelve operations. */
   id: string;
   reference: string;
-  /** In the order in which they came. */
+  /** In the order in which they were added. */
   customers: Array<{
     id: string;
     case_id: string;
@@ -885,15 +885,15 @@ export type ListCasesEntry = {
 export type CreateCaseBody = {
   /** The company's own name for the case; it need not be unique. */
   reference: string;
-  /** At most 100 in this request; more can be added. */
+  /** At most 100 in this request; more can be added later. */
   customers?:
     | Array<{
         last_name: string;
         title?: string | null | undefined;
         first_names?: string | null | undefined;
-        /** Appointments can name it as email_recipient. */
+        /** Can be the `email_recipient` of an appointment. */
         email?: string | null | undefined;
-        /** A possible number in the company's region. */
+        /** A phone number. Without a country code it belongs to the company's region. */
         phone?: string | null | undefined;
       }>
     | null
@@ -929,9 +929,9 @@ export type CreateCustomerBody = {
   last_name: string;
   title?: string | null | undefined;
   first_names?: string | null | undefined;
-  /** Appointments can name it as email_recipient. */
+  /** Can be the `email_recipient` of an appointment. */
   email?: string | null | undefined;
-  /** A possible number in the company's region. */
+  /** A phone number. Without a country code it belongs to the company's region. */
   phone?: string | null | undefined;
 };
 
@@ -943,9 +943,9 @@ export type UpdateCustomerBody = {
   last_name?: string | undefined;
   title?: string | null | undefined;
   first_names?: string | null | undefined;
-  /** Appointments can name it as email_recipient. */
+  /** Can be the `email_recipient` of an appointment. */
   email?: string | null | undefined;
-  /** A possible number in the company's region. */
+  /** A phone number. Without a country code it belongs to the company's region. */
   phone?: string | null | undefined;
 };
 
@@ -965,7 +965,7 @@ export type ListCustomTagsEntry = {
 };
 
 export type CreateCustomTagBody = {
-  /** Lower case words joined by dashes. */
+  /** Lower-case words joined by dashes. */
   tag: string;
 };
 
@@ -980,7 +980,7 @@ export type ListClientsEntry = {
   /** The client_id. */
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1005,7 +1005,7 @@ export type ListClientsEntry = {
     id: string;
     name: string;
   } | null;
-  /** The key or the API client that last replaced the secret; null if none did, and for the command line. */
+  /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: {
     type: 'key' | 'client';
     id: string;
@@ -1014,9 +1014,9 @@ export type ListClientsEntry = {
 };
 
 export type CreateClientBody = {
-  /** What the client is. */
+  /** What the client is for. */
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1036,7 +1036,7 @@ export type CreateClientAnswer = {
   /** The client_id. */
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1061,22 +1061,22 @@ export type CreateClientAnswer = {
     id: string;
     name: string;
   } | null;
-  /** The key or the API client that last replaced the secret; null if none did, and for the command line. */
+  /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: {
     type: 'key' | 'client';
     id: string;
     name: string;
   } | null;
-  /** It is shown this once. */
+  /** It is shown only in this answer. */
   client_secret: string;
 };
 
 export type GetClientAnswer = ListClientsEntry;
 
 export type UpdateClientBody = {
-  /** What the client is. */
+  /** What the client is for. */
   name?: string | undefined;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes?:
     | Array<
         | 'address_book:read'
@@ -1102,7 +1102,7 @@ export type DisableClientAnswer = {
   /** The client_id. */
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1127,21 +1127,21 @@ export type DisableClientAnswer = {
     id: string;
     name: string;
   } | null;
-  /** The key or the API client that last replaced the secret; null if none did, and for the command line. */
+  /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: {
     type: 'key' | 'client';
     id: string;
     name: string;
   } | null;
-  /** What it made, directly or not, and this request ended. */
+  /** Everything the credential created, directly or indirectly, that this request ended. */
   also_ended: Array<{
     type: 'key' | 'client' | 'webhook_endpoint';
     id: string;
-    /** Of an endpoint its scheme and host. */
+    /** For an endpoint, its scheme and host. */
     name: string;
     state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
     created_at: string;
-    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
     /** The key or the API client that made it, as it was called then; null for the command line. */
     created_by: {
@@ -1149,22 +1149,22 @@ export type DisableClientAnswer = {
       id: string;
       name: string;
     } | null;
-    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
     changed_by: {
       type: 'key' | 'client';
       id: string;
       name: string;
     } | null;
   }>;
-  /** What it made, directly or not, that still works. */
+  /** Everything the credential created, directly or indirectly, that still works. */
   still_working: Array<{
     type: 'key' | 'client' | 'webhook_endpoint';
     id: string;
-    /** Of an endpoint its scheme and host. */
+    /** For an endpoint, its scheme and host. */
     name: string;
     state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
     created_at: string;
-    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
     /** The key or the API client that made it, as it was called then; null for the command line. */
     created_by: {
@@ -1172,7 +1172,7 @@ export type DisableClientAnswer = {
       id: string;
       name: string;
     } | null;
-    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
     changed_by: {
       type: 'key' | 'client';
       id: string;
@@ -1186,7 +1186,7 @@ export type EnableClientAnswer = ListClientsEntry;
 export type ListKeysEntry = {
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1217,7 +1217,7 @@ export type ListKeysEntry = {
 export type CreateKeyBody = {
   /** What the key is for. */
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1231,14 +1231,14 @@ export type CreateKeyBody = {
     | 'webhooks'
     | 'manage'
   >;
-  /** In the future; without it the key lives until it is revoked. */
+  /** Must be in the future; without it the key works until it is revoked. */
   expires_at?: string | null | undefined;
 };
 
 export type CreateKeyAnswer = {
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1264,7 +1264,7 @@ export type CreateKeyAnswer = {
     id: string;
     name: string;
   } | null;
-  /** The bearer token. It is shown this once. */
+  /** The bearer token. It is shown only in this answer. */
   key: string;
 };
 
@@ -1273,7 +1273,7 @@ export type GetKeyAnswer = ListKeysEntry;
 export type RevokeKeyAnswer = {
   id: string;
   name: string;
-  /** What it may do. */
+  /** The scopes of the credential. */
   scopes: Array<
     | 'address_book:read'
     | 'address_book:write'
@@ -1299,15 +1299,15 @@ export type RevokeKeyAnswer = {
     id: string;
     name: string;
   } | null;
-  /** What it made, directly or not, and this request ended. */
+  /** Everything the credential created, directly or indirectly, that this request ended. */
   also_ended: Array<{
     type: 'key' | 'client' | 'webhook_endpoint';
     id: string;
-    /** Of an endpoint its scheme and host. */
+    /** For an endpoint, its scheme and host. */
     name: string;
     state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
     created_at: string;
-    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
     /** The key or the API client that made it, as it was called then; null for the command line. */
     created_by: {
@@ -1315,22 +1315,22 @@ export type RevokeKeyAnswer = {
       id: string;
       name: string;
     } | null;
-    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
     changed_by: {
       type: 'key' | 'client';
       id: string;
       name: string;
     } | null;
   }>;
-  /** What it made, directly or not, that still works. */
+  /** Everything the credential created, directly or indirectly, that still works. */
   still_working: Array<{
     type: 'key' | 'client' | 'webhook_endpoint';
     id: string;
-    /** Of an endpoint its scheme and host. */
+    /** For an endpoint, its scheme and host. */
     name: string;
     state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
     created_at: string;
-    /** Of a client when it last got a token, of an endpoint when a delivery last ended. */
+    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
     /** The key or the API client that made it, as it was called then; null for the command line. */
     created_by: {
@@ -1338,7 +1338,7 @@ export type RevokeKeyAnswer = {
       id: string;
       name: string;
     } | null;
-    /** The key or the API client that last replaced the secret of the client, or set the address of the endpoint. */
+    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
     changed_by: {
       type: 'key' | 'client';
       id: string;
@@ -1386,13 +1386,13 @@ export type ListWebhookEndpointsEntry = {
   url: string;
   description: string | null;
   types: string[];
-  /** Only to an active one anything is sent, but for pings. */
+  /** Events are sent only to an active endpoint; pings are sent to any. */
   state: 'active' | 'disabled' | 'failing';
-  /** Why nothing is sent, unless an update set the state. */
+  /** Why no events are sent; null if an update set the state. */
   state_reason: string | null;
   failing_since: string | null;
   secret_rotated_at: string | null;
-  /** Until then the secret before the last signs too. */
+  /** Until then deliveries are also signed with the previous secret. */
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
@@ -1402,7 +1402,7 @@ export type ListWebhookEndpointsEntry = {
     id: string;
     name: string;
   } | null;
-  /** The key or the API client that set the present `url`, as it was called then; null for the command line. */
+  /** The key or API client that set the current `url`, with its name at that time; null for the command line. */
   url_set_by: {
     type: 'key' | 'client';
     id: string;
@@ -1411,11 +1411,11 @@ export type ListWebhookEndpointsEntry = {
 };
 
 export type CreateWebhookEndpointBody = {
-  /** Where events are posted to: https, at a public address, without credentials and fragment. */
+  /** The URL that events are posted to: https, a public address, no credentials and no fragment. */
   url: string;
-  /** For people. */
+  /** A note for people. */
   description?: string | null | undefined;
-  /** Which events: a type such as `invoice.sent`, all of a record as `invoice.*`, or `*` for everything. */
+  /** The events to send: a type such as `invoice.sent`, all types of a record (`invoice.*`), or all events (`*`). */
   types: string[];
 };
 
@@ -1424,13 +1424,13 @@ export type CreateWebhookEndpointAnswer = {
   url: string;
   description: string | null;
   types: string[];
-  /** Only to an active one anything is sent, but for pings. */
+  /** Events are sent only to an active endpoint; pings are sent to any. */
   state: 'active' | 'disabled' | 'failing';
-  /** Why nothing is sent, unless an update set the state. */
+  /** Why no events are sent; null if an update set the state. */
   state_reason: string | null;
   failing_since: string | null;
   secret_rotated_at: string | null;
-  /** Until then the secret before the last signs too. */
+  /** Until then deliveries are also signed with the previous secret. */
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
@@ -1440,26 +1440,26 @@ export type CreateWebhookEndpointAnswer = {
     id: string;
     name: string;
   } | null;
-  /** The key or the API client that set the present `url`, as it was called then; null for the command line. */
+  /** The key or API client that set the current `url`, with its name at that time; null for the command line. */
   url_set_by: {
     type: 'key' | 'client';
     id: string;
     name: string;
   } | null;
-  /** What deliveries are signed with. Shown this once. */
+  /** Deliveries are signed with it. It is shown only in this answer. */
   secret: string;
 };
 
 export type GetWebhookEndpointAnswer = ListWebhookEndpointsEntry;
 
 export type UpdateWebhookEndpointBody = {
-  /** Where events are posted to: https, at a public address, without credentials and fragment. */
+  /** The URL that events are posted to: https, a public address, no credentials and no fragment. */
   url?: string | undefined;
-  /** For people. */
+  /** A note for people. */
   description?: string | null | undefined;
-  /** Which events: a type such as `invoice.sent`, all of a record as `invoice.*`, or `*` for everything. */
+  /** The events to send: a type such as `invoice.sent`, all types of a record (`invoice.*`), or all events (`*`). */
   types?: string[] | undefined;
-  /** While it is disabled nothing is sent; once active again, all that has waited is. */
+  /** A disabled endpoint is sent no events. They wait until it is active again. */
   state?: 'active' | 'disabled' | undefined;
 };
 
@@ -1468,7 +1468,7 @@ export type UpdateWebhookEndpointAnswer = ListWebhookEndpointsEntry;
 export type RemoveWebhookEndpointAnswer = RemoveAdviserAnswer;
 
 export type RotateWebhookSecretBody = {
-  /** How long the old secret signs beside the new one: 0 to 168 hours, 24 by default. */
+  /** How long deliveries are also signed with the old secret: 0 to 168 hours, 24 by default. */
   overlap_hours?: number | string | null | undefined;
 };
 
@@ -1477,55 +1477,55 @@ export type RotateWebhookSecretAnswer = CreateWebhookEndpointAnswer;
 export type ResumeWebhookEndpointAnswer = ListWebhookEndpointsEntry;
 
 export type ListWebhookDeliveriesEntry = {
-  /** The header Webhook-Id, and `id` in the body. The same in every delivery of the event. */
+  /** The header `Webhook-Id`, and `id` in the body. It is the same in every delivery of the event. */
   event_id: string;
   id: string;
   endpoint_id: string;
   event_type: string;
-  /** The record that the event is about; a ping is about none. */
+  /** The record that the event is about; null for a ping. */
   record_id: string | null;
-  /** Failed: given up after three days while others were taken, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone. */
+  /** Failed: abandoned after three days while the endpoint accepted other events; a ping fails after one attempt. Dropped: the endpoint was removed, or the event is no longer stored. */
   state: 'waiting' | 'delivered' | 'failed' | 'dropped';
-  /** Since it was queued, or since the endpoint was resumed. */
+  /** Attempts since it was queued, or since the endpoint was resumed. */
   attempts: number;
-  /** Of what waits and is not behind another event of its record; not before this. */
+  /** The earliest time of the next attempt. Null if it has ended, or waits for an earlier event of its record. */
   next_attempt_at: string | null;
   created_at: string;
   first_attempt_at: string | null;
   delivered_at: string | null;
-  /** The delivery that it repeats. */
+  /** The delivery that this one replays. */
   replay_of: string | null;
 };
 
 export type GetWebhookDeliveryAnswer = {
-  /** The header Webhook-Id, and `id` in the body. The same in every delivery of the event. */
+  /** The header `Webhook-Id`, and `id` in the body. It is the same in every delivery of the event. */
   event_id: string;
   id: string;
   endpoint_id: string;
   event_type: string;
-  /** The record that the event is about; a ping is about none. */
+  /** The record that the event is about; null for a ping. */
   record_id: string | null;
-  /** Failed: given up after three days while others were taken, a ping after one attempt. Dropped: its endpoint, or the event itself, is gone. */
+  /** Failed: abandoned after three days while the endpoint accepted other events; a ping fails after one attempt. Dropped: the endpoint was removed, or the event is no longer stored. */
   state: 'waiting' | 'delivered' | 'failed' | 'dropped';
-  /** Since it was queued, or since the endpoint was resumed. */
+  /** Attempts since it was queued, or since the endpoint was resumed. */
   attempts: number;
-  /** Of what waits and is not behind another event of its record; not before this. */
+  /** The earliest time of the next attempt. Null if it has ended, or waits for an earlier event of its record. */
   next_attempt_at: string | null;
   created_at: string;
   first_attempt_at: string | null;
   delivered_at: string | null;
-  /** The delivery that it repeats. */
+  /** The delivery that this one replays. */
   replay_of: string | null;
-  /** Every attempt, the first first. */
+  /** Every attempt, oldest first. */
   tries: Array<{
     at: string;
-    /** Of the answer. */
+    /** Status of the answer. */
     status: number | null;
     /** Why there was no answer. */
     error: string | null;
-    /** How long it took. */
+    /** Duration in milliseconds. */
     ms: number;
-    /** Its first 1,000 characters. */
+    /** The first 1,000 characters of the answer. */
     answer: string | null;
   }>;
 };
@@ -1533,18 +1533,18 @@ export type GetWebhookDeliveryAnswer = {
 export type ReplayWebhookDeliveryAnswer = ListWebhookDeliveriesEntry;
 
 export type ReplayWebhookEventsBody = {
-  /** The id of an event: those that came after it. Or a time: those that happened then or later. */
+  /** The id of an event: the events after it. Or a time: the events at that time or later. */
   after?: string | null | undefined;
-  /** The id of an event: those up to it, itself included. Or a time: those that happened before it. */
+  /** The id of an event: the events up to and including it. Or a time: the events before it. */
   until?: string | null | undefined;
-  /** Of the types of the endpoint only these. */
+  /** Only these of the endpoint's types. */
   types?: string[] | null | undefined;
 };
 
 export type ReplayWebhookEventsAnswer = {
-  /** How many events go out again. */
+  /** Number of events that will be sent again. */
   queued: number;
-  /** Where there are more: ask again with this as `after`. */
+  /** If there are more events, the `after` of the next request; otherwise null. */
   next: string | null;
 };
 
@@ -1556,7 +1556,7 @@ export type CreateAccessTokenBody = {
   client_id?: string | undefined;
   /** Unless HTTP Basic is used. */
   client_secret?: string | undefined;
-  /** Words with blanks between them; all of the client's scopes where it is not sent. */
+  /** Scopes separated by spaces; all of the client's scopes if it is not sent. */
   scope?: string | undefined;
 };
 
@@ -1571,7 +1571,7 @@ export type CreateAccessTokenAnswer = {
 export type RevokeAccessTokenBody = {
   /** An access token of this client. */
   token: string;
-  /** Not looked at. */
+  /** Ignored. */
   token_type_hint?: string | undefined;
   /** Unless HTTP Basic is used. */
   client_id?: string | undefined;
@@ -2164,54 +2164,54 @@ export type Operations = {
     };
     answer: ListMeetingsEntry[];
   };
-  /** List what happened in the company. Every change of every record of the company. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the events of the company. Returns every change of every record of the company. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listEvents: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
     };
     answer: ListEventsEntry[];
   };
-  /** List what happened in a case. Every change of the case and of what belongs to it. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the events of a case. Returns every change of the case and of its records. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listCaseEvents: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
     };
     answer: ListCaseEventsEntry[];
   };
-  /** History of one adviser. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one adviser. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listAdviserHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The adviser. */
       adviserId: string;
     };
     answer: ListAdviserHistoryEntry[];
   };
-  /** History of one appointment. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one appointment. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listAppointmentHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
@@ -2220,54 +2220,54 @@ export type Operations = {
     };
     answer: ListAppointmentHistoryEntry[];
   };
-  /** History of one case. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one case. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listCaseHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
     };
     answer: ListCaseHistoryEntry[];
   };
-  /** History of one api client. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one api client. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listApiClientHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The client. */
       clientId: string;
     };
     answer: ListApiClientHistoryEntry[];
   };
-  /** History of one company. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one company. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listCompanyHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
     };
     answer: ListCompanyHistoryEntry[];
   };
-  /** History of one customer. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one customer. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listCustomerHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
@@ -2276,28 +2276,28 @@ export type Operations = {
     };
     answer: ListCustomerHistoryEntry[];
   };
-  /** History of one webhook endpoint. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one webhook endpoint. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listWebhookEndpointHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The webhook endpoint. */
       endpointId: string;
     };
     answer: ListWebhookEndpointHistoryEntry[];
   };
-  /** History of one address book entry. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one address book entry. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listAddressBookEntryHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
@@ -2306,14 +2306,14 @@ export type Operations = {
     };
     answer: ListAddressBookEntryHistoryEntry[];
   };
-  /** History of one interaction. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one interaction. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listInteractionHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
@@ -2322,14 +2322,14 @@ export type Operations = {
     };
     answer: ListInteractionHistoryEntry[];
   };
-  /** History of one invoice. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one invoice. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listInvoiceHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The case. */
       caseId: string;
@@ -2338,14 +2338,14 @@ export type Operations = {
     };
     answer: ListInvoiceHistoryEntry[];
   };
-  /** History of one api key. Every change of it, also where it has been deleted. In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date. */
+  /** List the history of one api key. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listApiKeyHistory: {
     input: {
-      /** The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning. */
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
       after?: string | undefined;
-      /** How many at most, up to 500. Fewer where they are large; the link leads on to the others. */
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
       limit?: number | undefined;
-      /** Only these types, by commas. `invoice.*` means every type of that record. */
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
       /** The key. */
       keyId: string;
@@ -2360,7 +2360,7 @@ export type Operations = {
     };
     answer: GetCompanyAnswer;
   };
-  /** Update the company. Settings that are not sent stay as they are, null gives one back its default. Every process works with the new ones within two seconds; invoices, appointments and reminders that are already there keep what was written down. */
+  /** Update the company. Settings that are not sent stay unchanged; null resets a setting to its default. Every process uses the new settings within two seconds. Existing invoices, appointments and reminders keep the values they were created with. */
   updateCompany: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2371,7 +2371,7 @@ export type Operations = {
     };
     answer: UpdateCompanyAnswer;
   };
-  /** List companies. Every company of the installation, by name. `search` looks at the name. */
+  /** List companies. Every company of the installation, ordered by name. `search` matches the name. */
   listCompanies: {
     input: {
       /** Which page, from 1. */
@@ -2383,7 +2383,7 @@ export type Operations = {
     };
     answer: ListCompaniesEntry[];
   };
-  /** Create a company. Only the name is required. Give it a first key afterwards. */
+  /** Create a company. Only the name is required. Create a first key for the company afterwards. */
   createCompany: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2415,7 +2415,7 @@ export type Operations = {
     };
     answer: UpdateOneCompanyAnswer;
   };
-  /** List advisers. By name. `search` looks at name and email. */
+  /** List advisers. Ordered by name. `search` matches the name and the email. */
   listAdvisers: {
     input: {
       /** Which page, from 1. */
@@ -2429,7 +2429,7 @@ export type Operations = {
     };
     answer: ListAdvisersEntry[];
   };
-  /** Create an adviser. Appointments can be booked with the adviser at once. */
+  /** Create an adviser. Appointments can be booked with the adviser immediately. */
   createAdviser: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2448,7 +2448,7 @@ export type Operations = {
     };
     answer: GetAdviserAnswer;
   };
-  /** Update an adviser. Fields that are not sent stay as they are. Appointments keep the email they were booked with. An adviser who is not active cannot be booked; what is booked stays. */
+  /** Update an adviser. Fields that are not sent stay unchanged. Appointments keep the email they were booked with. An inactive adviser cannot be booked; existing appointments stay. */
   updateAdviser: {
     input: {
       /** The adviser. */
@@ -2461,7 +2461,7 @@ export type Operations = {
     };
     answer: UpdateAdviserAnswer;
   };
-  /** Remove an adviser. The adviser leaves the lists and can no longer be booked, and the email becomes free. Appointments stay as they are. */
+  /** Remove an adviser. The adviser leaves the lists, can no longer be booked, and the email can be used again. Appointments stay unchanged. */
   removeAdviser: {
     input: {
       /** The adviser. */
@@ -2473,7 +2473,7 @@ export type Operations = {
     };
     answer: RemoveAdviserAnswer;
   };
-  /** Restore a removed adviser. As the adviser was before. Refused with 400 when the adviser is not removed, or when another has the email now. */
+  /** Restore a removed adviser. Restores the adviser unchanged. Answers 400 if the adviser is not removed, or if another adviser has the email. */
   restoreAdviser: {
     input: {
       /** The adviser. */
@@ -2485,7 +2485,7 @@ export type Operations = {
     };
     answer: RestoreAdviserAnswer;
   };
-  /** List cases. Newest first. `search` looks at the reference and at names, emails and phones of the customers; a phone number is found however it is written. */
+  /** List cases. Newest first. `search` matches the reference and the names, emails and phone numbers of the customers; a phone number is found in any notation. */
   listCases: {
     input: {
       /** Which page, from 1. */
@@ -2497,7 +2497,7 @@ export type Operations = {
     };
     answer: ListCasesEntry[];
   };
-  /** Open a case. With its customers, all of them or nothing. */
+  /** Open a case. Creates the case and its customers together: all of them or nothing. */
   createCase: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2529,7 +2529,7 @@ export type Operations = {
     };
     answer: UpdateCaseAnswer;
   };
-  /** List customers. Of all cases, by last name. `search` looks at names, email and phone; a phone number is found however it is written. */
+  /** List customers. The customers of all cases, ordered by last name. `search` matches names, email and phone number; a phone number is found in any notation. */
   listCustomers: {
     input: {
       /** Which page, from 1. */
@@ -2543,7 +2543,7 @@ export type Operations = {
     };
     answer: ListCustomersEntry[];
   };
-  /** List customers of a case. In the order in which they came. `search` looks at names, email and phone. */
+  /** List customers of a case. In the order in which they were added. `search` matches names, email and phone number. */
   listCaseCustomers: {
     input: {
       /** Which page, from 1. */
@@ -2559,7 +2559,7 @@ export type Operations = {
     };
     answer: ListCaseCustomersEntry[];
   };
-  /** Add a customer. The customer can be named in relationships and as a recipient at once. */
+  /** Add a customer. Relationships and appointments can name the customer immediately. */
   createCustomer: {
     input: {
       /** The case. */
@@ -2584,7 +2584,7 @@ export type Operations = {
     };
     answer: GetCustomerAnswer;
   };
-  /** Update a customer. Fields that are not sent stay as they are, null clears an optional field. Appointments keep the email that was written down, invoices the names. */
+  /** Update a customer. Fields that are not sent stay unchanged; null clears an optional field. Appointments keep the email and invoices keep the names they were created with. */
   updateCustomer: {
     input: {
       /** The case. */
@@ -2599,7 +2599,7 @@ export type Operations = {
     };
     answer: UpdateCustomerAnswer;
   };
-  /** Remove a customer. The customer leaves the lists and can no longer be named in a relationship, as a recipient or on an invoice. Records that name the customer stay as they are. */
+  /** Remove a customer. The customer leaves the lists and can no longer be named in a relationship, as a recipient or on an invoice. Records that name the customer stay unchanged. */
   removeCustomer: {
     input: {
       /** The case. */
@@ -2613,7 +2613,7 @@ export type Operations = {
     };
     answer: RemoveCustomerAnswer;
   };
-  /** Restore a removed customer. As the customer was before. Refused with 400 when the customer is not removed. */
+  /** Restore a removed customer. Restores the customer unchanged. Answers 400 if the customer is not removed. */
   restoreCustomer: {
     input: {
       /** The case. */
@@ -2651,7 +2651,7 @@ export type Operations = {
     };
     answer: ListCustomTagsEntry[];
   };
-  /** Create a custom tag. Address book entries can carry it at once. */
+  /** Create a custom tag. Address book entries can use it immediately. */
   createCustomTag: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2660,7 +2660,7 @@ export type Operations = {
     };
     answer: CreateCustomTagAnswer;
   };
-  /** Remove a custom tag. It can no longer be given. Entries that carry it keep it. */
+  /** Remove a custom tag. It can no longer be added to entries. Entries that have it keep it. */
   deleteCustomTag: {
     input: {
       /** The custom tag. */
@@ -2670,7 +2670,7 @@ export type Operations = {
     };
     answer: DeleteCustomTagAnswer;
   };
-  /** List API clients. Newest first. `search` looks at the name. */
+  /** List API clients. Newest first. `search` matches the name. */
   listClients: {
     input: {
       /** Which page, from 1. */
@@ -2682,7 +2682,7 @@ export type Operations = {
     };
     answer: ListClientsEntry[];
   };
-  /** Create an API client. For POST /oauth/token, with scopes that the caller has itself. The secret is shown this once and stored nowhere. */
+  /** Create an API client. A client for POST /oauth/token. The caller can grant only scopes that it has itself. The secret is shown only in this answer; the service stores a hash of it. */
   createClient: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2691,7 +2691,7 @@ export type Operations = {
     };
     answer: CreateClientAnswer;
   };
-  /** Get an API client. Everything but its secret. */
+  /** Get an API client. Everything except the secret. */
   getClient: {
     input: {
       /** The client. */
@@ -2701,7 +2701,7 @@ export type Operations = {
     };
     answer: GetClientAnswer;
   };
-  /** Update an API client. A scope that is taken away is missing from its tokens within two seconds; a new one is in new tokens, and must be one that the caller has itself. */
+  /** Update an API client. Tokens lose a removed scope within two seconds. Only new tokens get an added scope, and the caller must have it itself. */
   updateClient: {
     input: {
       /** The client. */
@@ -2714,7 +2714,7 @@ export type Operations = {
     };
     answer: UpdateClientAnswer;
   };
-  /** Replace a client's secret. The old secret gets no more tokens from now on; tokens that it has got live until they expire. Disabling the client ends them as well. Refused where the client has scopes that the caller does not have. */
+  /** Replace a client's secret. The old secret gets no more tokens; tokens that were issued before work until they expire. Disabling the client ends them as well. Answers 400 if the client has scopes that the caller does not have. */
   rotateClient: {
     input: {
       /** The client. */
@@ -2726,10 +2726,10 @@ export type Operations = {
     };
     answer: RotateClientAnswer;
   };
-  /** Disable an API client. It gets no more tokens, and those it has stop working within two seconds and make nothing more from this moment. The answer says what it made that still works; `also` ends that too, in the same transaction. A client that was disabled before answers alike. */
+  /** Disable an API client. The client gets no more tokens. Its tokens stop working within two seconds and cannot create credentials or endpoints from this moment. The answer lists everything the client created that still works; `also` ends that too, in the same transaction. Disabling a disabled client again gives the same answer. */
   disableClient: {
     input: {
-      /** What is ended with the credential, separated by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, directly or through what it made: endpoints and clients are disabled, keys revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints and clients are disabled, keys are revoked. */
       also?: string | undefined;
       /** The client. */
       clientId: string;
@@ -2740,7 +2740,7 @@ export type Operations = {
     };
     answer: DisableClientAnswer;
   };
-  /** Enable an API client. It gets tokens again, with the same secret. Those of the time before stay ended. */
+  /** Enable an API client. The client gets tokens again, with the same secret. Tokens from before it was disabled stay ended. */
   enableClient: {
     input: {
       /** The client. */
@@ -2752,7 +2752,7 @@ export type Operations = {
     };
     answer: EnableClientAnswer;
   };
-  /** List API keys. Newest first, revoked and expired ones as well. `search` looks at the name. */
+  /** List API keys. Newest first, including revoked and expired keys. `search` matches the name. */
   listKeys: {
     input: {
       /** Which page, from 1. */
@@ -2764,7 +2764,7 @@ export type Operations = {
     };
     answer: ListKeysEntry[];
   };
-  /** Create an API key. A bearer token for a script, with scopes that the caller has itself. It is shown this once and stored nowhere. */
+  /** Create an API key. A bearer token for a script. The caller can grant only scopes that it has itself. The key is shown only in this answer; the service stores a hash of it. */
   createKey: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2773,7 +2773,7 @@ export type Operations = {
     };
     answer: CreateKeyAnswer;
   };
-  /** Get an API key. Everything but the key itself. */
+  /** Get an API key. Everything except the key itself. */
   getKey: {
     input: {
       /** The key. */
@@ -2783,10 +2783,10 @@ export type Operations = {
     };
     answer: GetKeyAnswer;
   };
-  /** Revoke an API key. It stops working within two seconds, makes nothing more from this moment, and stays in the list. The answer says what it made that still works; `also` ends that too, in the same transaction. A key that was revoked before answers alike. */
+  /** Revoke an API key. The key stops working within two seconds, cannot create credentials or endpoints from this moment, and stays in the list. The answer lists everything the key created that still works; `also` ends that too, in the same transaction. Revoking a revoked key again gives the same answer. */
   revokeKey: {
     input: {
-      /** What is ended with the credential, separated by commas: `endpoints`, `keys`, `clients`. Of these, everything that the credential made, directly or through what it made: endpoints and clients are disabled, keys revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints and clients are disabled, keys are revoked. */
       also?: string | undefined;
       /** The key. */
       keyId: string;
@@ -2797,7 +2797,7 @@ export type Operations = {
     };
     answer: RevokeKeyAnswer;
   };
-  /** Create an API key for a company. The first key of a new company, with which it makes the others. */
+  /** Create an API key for a company. The first key of a new company. The company creates its other keys with it. */
   createCompanyKey: {
     input: {
       /** The company. */
@@ -2843,7 +2843,7 @@ export type Operations = {
     };
     answer: DisconnectVideoAccountAnswer;
   };
-  /** List webhook endpoints. Newest first. `search` looks at the address and the description. */
+  /** List webhook endpoints. Newest first. `search` looks in the URL and the description. */
   listWebhookEndpoints: {
     input: {
       /** Which page, from 1. */
@@ -2855,7 +2855,7 @@ export type Operations = {
     };
     answer: ListWebhookEndpointsEntry[];
   };
-  /** Create a webhook endpoint. From now on the events of these types are posted to it, signed with the secret, which is shown this once. At most 50 for a company. Only for tokens that also have `events:read`. */
+  /** Create a webhook endpoint. Events of these types are posted to it from now on, signed with the secret. The secret is shown only in this answer. A company can have at most 50 endpoints. The token also needs the scope `events:read`. */
   createWebhookEndpoint: {
     input: {
       /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
@@ -2864,7 +2864,7 @@ export type Operations = {
     };
     answer: CreateWebhookEndpointAnswer;
   };
-  /** Get a webhook endpoint. Everything but its secret. */
+  /** Get a webhook endpoint. Returns everything except the secret. */
   getWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2874,7 +2874,7 @@ export type Operations = {
     };
     answer: GetWebhookEndpointAnswer;
   };
-  /** Update a webhook endpoint. What is not sent stays as it is. What waits goes to the new address; other types are those of what happens from now on, and what has happened before is sent by the types of then. Only for tokens that also have `events:read`. */
+  /** Update a webhook endpoint. Fields that are not sent stay as they are. A new `url` also applies to waiting deliveries; new `types` apply to later events only. The token also needs the scope `events:read`. */
   updateWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2887,7 +2887,7 @@ export type Operations = {
     };
     answer: UpdateWebhookEndpointAnswer;
   };
-  /** Remove a webhook endpoint. Nothing more is sent to it; what waits is dropped. */
+  /** Remove a webhook endpoint. No more events are sent to it, and waiting deliveries are dropped. */
   removeWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2899,7 +2899,7 @@ export type Operations = {
     };
     answer: RemoveWebhookEndpointAnswer;
   };
-  /** Replace the secret of a webhook endpoint. The new one is shown this once. The old one signs too until the overlap is over. Only for tokens that also have `events:read`. */
+  /** Replace the secret of a webhook endpoint. The new secret is shown only in this answer. Until the overlap ends, deliveries are also signed with the old one. The token also needs the scope `events:read`. */
   rotateWebhookSecret: {
     input: {
       /** The webhook endpoint. */
@@ -2912,7 +2912,7 @@ export type Operations = {
     };
     answer: RotateWebhookSecretAnswer;
   };
-  /** Resume a webhook endpoint. Of one that is failing or disabled: everything that has happened since is delivered, in its order. Only for tokens that also have `events:read`. */
+  /** Resume a webhook endpoint. Activates a failing or disabled endpoint. All events since then are delivered, those of each record in order. The token also needs the scope `events:read`. */
   resumeWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2924,27 +2924,27 @@ export type Operations = {
     };
     answer: ResumeWebhookEndpointAnswer;
   };
-  /** List deliveries to a webhook endpoint. In pages, the newest first. Those that have ended are forgotten after 30 days. */
+  /** List deliveries to a webhook endpoint. Newest first, in pages. A delivery is deleted 30 days after it ended. */
   listWebhookDeliveries: {
     input: {
       /** Which page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only those in this state. */
+      /** Only deliveries in this state. */
       state?: 'waiting' | 'delivered' | 'failed' | 'dropped' | undefined;
-      /** Only of events of this type. */
+      /** Only events of this type. */
       type?: string | undefined;
-      /** Only those that were queued then or later. */
+      /** Only deliveries that were queued at this time or later. */
       from?: string | undefined;
-      /** Only those that were queued before. */
+      /** Only deliveries that were queued before this time. */
       to?: string | undefined;
       /** The webhook endpoint. */
       endpointId: string;
     };
     answer: ListWebhookDeliveriesEntry[];
   };
-  /** Get a delivery. With every attempt: when, what was answered or what went wrong, and how long it took. */
+  /** Get a delivery. Includes every attempt: its time, its duration, and the answer or the error. */
   getWebhookDelivery: {
     input: {
       /** The webhook endpoint. */
@@ -2954,7 +2954,7 @@ export type Operations = {
     };
     answer: GetWebhookDeliveryAnswer;
   };
-  /** Deliver an event once more. As a new delivery of the same event, of one that has ended. Only for tokens that also have `events:read`. */
+  /** Replay a delivery. Sends the event of an ended delivery again, as a new delivery. The token also needs the scope `events:read`. */
   replayWebhookDelivery: {
     input: {
       /** The webhook endpoint. */
@@ -2968,7 +2968,7 @@ export type Operations = {
     };
     answer: ReplayWebhookDeliveryAnswer;
   };
-  /** Deliver a range of events once more. Everything in the range as new deliveries of the same events, up to 10,000 at once; `next` leads on. Without bounds from the beginning of the log. What waits already is left out; refused while more than 50,000 wait. Only for tokens that also have `events:read`. */
+  /** Replay a range of events. Queues new deliveries of the events in the range, at most 10,000 per request. If there are more, `next` is the `after` of the next request. Without bounds the range is the whole log. Events that are already waiting are left out. Refused while more than 50,000 deliveries wait. The token also needs the scope `events:read`. */
   replayWebhookEvents: {
     input: {
       /** The webhook endpoint. */
@@ -2981,7 +2981,7 @@ export type Operations = {
     };
     answer: ReplayWebhookEventsAnswer;
   };
-  /** Send a ping to a webhook endpoint. Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in. While one waits, it is the answer. */
+  /** Send a ping to a webhook endpoint. Queues an event of the type `ping`. It is sent once, in any state of the endpoint. While a ping waits, no other is queued: the answer is the waiting one. */
   pingWebhookEndpoint: {
     input: {
       /** The webhook endpoint. */
@@ -2993,14 +2993,14 @@ export type Operations = {
     };
     answer: PingWebhookEndpointAnswer;
   };
-  /** Get an access token. OAuth 2.0 client credentials (RFC 6749). The client authenticates by HTTP Basic or in the body. The token works for `expires_in` seconds: one hour, unless the service is set up otherwise. */
+  /** Get an access token. OAuth 2.0 client credentials (RFC 6749). The client authenticates by HTTP Basic or in the body. The token works for `expires_in` seconds: one hour, unless the service is configured otherwise. */
   createAccessToken: {
     input: {
       body: CreateAccessTokenBody;
     };
     answer: CreateAccessTokenAnswer;
   };
-  /** Revoke an access token. OAuth 2.0 token revocation (RFC 7009): it stops working within two seconds. A token that this client does not have is left as it is, and the answer is the same. */
+  /** Revoke an access token. OAuth 2.0 token revocation (RFC 7009). The token stops working within two seconds. A token of another client, or an unknown one, is ignored, and the answer is the same. */
   revokeAccessToken: {
     input: {
       body: RevokeAccessTokenBody;

@@ -25,7 +25,7 @@ export const companyOf = (row: CompanyRow): Company => ({
   webhooks: row.webhooks,
 });
 
-/** The company that a verb is to work for, where no token names it. */
+/** Loads a company by id, for callers whose token does not belong to it: operators and the command line. */
 export async function findCompany({ db }: Pick<AdminContext, 'db'>, id: string): Promise<Company> {
   const row = await db.queryFirst<CompanyRow>(sql.findCompany, [id]);
   if (!row) throw notFound('company');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { writeDurably } from '../kernel/durable-file.ts';
 
-/** What demo.json holds. */
+/** The content of demo.json. */
 export type Demo = {
   base_url: string;
   token: string;
@@ -13,7 +13,7 @@ export type Demo = {
   custom_tags: string[];
 };
 
-/** Returns "lost" if the file is missing or holds no demonstration, "unreadable" if this user cannot tell. */
+/** Returns "lost" if the file is missing or has no token, "unreadable" if the process may not read it. */
 export async function readDemo(file: string): Promise<Demo | 'lost' | 'unreadable'> {
   try {
     const demo = JSON.parse(await readFile(file, 'utf8'));
@@ -24,7 +24,7 @@ export async function readDemo(file: string): Promise<Demo | 'lost' | 'unreadabl
   }
 }
 
-/** Only its owner can read the file, because it holds a token. */
+/** Writes the file so that only its owner can read it, because it holds a token. */
 export async function writeDemo(file: string, demo: Demo): Promise<void> {
   await writeDurably(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
 }

@@ -1,11 +1,12 @@
 import { statement } from '../kernel/sql/statement.ts';
 
 /** $1 hash: whether the database knows the token, also if it was revoked. */
-export const knowsToken = statement('demo.token', 'SELECT 1 FROM tokens WHERE secret_sha256 = $1');
+export const findToken = statement('demo.token', 'SELECT 1 FROM tokens WHERE secret_sha256 = $1');
 
 /**
- * $1 name of the company, $2 name of the key, $3 reference of the case, $4 addresses of its customers, $5 of the advisers.
- * Returns no row unless the first company of the installation has all of them and the key, which no credential made, works.
+ * $1 name of the company, $2 name of the key, $3 reference of the case, $4 addresses of its customers, $5 of the
+ * advisers. Returns no row unless the first company of the installation has all of them and the key, which no
+ * credential made, works.
  */
 export const findDemo = statement(
   'demo.find',

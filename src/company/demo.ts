@@ -6,21 +6,21 @@ import type { AdminContext, CompanyContext } from './admin-context.ts';
 import { CreateAdviserBody } from './advisers/schema.ts';
 import { createAdviser } from './advisers/verbs.ts';
 import { CreateCaseBody } from './cases/schema.ts';
-import { openCase } from './cases/verbs.ts';
+import { createCase } from './cases/verbs.ts';
 import { CreateCompanyBody } from './companies/schema.ts';
 import { createCompany, hasCompanies } from './companies/verbs.ts';
 import { findCompany } from './company.ts';
-import { AlsoQuery } from './credentials/created-by.schema.ts';
+import { EndCredentialQuery } from './credentials/descendants.schema.ts';
 import { revokeKey, storeKey } from './credentials/keys/verbs.ts';
-import { digest } from './credentials/secrets.ts';
+import { secretHash } from './credentials/secrets.ts';
 import * as sql from './demo.sql.ts';
 import { type Demo, readDemo, writeDemo } from './demo-file.ts';
 import { CustomTagBody } from './tags/schema.ts';
-import { addCustomTag, listDefaultTags } from './tags/verbs.ts';
+import { createCustomTag, listDefaultTags } from './tags/verbs.ts';
 
-const NAME = 'Demonstration & Partners';
-const KEY = 'demonstration';
-const REFERENCE = 'Smith, wills';
+const COMPANY_NAME = 'Demonstration & Partners';
+const KEY_NAME = 'demonstration';
+const CASE_REFERENCE = 'Smith, wills';
 const TIME_ZONE = 'Europe/London';
 const ADVISERS = [
   { email: 'vera.video@demo.example', name: 'Vera Video', video_provider: 'jitsi' },
@@ -33,27 +33,27 @@ const CUSTOMERS = [
 const CUSTOM_TAGS = ['vip-client', 'newsletter'];
 
 type DemoOptions = { baseUrl: string; file: string };
-/** What a start did: made the company, gave it a new key because its file was lost, or neither. */
-export type KeptDemo = { made?: Demo; renewed?: Demo };
+/** What `ensureDemo` changed: created the company, replaced its key because the file was lost, or neither. */
+export type EnsuredDemo = { created?: Demo; renewed?: Demo };
 
-/** For a start with the bundled database: afterwards the demonstration company and its file are there together. */
-export async function keepDemo(db: Database, clock: Clock, options: DemoOptions): Promise<KeptDemo> {
-  if (!(await hasCompanies({ db }))) return { made: await createDemo(db, clock, options) };
+/** Runs when the bundled database starts, so that the demonstration company and its file exist together. */
+export async function ensureDemo(db: Database, clock: Clock, options: DemoOptions): Promise<EnsuredDemo> {
+  if (!(await hasCompanies({ db }))) return { created: await createDemo(db, clock, options) };
   const { file, baseUrl } = options;
   const demo = await readDemo(file);
   if (demo === 'unreadable') return {};
-  // A crash between the file and the commit leaves a token that the database never got.
-  const lost = demo === 'lost' || !(await db.queryFirst(sql.knowsToken, [digest(demo.token)]));
+  // A crash after the file was written and before the commit leaves a token that is not in the database.
+  const lost = demo === 'lost' || !(await db.queryFirst(sql.findToken, [secretHash(demo.token)]));
   const renewed = lost ? await renewDemo(db, clock, options) : undefined;
   if (renewed) return { renewed };
-  // The service may listen at another address than the start that wrote the file.
+  // The service may listen at another address now than when the file was written.
   if (demo !== 'lost' && demo.base_url !== baseUrl) await writeDemo(file, { ...demo, base_url: baseUrl });
   return {};
 }
 
 /**
- * A company to try everything with. The file is written before the company is committed: an end between the two
- * leaves a file that the next start replaces, never a company whose token is lost.
+ * Creates a company to try the API with. The file is written before the commit, so a crash between the two leaves a
+ * file that the next start replaces, never a company whose token is lost.
  */
 export function createDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): Promise<Demo> {
   return db.transaction(async (transaction) => {
@@ -63,56 +63,61 @@ export function createDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOp
   });
 }
 
-type Found = { company_id: string; key_id: string; case_id: string; customer_ids: string[] };
+type FoundDemo = { company_id: string; key_id: string; case_id: string; customer_ids: string[] };
 
 /**
  * Replaces the key of the demonstration company, because no copy of its token is left. Changes nothing if the first
- * company is not surely the one that the first start made, or if its key was revoked.
+ * company may not be the one that the first start created, or if its key was revoked.
  */
 function renewDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): Promise<Demo | undefined> {
   return db.transaction(async (transaction) => {
-    const office = { db: transaction, clock };
+    const admin = { db: transaction, clock };
     const emails = [CUSTOMERS, ADVISERS].map((people) => people.map(({ email }) => email));
-    const found = await transaction.queryFirst<Found>(sql.findDemo, [NAME, KEY, REFERENCE, ...emails]);
+    const found = await transaction.queryFirst<FoundDemo>(sql.findDemo, [
+      COMPANY_NAME,
+      KEY_NAME,
+      CASE_REFERENCE,
+      ...emails,
+    ]);
     if (!found) return undefined;
-    const desk = { ...office, company: await findCompany(office, found.company_id) };
-    await revokeKey(desk, found.key_id, readForm(AlsoQuery, {}));
-    const demo = { base_url: baseUrl, ...(await describeDemo(desk, found.case_id, found.customer_ids)) };
+    const context = { ...admin, company: await findCompany(admin, found.company_id) };
+    await revokeKey(context, found.key_id, readForm(EndCredentialQuery, {}));
+    const demo = { base_url: baseUrl, ...(await describeDemo(context, found.case_id, found.customer_ids)) };
     await writeDemo(file, demo);
     return demo;
   });
 }
 
-async function fillDemo(office: AdminContext): Promise<Omit<Demo, 'base_url'>> {
-  const settings = { name: NAME, time_zone: TIME_ZONE };
-  const { id } = JSON.parse(await createCompany(office, readForm(CreateCompanyBody, settings)));
-  const desk = { ...office, company: await findCompany(office, id) };
-  for (const adviser of ADVISERS) await createAdviser(desk, readForm(CreateAdviserBody, adviser));
-  for (const tag of CUSTOM_TAGS) await addCustomTag(desk, readForm(CustomTagBody, { tag }));
-  const smith = { reference: REFERENCE, customers: CUSTOMERS };
+async function fillDemo(admin: AdminContext): Promise<Omit<Demo, 'base_url'>> {
+  const settings = { name: COMPANY_NAME, time_zone: TIME_ZONE };
+  const { id } = JSON.parse(await createCompany(admin, readForm(CreateCompanyBody, settings)));
+  const context = { ...admin, company: await findCompany(admin, id) };
+  for (const adviser of ADVISERS) await createAdviser(context, readForm(CreateAdviserBody, adviser));
+  for (const tag of CUSTOM_TAGS) await createCustomTag(context, readForm(CustomTagBody, { tag }));
+  const smith = { reference: CASE_REFERENCE, customers: CUSTOMERS };
   const opened: { id: string; customers: { id: string }[] } = JSON.parse(
-    await openCase(desk, readForm(CreateCaseBody, smith)),
+    await createCase(context, readForm(CreateCaseBody, smith)),
   );
   return describeDemo(
-    desk,
+    context,
     opened.id,
     opened.customers.map((customer) => customer.id),
   );
 }
 
-/** The content of the file, with a new key. */
+/** Creates a key and returns the content of the file. */
 async function describeDemo(
-  desk: CompanyContext,
+  context: CompanyContext,
   caseId: string,
   customerIds: string[],
 ): Promise<Omit<Demo, 'base_url'>> {
   const defaultTags: { tag: string }[] = JSON.parse(
-    (await listDefaultTags(desk, { limit: 200, offset: 0, search: null })).json,
+    (await listDefaultTags(context, { limit: 200, offset: 0, search: null })).json,
   );
   return {
-    token: JSON.parse(await storeKey(desk, { name: KEY, scopes: COMPANY_SCOPES })).key,
+    token: JSON.parse(await storeKey(context, { name: KEY_NAME, scopes: COMPANY_SCOPES })).key,
     case_id: caseId,
-    time_zone: desk.company.timeZone,
+    time_zone: context.company.timeZone,
     customers: CUSTOMERS.map((customer, i) => ({ id: customerIds[i] as string, ...customer })),
     advisers: ADVISERS.map(({ email, video_provider }) => ({ email, video: video_provider !== null })),
     tags: defaultTags.map(({ tag }) => tag),

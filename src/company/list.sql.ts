@@ -1,6 +1,6 @@
 import { longStatement, type Statement } from '../kernel/sql/statement.ts';
 
-type List = {
+type ListDefinition = {
   /** How many parameters say whose list it is. They come first, then limit, offset and what is searched for. */
   scope: number;
   from: string;
@@ -14,13 +14,16 @@ type List = {
   within?: string;
 };
 
-export type Lists = { all: Statement; matching: Statement };
+export type ListStatements = { all: Statement; matching: Statement };
 
 /**
  * A page as JSON, and how many entries there are. Two statements, because each is several times slower the other way:
  * all entries are paged off an index and only counted; the matching ones are looked for once and kept.
  */
-export function lists(name: string, { scope, from, as, element, order, matches, within }: List): Lists {
+export function listStatements(
+  name: string,
+  { scope, from, as, element, order, matches, within }: ListDefinition,
+): ListStatements {
   const $ = (i: number) => `$${scope + i}`;
   const page = (rows: string) =>
     `WITH listed AS ${rows}
@@ -38,7 +41,7 @@ export function lists(name: string, { scope, from, as, element, order, matches, 
 }
 
 /** One of the expressions, which must be in lower case, contains what is searched for. */
-export const contains =
+export const searchIn =
   (...expressions: string[]) =>
   (pattern: string): string =>
     expressions.map((expression) => `${expression} LIKE lower(${pattern})`).join(' OR ');

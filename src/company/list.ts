@@ -1,12 +1,12 @@
 import type { Executor } from '../kernel/database/database.ts';
 import { notFound } from '../kernel/errors.ts';
 import { type ListRequest, likePattern, type PageOfJson } from '../kernel/validation/paging.ts';
-import type { Lists } from './list.sql.ts';
+import type { ListStatements } from './list.sql.ts';
 
 /** `scope`: whose list it is. `further`: what a search looks at beside the pattern. */
 export async function readListPage(
   db: Executor,
-  { all, matching }: Lists,
+  { all, matching }: ListStatements,
   scope: string[],
   { search, limit, offset }: ListRequest,
   ...further: unknown[]

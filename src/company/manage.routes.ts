@@ -8,7 +8,7 @@ import { keyRoutes } from './credentials/keys/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
 
-/** Everything under /manage. */
+/** Registers every operation under /manage. */
 export async function manageRoutes(app: FastifyInstance, services: Services): Promise<void> {
   companyRoutes(app, services);
   adviserRoutes(app, services);

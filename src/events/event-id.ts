@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
 const PREFIX = 'evt_';
-const ZEROS = Buffer.alloc(8);
+const PADDING = Buffer.alloc(8);
 
 /**
- * One block of AES under the company's key. A position counts the events of all companies; its id tells nothing of
- * them, is no id to another company, and needs no column and no index.
+ * Encrypts the position as one AES block under the company's key. A position counts the events of all companies, so it
+ * must not be visible. The id is invalid for other companies, and needs no column and no index.
  */
 export function eventId(key: Buffer, position: bigint): string {
   const block = Buffer.alloc(16);
@@ -14,11 +14,11 @@ export function eventId(key: Buffer, position: bigint): string {
   return PREFIX + Buffer.concat([cipher.update(block), cipher.final()]).toString('base64url');
 }
 
-/** Undefined for what is no id of an event of this company. */
-export function positionOf(key: Buffer, id: string): bigint | undefined {
+/** Returns undefined if the id does not belong to an event of this company. */
+export function eventPosition(key: Buffer, id: string): bigint | undefined {
   const block = Buffer.from(id.slice(PREFIX.length), 'base64url');
   if (!id.startsWith(PREFIX) || block.length !== 16) return undefined;
   const cipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);
   const plain = Buffer.concat([cipher.update(block), cipher.final()]);
-  return plain.subarray(8).equals(ZEROS) ? plain.readBigUInt64BE() : undefined;
+  return plain.subarray(8).equals(PADDING) ? plain.readBigUInt64BE() : undefined;
 }

@@ -1,14 +1,14 @@
 import type { Database } from '../kernel/database/database.ts';
-import { forgetEvents } from './statements.sql.ts';
+import { purgeEvents } from './statements.sql.ts';
 
-// Each in a statement of its own: none holds anything for long.
-const AT_ONCE = 5_000;
+// Small enough that no statement holds its locks for long.
+const BATCH_SIZE = 5_000;
 
-/** What is older than the database has been told to keep; gives how many. */
-export async function forgetOldEvents(db: Database, signal?: AbortSignal): Promise<number> {
-  for (let forgotten = 0; ; ) {
-    const row = await db.queryFirst<{ forgotten: number }>(forgetEvents, [AT_ONCE]);
-    forgotten += row?.forgotten ?? 0;
-    if ((row?.forgotten ?? 0) < AT_ONCE || signal?.aborted) return forgotten;
+/** Deletes the events that are older than the retention set in the database. Returns the number of deleted events. */
+export async function purgeOldEvents(db: Database, signal?: AbortSignal): Promise<number> {
+  for (let total = 0; ; ) {
+    const deleted = (await db.queryFirst<{ forgotten: number }>(purgeEvents, [BATCH_SIZE]))?.forgotten ?? 0;
+    total += deleted;
+    if (deleted < BATCH_SIZE || signal?.aborted) return total;
   }
 }

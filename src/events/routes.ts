@@ -3,14 +3,14 @@ import { type Answer, registerOperation, type Services } from '../http/operation
 import type { AuditLog } from '../kernel/audit/audit-log.ts';
 import { readForm } from '../kernel/validation/form.ts';
 import { EventList, EventQuery } from './schema.ts';
-import { type Events, eventReader } from './verbs.ts';
+import { type EventPage, eventReader } from './verbs.ts';
 
 const tag = 'Additions: events';
 const ORDER =
-  'In the order in which they happened. The header `Link` leads to what follows: ask there again and again to stay up to date.';
+  'Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date.';
 
-export function eventRoutes(app: FastifyInstance, services: Services, logs: readonly AuditLog[]): void {
-  const reader = eventReader(logs);
+export function eventRoutes(app: FastifyInstance, services: Services, auditLogs: readonly AuditLog[]): void {
+  const reader = eventReader(auditLogs);
 
   registerOperation(app, services, {
     id: 'listEvents',
@@ -19,12 +19,12 @@ export function eventRoutes(app: FastifyInstance, services: Services, logs: read
     access: 'events:read',
     addition: true,
     tag,
-    summary: 'List what happened in the company',
-    description: `Every change of every record of the company. ${ORDER}`,
+    summary: 'List the events of the company',
+    description: `Returns every change of every record of the company. ${ORDER}`,
     params: {},
     query: EventQuery,
     response: EventList,
-    handle: (context, _params, _form, request) => answer(request, reader.ofCompany(context, queryOf(request))),
+    handle: (context, _params, _form, request) => pageAnswer(request, reader.ofCompany(context, eventQuery(request))),
   });
 
   registerOperation(app, services, {
@@ -34,15 +34,16 @@ export function eventRoutes(app: FastifyInstance, services: Services, logs: read
     access: 'events:read',
     addition: true,
     tag,
-    summary: 'List what happened in a case',
-    description: `Every change of the case and of what belongs to it. ${ORDER}`,
+    summary: 'List the events of a case',
+    description: `Returns every change of the case and of its records. ${ORDER}`,
     params: { caseId: 'case' },
     query: EventQuery,
     response: EventList,
-    handle: (context, { caseId }, _form, request) => answer(request, reader.ofCase(context, caseId, queryOf(request))),
+    handle: (context, { caseId }, _form, request) =>
+      pageAnswer(request, reader.ofCase(context, caseId, eventQuery(request))),
   });
 
-  for (const log of logs) {
+  for (const log of auditLogs) {
     const { path, record } = log;
     if (path === undefined) continue;
     const name = record.replaceAll('_', ' ');
@@ -53,24 +54,24 @@ export function eventRoutes(app: FastifyInstance, services: Services, logs: read
       access: log.access,
       addition: true,
       tag,
-      summary: `History of one ${name}`,
-      description: `Every change of it, also where it has been deleted. ${ORDER}`,
+      summary: `List the history of one ${name}`,
+      description: `Returns every change of the record, even if it has been deleted. ${ORDER}`,
       params: log.params,
       query: EventQuery,
       response: EventList,
       handle: (context, params, _form, request) => {
         const id = /\{(\w+)\}$/.exec(path)?.[1];
         const key = { id: id === undefined ? context.company.id : (params[id] as string), caseId: params.caseId };
-        return answer(request, reader.ofRecord(context, log, key, queryOf(request)));
+        return pageAnswer(request, reader.ofRecord(context, log, key, eventQuery(request)));
       },
     });
   }
 }
 
-const queryOf = (request: FastifyRequest) => readForm(EventQuery, request.query);
+const eventQuery = (request: FastifyRequest) => readForm(EventQuery, request.query);
 
-async function answer({ url }: FastifyRequest, events: Promise<Events>): Promise<Answer> {
-  const { json, next } = await events;
+async function pageAnswer({ url }: FastifyRequest, page: Promise<EventPage>): Promise<Answer> {
+  const { json, next } = await page;
   const [path, query] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
   parameters.set('after', next);

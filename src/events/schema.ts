@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { instant, NATURAL_PATTERN, nullable } from '../kernel/validation/schema-types.ts';
 
-export const MOST_EVENTS = 500;
-export const USUAL_EVENTS = 100;
+export const MAX_EVENTS = 500;
+export const DEFAULT_EVENTS = 100;
 
 export const EVENT_ID_PATTERN = '^evt_[A-Za-z0-9_-]{22}$';
 
-const image = (description: string) =>
+const snapshot = (description: string) =>
   Type.Unsafe<Record<string, unknown> | null>({
     type: ['object', 'null'],
     additionalProperties: true,
@@ -17,33 +17,34 @@ export const Event = Type.Object(
   {
     id: Type.String({
       pattern: EVENT_ID_PATTERN,
-      description: 'Stays the same, here and in every delivery by webhook.',
+      description: 'The same in every list and in every webhook delivery.',
       examples: ['evt_3q2-7wE9mXr0cVb1kqvJ5w'],
     }),
-    type: Type.String({ description: 'The record and what happened to it.', examples: ['interaction.updated'] }),
+    type: Type.String({ description: 'The type of the record and the change.', examples: ['interaction.updated'] }),
     at: instant(),
     actor: Type.Object(
       {
         type: Type.Unsafe<'key' | 'client' | 'operator' | 'worker'>({
           type: 'string',
           enum: ['key', 'client', 'operator', 'worker'],
-          description: 'A key or an API client; the operator at the command line; the service by itself.',
+          description:
+            '`key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service.',
         }),
         id: Type.Optional(Type.String()),
-        name: Type.Optional(Type.String({ description: 'As the credential was called at that time.' })),
+        name: Type.Optional(Type.String({ description: 'The name of the credential at that time.' })),
       },
-      { additionalProperties: false, description: 'Who did it.' },
+      { additionalProperties: false, description: 'Who made the change.' },
     ),
-    request_id: nullable(Type.String({ description: 'The X-Request-Id of the request that did it.' })),
+    request_id: nullable(Type.String({ description: 'The X-Request-Id of the request that made the change.' })),
     case_id: nullable(Type.String({ description: 'The case that the record belongs to.' })),
     record: Type.Object({ type: Type.String(), id: Type.String() }, { additionalProperties: false }),
     changed: Type.Unsafe<string[] | null>({
       type: ['array', 'null'],
       items: { type: 'string' },
-      description: 'The fields that differ between `before` and `after`, where there are both.',
+      description: 'The fields that differ between `before` and `after`; null if one of them is null.',
     }),
-    before: image('The record as it was; null where it was made by this.'),
-    after: image('The record as it became; null where it is gone.'),
+    before: snapshot('The record before the change; null if the change created it.'),
+    after: snapshot('The record after the change; null if it no longer exists.'),
   },
   { additionalProperties: false },
 );
@@ -57,7 +58,8 @@ export const EventQuery = Type.Object({
     Type.String({
       pattern: `${EVENT_ID_PATTERN.slice(0, -1)}$|^latest$`,
       description:
-        'The id of an event: those that came after it. `latest`: none of those that are there, only the link to what follows. By default from the beginning.',
+        'The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. ' +
+        'By default the list starts with the oldest event.',
     }),
   ),
   limit: Type.Optional(
@@ -65,15 +67,15 @@ export const EventQuery = Type.Object({
       type: ['integer', 'string'],
       pattern: NATURAL_PATTERN,
       minimum: 1,
-      maximum: MOST_EVENTS,
-      default: USUAL_EVENTS,
-      description: `How many at most, up to ${MOST_EVENTS}. Fewer where they are large; the link leads on to the others.`,
+      maximum: MAX_EVENTS,
+      default: DEFAULT_EVENTS,
+      description: `At most this many events, up to ${MAX_EVENTS}. Large events make a page shorter; follow the link.`,
     }),
   ),
   types: Type.Optional(
     Type.String({
       maxLength: 2_000,
-      description: 'Only these types, by commas. `invoice.*` means every type of that record.',
+      description: 'Only these types, separated by commas. `invoice.*` stands for every type of that record.',
       examples: ['invoice.*,interaction.created'],
     }),
   ),

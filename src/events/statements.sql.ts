@@ -2,7 +2,7 @@ import { type AuditLog, NIL_CASE_ID } from '../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject, longStatement, type Statement, statement } from '../kernel/sql/statement.ts';
 
 /** $1 for how long to wait. It may take that long, and others do not wait behind it. */
-export const settledEvents = longStatement(
+export const findWatermark = longStatement(
   'events.settled',
   `SELECT settled_events($1)::text AS settled, (SELECT last_value FROM event_positions)::text AS last`,
 );
@@ -22,10 +22,10 @@ export const lastEvent = statement(
 );
 
 // However rare the types that are asked for, a statement looks at no more.
-const MOST_LOOKED = 10_000;
+const MAX_SCANNED_EVENTS = 10_000;
 // And shows no more at once than this many bytes of what was kept, as they are stored: an invoice may have thousands of items.
-const MOST_KEPT = 2_000_000;
-const BYTES_OF_ROW = 500;
+const MAX_SNAPSHOT_BYTES = 2_000_000;
+const ESTIMATED_ROW_BYTES = 500;
 
 /** $1 company, $2 after, $3 up to (src/events/settled.ts), $4 limit, $5 types or null; then what else there is. */
 export type EventStatements = {
@@ -39,27 +39,27 @@ export type EventStatements = {
 };
 
 export function eventStatements(logs: readonly AuditLog[]): EventStatements {
-  const shown = shownFrom(logs);
+  const shown = eventProjection(logs);
   const list = (name: string, which: string) =>
     longStatement(
       `events.${name}`,
       `WITH looked AS MATERIALIZED (
          SELECT e.position, e.type FROM events e
           WHERE e.company_id = $1 AND e.position > $2 AND e.position <= $3 AND ${which}
-          ORDER BY e.position LIMIT CASE WHEN $5::text[] IS NULL THEN $4::int ELSE ${MOST_LOOKED} END
+          ORDER BY e.position LIMIT CASE WHEN $5::text[] IS NULL THEN $4::int ELSE ${MAX_SCANNED_EVENTS} END
        ), chosen AS (
          SELECT l.position FROM looked l WHERE $5 IS NULL OR l.type = ANY ($5) ORDER BY l.position LIMIT $4
        ), weighed AS MATERIALIZED (
          SELECT c.position, sum(w.kept) OVER (ORDER BY c.position) - w.kept AS ahead
            FROM chosen c JOIN events e ON e.company_id = $1 AND e.position = c.position
           CROSS JOIN LATERAL (
-            SELECT coalesce(e.image_rows * ${BYTES_OF_ROW}, 0) + coalesce(pg_column_size(e.was), 0) + coalesce(pg_column_size(e.before), 0) AS kept) w
+            SELECT coalesce(e.image_rows * ${ESTIMATED_ROW_BYTES}, 0) + coalesce(pg_column_size(e.was), 0) + coalesce(pg_column_size(e.before), 0) AS kept) w
        )
        SELECT s.*, e.position::text, ${shown.json}::text AS json
          FROM (SELECT max(l.position)::text AS last, (SELECT count(*)::int FROM weighed) AS chosen
                  FROM looked l) s
          LEFT JOIN (weighed c JOIN events e ON e.company_id = $1 AND e.position = c.position ${shown.joins})
-           ON c.ahead < ${MOST_KEPT}
+           ON c.ahead < ${MAX_SNAPSHOT_BYTES}
         ORDER BY e.position`,
     );
   return {
@@ -77,7 +77,7 @@ export function eventStatements(logs: readonly AuditLog[]): EventStatements {
  * What the record became is what it was before its next change, or what it is now. Both are shown by the same expression,
  * which stands here once: the server pays for the length of a statement, and for every part of it, with every execution.
  */
-function shownFrom(logs: readonly AuditLog[]) {
+function eventProjection(logs: readonly AuditLog[]) {
   const byRecord = (which: (log: AuditLog) => string | undefined) => {
     const cases = logs.flatMap((log) => {
       const sql = which(log);
@@ -125,4 +125,4 @@ function shownFrom(logs: readonly AuditLog[]) {
 export const findCase = statement('events.find_case', 'SELECT 1 FROM cases WHERE company_id = $1 AND id = $2');
 
 /** $1 most. Gives how many were forgotten. */
-export const forgetEvents = statement('events.forget', 'SELECT forget_events($1)::int AS forgotten');
+export const purgeEvents = statement('events.forget', 'SELECT forget_events($1)::int AS forgotten');

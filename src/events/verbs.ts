@@ -4,129 +4,140 @@ import type { Executor } from '../kernel/database/database.ts';
 import { InvalidValue, notFound } from '../kernel/errors.ts';
 import { type Statement, statement } from '../kernel/sql/statement.ts';
 import type { Form } from '../kernel/validation/form.ts';
-import { eventId, positionOf } from './event-id.ts';
-import { meantTypes, typesOf } from './event-types.ts';
-import { type EventQuery, MOST_EVENTS, USUAL_EVENTS } from './schema.ts';
+import { eventId, eventPosition } from './event-id.ts';
+import { eventTypes, expandTypes } from './event-types.ts';
+import { DEFAULT_EVENTS, type EventQuery, MAX_EVENTS } from './schema.ts';
 import * as sql from './statements.sql.ts';
 import { readWatermark } from './watermark.ts';
 
-/** Some events as JSON, and the id after which the others follow. */
-export type Events = { json: string; next: string };
+/** A page of events as JSON, and the id that the next page starts after. */
+export type EventPage = { json: string; next: string };
 
 export type EventReader = {
-  ofCompany(context: Context, query: Form<EventQuery>): Promise<Events>;
-  ofCase(context: Context, caseId: string, query: Form<EventQuery>): Promise<Events>;
-  ofRecord(context: Context, log: AuditLog, key: RecordKey, query: Form<EventQuery>): Promise<Events>;
+  ofCompany(context: Context, query: Form<EventQuery>): Promise<EventPage>;
+  ofCase(context: Context, caseId: string, query: Form<EventQuery>): Promise<EventPage>;
+  ofRecord(context: Context, log: AuditLog, key: RecordKey, query: Form<EventQuery>): Promise<EventPage>;
 };
 
 type RecordKey = { id: string; caseId: string | undefined };
 
-const END = 2n ** 63n - 1n;
+const MAX_POSITION = 2n ** 63n - 1n;
 
-export function eventReader(logs: readonly AuditLog[]): EventReader {
-  const statements = sql.eventStatements(logs);
-  const types = typesOf(logs);
-  const exists = new Map(logs.map((log) => [log.record, statement(`history.find_${log.record}`, log.exists)]));
+export function eventReader(auditLogs: readonly AuditLog[]): EventReader {
+  const statements = sql.eventStatements(auditLogs);
+  const types = eventTypes(auditLogs);
+  const existsByRecord = new Map(
+    auditLogs.map((log) => [
+      log.record,
+      statement(`history.find_${log.record}`, log.exists({ company_id: '$1', id: '$2', case_id: '$3' })),
+    ]),
+  );
 
   return {
     async ofCompany(context, query) {
-      const { asked, settled } = await readFrom(context, query, types);
+      const { request, watermark } = await parseRequestAndWatermark(context, query, types);
       query.check();
-      return readEvents(context, asked, settled, statements.ofCompany, []);
+      return readEvents(context, request, watermark, statements.ofCompany, []);
     },
     async ofCase(context, caseId, query) {
-      const { asked, settled } = await readFrom(context, query, types);
-      const events = await readEvents(context, asked, settled, statements.ofCase, [caseId]);
-      // What belongs to no case stands in the log under an identifier that is no case either.
+      const { request, watermark } = await parseRequestAndWatermark(context, query, types);
+      const events = await readEvents(context, request, watermark, statements.ofCase, [caseId]);
+      // Events of records outside any case have the nil case id, which is not a case.
       const found = events.count > 0 || (await context.db.queryFirst(sql.findCase, [context.company.id, caseId]));
       if (!found || caseId === NIL_CASE_ID) throw notFound('case');
       query.check();
       return events;
     },
     async ofRecord(context, log, { id, caseId = NIL_CASE_ID }, query) {
-      const asked = readAsked(context, query, types);
-      // A change of a record waits for the one before, so its entries are there in their order, without any bound.
-      const bound = asked.after === 'latest' ? (await readWatermark(context.db)).settled : END;
-      const which = [id, caseId, log.record];
-      const events = await readEvents(context, asked, bound, statements.ofRecord, which);
-      const found = events.count > 0 || (await context.db.queryFirst(existsIn(log), [context.company.id, id, caseId]));
+      const request = parseRequest(context, query, types);
+      // Changes of one record wait for one another, so its events are complete and in order without the watermark.
+      const bound = request.after === 'latest' ? (await readWatermark(context.db)).position : MAX_POSITION;
+      const filters = [id, caseId, log.record];
+      const events = await readEvents(context, request, bound, statements.ofRecord, filters);
+      const found =
+        events.count > 0 || (await context.db.queryFirst(existsStatement(log), [context.company.id, id, caseId]));
       if (!found) throw notFound(log.record.replaceAll('_', ' '));
       query.check();
       return events;
     },
   };
 
-  function existsIn({ record }: AuditLog): Statement {
-    const found = exists.get(record);
-    if (!found) throw new Error(`There is no log of ${record}.`);
+  function existsStatement({ record }: AuditLog): Statement {
+    const found = existsByRecord.get(record);
+    if (!found) throw new Error(`There is no audit log of ${record}.`);
     return found;
   }
 }
 
-type Asked = { after: bigint | 'latest'; limit: number; types: string[] | null };
+type EventsRequest = { after: bigint | 'latest'; limit: number; types: string[] | null };
 
-function readAsked({ company }: Context, query: Form<EventQuery>, known: readonly string[]): Asked {
+function parseRequest({ company }: Context, query: Form<EventQuery>, knownTypes: readonly string[]): EventsRequest {
   const { body } = query;
   const after = query.read('after', body.after, (id) => {
     if (id === 'latest') return id;
-    const position = positionOf(company.eventKey, id);
+    const position = eventPosition(company.eventKey, id);
     if (position === undefined) throw new InvalidValue('unknown', 'is not the id of an event of the company');
     return position;
   });
   const limit = query.read('limit', body.limit, (value) => {
-    if (Number(value) > MOST_EVENTS) throw new InvalidValue('out_of_range', `must not be more than ${MOST_EVENTS}`);
+    if (Number(value) > MAX_EVENTS) throw new InvalidValue('out_of_range', `must not be more than ${MAX_EVENTS}`);
     return Number(value);
   });
   const types = query.read('types', body.types, (text) =>
-    meantTypes(
-      known,
+    expandTypes(
+      knownTypes,
       text.split(',').map((name) => name.trim()),
     ),
   );
-  return { after: after ?? 0n, limit: limit ?? USUAL_EVENTS, types: types ?? null };
+  return { after: after ?? 0n, limit: limit ?? DEFAULT_EVENTS, types: types ?? null };
 }
 
-/** What is asked for, and how far it can be given. An id from beyond the end is of a log that has been lost. */
-async function readFrom(context: Context, query: Form<EventQuery>, known: readonly string[]) {
-  const asked = readAsked(context, query, known);
-  const { settled, last } = await readWatermark(context.db);
-  if (asked.after !== 'latest' && asked.after > last) {
-    query.addFault('after', 'unknown', 'lies beyond the end of the log, which was restored from a backup: begin anew');
+/** Rejects an id beyond the end of the log: the database was restored from a backup, and the event is lost. */
+async function parseRequestAndWatermark(context: Context, query: Form<EventQuery>, knownTypes: readonly string[]) {
+  const request = parseRequest(context, query, knownTypes);
+  const { position: watermark, lastIssued } = await readWatermark(context.db);
+  if (request.after !== 'latest' && request.after > lastIssued) {
+    query.addFault(
+      'after',
+      'unknown',
+      'is beyond the end of the log, which was restored from a backup: start again without it',
+    );
   }
-  return { asked, settled };
+  return { request, watermark };
 }
 
 async function readEvents(
   { db, company }: Context,
-  { after, limit, types }: Asked,
-  settled: bigint,
+  { after, limit, types }: EventsRequest,
+  bound: bigint,
   list: Statement,
-  which: unknown[],
-): Promise<Events & { count: number }> {
-  const from = after === 'latest' ? await lastPosition(db, company.id, settled) : after;
-  const values = [company.id, from.toString(), settled.toString(), limit, types, ...which];
+  filters: unknown[],
+): Promise<EventPage & { count: number }> {
+  const from = after === 'latest' ? await lastPosition(db, company.id, bound) : after;
+  const values = [company.id, from.toString(), bound.toString(), limit, types, ...filters];
   const rows = await db.queryRows<EventRow>(list, values);
-  const found = rows.filter((row): row is Found => row.position !== null);
+  const found = rows.filter((row): row is FoundEvent => row.position !== null);
   const { last = null, chosen = 0 } = rows[0] ?? {};
-  // Only ever the position of an event: one that an undone write took can be given again after a crash of the database.
-  const cut = found.length === limit || found.length < chosen;
-  const next = BigInt((cut ? found.at(-1)?.position : last) ?? from);
+  // A page must start after a stored event: the position of a rolled-back write can be issued again after a crash.
+  const isCut = found.length === limit || found.length < chosen;
+  const next = BigInt((isCut ? found.at(-1)?.position : last) ?? from);
   return {
-    json: `[${found.map(({ position, json }) => withId(company.eventKey, position, json)).join(', ')}]`,
+    json: `[${found.map(({ position, json }) => eventJson(company.eventKey, position, json)).join(', ')}]`,
     next: eventId(company.eventKey, next),
     count: found.length,
   };
 }
 
-async function lastPosition(db: Executor, company: string, bound: bigint): Promise<bigint> {
-  const row = await db.queryFirst<{ position: string }>(sql.lastEvent, [company, bound.toString()]);
+async function lastPosition(db: Executor, companyId: string, bound: bigint): Promise<bigint> {
+  const row = await db.queryFirst<{ position: string }>(sql.lastEvent, [companyId, bound.toString()]);
   return BigInt(row?.position ?? 0);
 }
 
-/** Up to where entries were looked at, and how many of them are of the right types. */
-type Looked = { last: string | null; chosen: number };
-type Found = Looked & { position: string; json: string };
-type EventRow = Found | (Looked & { position: null; json: null });
+/** The last position that was scanned, and how many of the scanned events have a requested type. */
+type ScanResult = { last: string | null; chosen: number };
+type FoundEvent = ScanResult & { position: string; json: string };
+type EventRow = FoundEvent | (ScanResult & { position: null; json: null });
 
-export const withId = (key: Buffer, position: string, json: string): string =>
+/** Adds the id to the JSON of an event, because only this process knows the company's key. */
+export const eventJson = (key: Buffer, position: string, json: string): string =>
   `{"id": "${eventId(key, BigInt(position))}", ${json.slice(1)}`;

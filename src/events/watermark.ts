@@ -1,57 +1,58 @@
 import type { Database, Executor } from '../kernel/database/database.ts';
 import { CodedError } from '../kernel/errors.ts';
-import { settledEvents } from './statements.sql.ts';
+import { findWatermark } from './statements.sql.ts';
 
-/** Up to where the log can be read without missing anything, and the last position that was ever given. */
-export type Settled = { settled: bigint; last: bigint };
+/** The position up to which the log is complete, and the last position that was ever issued. */
+export type Watermark = { position: bigint; lastIssued: bigint };
 
-/**
- * `known`: up to where the log could last be read. It may be the position of an undone write, which a crash of the database
- * gives again, so it holds only while no connection breaks: `breaks` is how many had broken then.
- */
-type Reading = {
-  known: { position: bigint; breaks: number } | undefined;
-  running: Promise<Settled> | undefined;
-  next: Promise<Settled> | undefined;
+type WatermarkReads = {
+  /**
+   * The last watermark. It may be the position of a rolled-back write, which a crash of the database issues again, so
+   * it is valid only until a connection fails.
+   */
+  known: { position: bigint; connectionFailures: number } | undefined;
+  running: Promise<Watermark> | undefined;
+  next: Promise<Watermark> | undefined;
 };
-const readings = new WeakMap<Database, Reading>();
+const readsByDatabase = new WeakMap<Database, WatermarkReads>();
 
-const PATIENCE = '200 milliseconds';
-// Where nothing is known yet there is nothing to fall back on.
-const FIRST_PATIENCE = '5 seconds';
+const MAX_WAIT = '200 milliseconds';
+// Without a known watermark there is nothing to fall back on, so it waits longer.
+const MAX_FIRST_WAIT = '5 seconds';
 
 /**
- * While somebody takes long to commit, as far as it was before: those who follow wait, and nothing is passed over. Who
- * asks while it is being looked up shares the next look with all others that do.
+ * A transaction that takes long to commit may still write below newer events, so the watermark stays until it ends and
+ * no reader misses an event. Calls during a running query share the next one.
  */
-export function readWatermark({ database }: Executor): Promise<Settled> {
-  const reading = readings.get(database) ?? { known: undefined, running: undefined, next: undefined };
-  readings.set(database, reading);
-  if (!reading.running) {
-    reading.running = look(database, reading).finally(() => {
-      reading.running = undefined;
+export function readWatermark({ database }: Executor): Promise<Watermark> {
+  const reads = readsByDatabase.get(database) ?? { known: undefined, running: undefined, next: undefined };
+  readsByDatabase.set(database, reads);
+  if (!reads.running) {
+    reads.running = queryWatermark(database, reads).finally(() => {
+      reads.running = undefined;
     });
-    return reading.running;
+    return reads.running;
   }
-  reading.next ??= reading.running
+  reads.next ??= reads.running
     .catch(() => {})
     .then(() => {
-      reading.next = undefined;
+      reads.next = undefined;
       return readWatermark(database);
     });
-  return reading.next;
+  return reads.next;
 }
 
-async function look(db: Database, reading: Reading): Promise<Settled> {
-  const before = reading.known?.breaks === db.connectionFailures ? reading.known : undefined;
-  const row = await db.queryFirst<{ settled: string | null; last: string }>(settledEvents, [
-    before ? PATIENCE : FIRST_PATIENCE,
+async function queryWatermark(db: Database, reads: WatermarkReads): Promise<Watermark> {
+  const previous = reads.known?.connectionFailures === db.connectionFailures ? reads.known : undefined;
+  const row = await db.queryFirst<{ settled: string | null; last: string }>(findWatermark, [
+    previous ? MAX_WAIT : MAX_FIRST_WAIT,
   ]);
-  const { connectionFailures: breaks } = db;
-  const known = before?.breaks === breaks ? before.position : undefined;
+  const { connectionFailures } = db;
+  const known = previous?.connectionFailures === connectionFailures ? previous.position : undefined;
   const found = row?.settled ? BigInt(row.settled) : known;
-  if (found === undefined) throw new CodedError('unavailable', 'A change is taking long to be written. Try again.');
-  const settled = known !== undefined && known > found ? known : found;
-  reading.known = { position: settled, breaks };
-  return { settled, last: BigInt(row?.last ?? 0) };
+  if (found === undefined)
+    throw new CodedError('unavailable', 'A change is taking long to be written. Try again later.');
+  const position = known !== undefined && known > found ? known : found;
+  reads.known = { position, connectionFailures };
+  return { position, lastIssued: BigInt(row?.last ?? 0) };
 }

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { sendRawProblem } from './operation/problems.ts';
-import type { UnreadAnswers } from './plugins/unread-responses.ts';
+import type { UnreadResponses } from './plugins/unread-responses.ts';
 
 export type HttpServerOptions = {
-  answers: UnreadAnswers;
+  answers: UnreadResponses;
   maxConnections: number | undefined;
 };
 

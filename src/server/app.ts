@@ -8,19 +8,21 @@ import { appointmentLifecycleRoutes } from '../cases/appointments/lifecycle.rout
 import { videoAccountRoutes } from '../cases/appointments/meetings/accounts/routes.ts';
 import { meetingRoutes } from '../cases/appointments/meetings/routes.ts';
 import { messageRoutes } from '../cases/appointments/messages/routes.ts';
+import { APPOINTMENT_GAUGES } from '../cases/appointments/metrics.ts';
 import { appointmentRoutes } from '../cases/appointments/routes.ts';
 import { interactionLifeRoutes } from '../cases/interactions/lifecycle.routes.ts';
 import { interactionRoutes } from '../cases/interactions/routes.ts';
 import { invoiceLifeRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
-import { callerFinder } from '../company/credentials/authenticate.ts';
-import { KeyUses } from '../company/credentials/last-used.ts';
+import { createAuthenticator } from '../company/credentials/authenticate.ts';
+import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
 import { manageRoutes } from '../company/manage.routes.ts';
-import { typesOf } from '../events/event-types.ts';
+import { eventTypes } from '../events/event-types.ts';
+import { eventGauges } from '../events/metrics.ts';
 import { eventRoutes } from '../events/routes.ts';
-import { StalledLog } from '../events/stalled-log.ts';
+import { StallMonitor } from '../events/stall-monitor.ts';
 import { httpServer } from '../http/http-server.ts';
 import { apiPages } from '../http/openapi/docs-pages.ts';
 import { openapi } from '../http/openapi/openapi.ts';
@@ -40,7 +42,7 @@ import { requestId, requestLog, withoutChildLoggers } from '../http/plugins/requ
 import { routes } from '../http/plugins/route-config.ts';
 import { securityHeaders } from '../http/plugins/security-headers.ts';
 import { UnfinishedBodies } from '../http/plugins/unfinished-bodies.ts';
-import { UnreadAnswers } from '../http/plugins/unread-responses.ts';
+import { UnreadResponses } from '../http/plugins/unread-responses.ts';
 import type { Database } from '../kernel/database/database.ts';
 import { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { type Migration, readMigrations } from '../kernel/schema/migrations.ts';
@@ -48,6 +50,7 @@ import type { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
 import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
 import { endpointRoutes } from '../webhooks/endpoints/routes.ts';
+import { WEBHOOK_GAUGES } from '../webhooks/metrics.ts';
 import { AUDIT_LOGS } from './audit-logs.ts';
 
 export type AppOptions = {
@@ -55,37 +58,37 @@ export type AppOptions = {
   clock: Clock;
   logger: Logger;
   migrations?: Migration[];
-  /** Whether the start is complete; `/readyz` waits for it. */
+  /** Whether the service has finished its start; until then `/readyz` is not ready. */
   isStarted?: () => boolean;
-  /** Of the worker in the same process. */
-  outcomes?: DeliveryCounters;
-  /** Where this is one of several processes. */
+  /** Counters of the worker in the same process. */
+  counters?: DeliveryCounters;
+  /** Collects the metrics of all processes, if there are several. */
   gatherMetrics?: GatherMetrics | undefined;
-  /** Most requests of a credential; without it there is no limit. */
-  requestsPerMinute?: number | undefined;
-  /** Most requests that are worked on at once. */
-  requestsAtOnce?: number;
-  /** Most connections of callers; one more is closed. */
-  connectionsAtOnce?: number;
-  /** Whose pages may call from a browser. */
+  /** Maximum requests per minute of one credential; unlimited by default. */
+  maxRequestsPerMinute?: number | undefined;
+  /** Maximum concurrent requests; unlimited by default. */
+  maxConcurrentRequests?: number;
+  /** Maximum client connections; further ones are closed. */
+  maxConnections?: number;
+  /** Origins that may call from a browser. */
   corsOrigins?: readonly string[];
-  /** Where there is a key to keep secrets with. */
+  /** Encrypts secrets; undefined if SECRETS_KEY is not set. */
   secrets?: SecretBox | undefined;
-  /** Whether webhooks may go to private addresses, and over plain http. */
-  privateAddresses?: boolean;
-  /** How long an access token works. */
+  /** Whether webhooks may go to private addresses and over plain http. */
+  allowPrivateAddresses?: boolean;
+  /** Lifetime of an access token. */
   tokenSeconds?: number;
   /** Whether the API reference is served at /docs. */
   docs?: boolean;
-  /** Most bytes of request bodies that have not arrived completely. */
+  /** Maximum bytes of request bodies that have not arrived completely. */
   maxUnfinishedBytes?: number;
-  /** Most bytes of answers that peers have not taken. */
+  /** Maximum bytes of responses that clients have not read yet. */
   maxUnreadBytes?: number;
 };
 
-const HOUR = 3_600;
+const DEFAULT_TOKEN_SECONDS = 3_600;
 
-/** The whole service as one value: the plugins, then the slices. Who serves it, and when it ends, is main's affair. */
+/** Builds the HTTP application: the plugins, then the routes of each feature. The caller listens and closes it. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const {
     db,
@@ -93,14 +96,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     logger,
     migrations,
     isStarted = () => true,
-    outcomes,
+    counters,
     secrets,
-    privateAddresses = false,
-    requestsPerMinute,
-    requestsAtOnce = Infinity,
-    connectionsAtOnce,
+    allowPrivateAddresses = false,
+    maxRequestsPerMinute,
+    maxConcurrentRequests = Infinity,
+    maxConnections,
     corsOrigins = [],
-    tokenSeconds = HOUR,
+    tokenSeconds = DEFAULT_TOKEN_SECONDS,
     gatherMetrics,
     docs = true,
     maxUnfinishedBytes,
@@ -108,7 +111,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   } = options;
   const evictions = new Evictions(logger);
   const bodies = new UnfinishedBodies(evictions, maxUnfinishedBytes);
-  const answers = new UnreadAnswers(evictions, maxUnreadBytes);
+  const responses = new UnreadResponses(evictions, maxUnreadBytes);
   const app = Fastify({
     loggerInstance: withoutChildLoggers(logger) as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -116,36 +119,36 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
     clientErrorHandler: onClientError,
     frameworkErrors: onFrameworkError as never,
-    serverFactory: httpServer({ answers, maxConnections: connectionsAtOnce }) as never,
+    serverFactory: httpServer({ answers: responses, maxConnections }) as never,
     routerOptions: { maxParamLength: 16_384 },
   }) as unknown as FastifyInstance;
-  // Bodies are judged by the forms (all faults at once, after the path), answers are JSON text from the database.
+  // Verbs validate request bodies through forms, which report all faults together; responses are JSON text from SQL.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
 
-  app.addHook('onClose', async () => answers.stop());
+  app.addHook('onClose', async () => responses.stop());
   routes(app);
   requestLog(app, logger);
   securityHeaders(app);
   problems(app);
   rawBodies(app, bodies);
-  draining(app, answers);
+  draining(app, responses);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
-  const attempts = new FixedWindowCounter(clock);
-  const uses = new KeyUses(db, clock);
-  app.addHook('onClose', () => uses.flush());
-  authentication(app, { findCaller: callerFinder(db, clock, uses), attempts });
-  const limitRate = requestsPerMinute === undefined ? undefined : rateLimit(app, requestsPerMinute, clock);
-  limitConcurrency(app, requestsAtOnce);
-  const stalledLog = new StalledLog(db, clock);
-  const logStalledSeconds = () => stalledLog.seconds();
+  const failedAttempts = new FixedWindowCounter(clock);
+  const lastUsed = new LastUsedRecorder(db, clock);
+  app.addHook('onClose', () => lastUsed.flush());
+  authentication(app, { findCaller: createAuthenticator(db, clock, lastUsed), attempts: failedAttempts });
+  const limitRate = maxRequestsPerMinute === undefined ? undefined : rateLimit(app, maxRequestsPerMinute, clock);
+  limitConcurrency(app, maxConcurrentRequests);
+  const stallMonitor = new StallMonitor(db, clock);
+  const logStalledSeconds = () => stallMonitor.stalledSeconds();
   metrics(app, {
     db,
     clock,
-    outcomes: outcomes ?? new DeliveryCounters(),
+    deliveryCounters: counters ?? new DeliveryCounters(),
     gatherMetrics,
-    held: { bodies, answers, evictions },
-    logStalledSeconds,
+    held: { bodies, responses, evictions },
+    gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stallMonitor)],
   });
   health(app, { db, migrations: migrations ?? (await readMigrations()), isStarted, logStalledSeconds });
   const records = new EtagRegistry();
@@ -169,11 +172,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(manageRoutes, services);
   await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
   await app.register(async (webhooks) => {
-    const settings = { secrets, privateAddresses, types: typesOf(AUDIT_LOGS) };
+    const settings = { secrets, allowPrivateAddresses, eventTypes: eventTypes(AUDIT_LOGS) };
     endpointRoutes(webhooks, services, settings);
     deliveryRoutes(webhooks, services, settings);
   });
-  await app.register(oauthRoutes, { ...services, attempts, bodies, limitRate, tokenSeconds });
-  await app.register(apiPages, { docs, answers });
+  await app.register(oauthRoutes, { ...services, attempts: failedAttempts, bodies, limitRate, tokenSeconds });
+  await app.register(apiPages, { docs, answers: responses });
   return app;
 }

@@ -1,13 +1,18 @@
 import type { Config } from '../config.ts';
 import type { Connection } from '../kernel/database/database.ts';
-import type { Setup } from '../kernel/schema/setup.ts';
-import { asService, findBundledPostgres, SERVICE_ROLE, type ServerConnection } from '../postgres/bundled-postgres.ts';
+import {
+  asServiceRole,
+  findBundledPostgres,
+  SERVICE_ROLE,
+  type ServerConnection,
+} from '../postgres/bundled-postgres.ts';
+import type { DatabaseSetup } from './database-setup.ts';
 
-/** How the service reaches its database, and how it is set up. */
-export type Databases = { connection: Connection; setup: Setup };
+/** How the service connects to its database, and how the schema is set up. */
+export type DatabaseAccess = { connection: Connection; setup: DatabaseSetup };
 
-/** The operator's own; undefined where the settings name none. */
-export function ownDatabase(config: Config): Databases | undefined {
+/** Returns the operator's PostgreSQL; undefined if DATABASE_URL is not set. */
+export function externalDatabase(config: Config): DatabaseAccess | undefined {
   const { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, EVENT_RETENTION_DAYS: retentionDays } = config;
   if (url === undefined) return undefined;
   const connection = { connectionString: url };
@@ -15,17 +20,18 @@ export function ownDatabase(config: Config): Databases | undefined {
   return { connection, setup: { owner: { connectionString: ownerUrl }, service: connection, retentionDays } };
 }
 
-export const bundledDatabase = ({ EVENT_RETENTION_DAYS }: Config, owner: ServerConnection): Databases => ({
-  connection: asService(owner),
-  setup: { owner, makeRole: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
+export const bundledDatabase = ({ EVENT_RETENTION_DAYS }: Config, owner: ServerConnection): DatabaseAccess => ({
+  connection: asServiceRole(owner),
+  setup: { owner, roleToCreate: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
 });
 
-/** The database of a service that may come and go: nothing is started for it. */
-export async function runningDatabase(config: Config): Promise<Connection> {
-  const own = ownDatabase(config);
-  if (own) return own.connection;
+/** Returns the operator's database, or the bundled one of a running service. Never starts a server. */
+export async function findRunningDatabase(config: Config): Promise<Connection> {
+  const external = externalDatabase(config);
+  if (external) return external.connection;
   const running = await findBundledPostgres(config.DATA_DIR);
-  if (!running)
+  if (!running) {
     throw new Error(`No service runs on ${config.DATA_DIR}. Run "case-records serve", or set DATABASE_URL.`);
+  }
   return bundledDatabase(config, running).connection;
 }

@@ -1,39 +1,39 @@
 import pino, { type Logger } from 'pino';
 import type { Config } from '../config.ts';
 
-// A write by itself costs as much as a tenth of a short request.
-const GATHERED_LENGTH = 12_288;
-const FLUSH_MS = 500;
+// One write per line would cost about 10 % of a short request, so lines are buffered.
+const MAX_BUFFER_LENGTH = 12_288;
+const FLUSH_INTERVAL_MS = 500;
 
-/** One JSON object per line to standard output, some lines at a time; what is left is written at the end of the process. */
+/** Logs one JSON object per line to standard output. Lines are buffered, and flushed when the process exits. */
 export function openLog({ LOG_LEVEL: level }: Config): Logger {
   const destination = pino.destination({ sync: false });
-  let gathered = '';
-  const pass = () => {
-    if (gathered !== '') destination.write(gathered);
-    gathered = '';
+  let buffer = '';
+  const flush = () => {
+    if (buffer !== '') destination.write(buffer);
+    buffer = '';
   };
-  // Not by the destination itself: it measures all that it has gathered with every line that comes.
+  // pino's own buffer is not used: it measures its whole content again for each line.
   const write = (line: string) => {
-    gathered += line;
-    if (gathered.length >= GATHERED_LENGTH) pass();
+    buffer += line;
+    if (buffer.length >= MAX_BUFFER_LENGTH) flush();
   };
-  setInterval(pass, FLUSH_MS).unref();
-  // Before the destination writes what it has left.
-  process.prependListener('beforeExit', pass).prependListener('exit', pass);
-  return pino({ level, base: null, timestamp: time }, { write });
+  setInterval(flush, FLUSH_INTERVAL_MS).unref();
+  // Runs before the exit handler of the destination, which writes its own remaining data.
+  process.prependListener('beforeExit', flush).prependListener('exit', flush);
+  return pino({ level, base: null, timestamp: timestamp }, { write });
 }
 
-let second = Number.NaN;
-let secondText = '';
+let cachedSecond = Number.NaN;
+let cachedText = '';
 
-/** ISO 8601, as a part of the line. All of a second have most of it in common. */
-function time(): string {
+/** Returns the ISO 8601 time as a JSON fragment. The text of the current second is cached. */
+function timestamp(): string {
   const now = Date.now();
   const ms = now % 1000;
-  if (now - ms !== second) {
-    second = now - ms;
-    secondText = `,"time":"${new Date(second).toISOString().slice(0, -4)}`;
+  if (now - ms !== cachedSecond) {
+    cachedSecond = now - ms;
+    cachedText = `,"time":"${new Date(cachedSecond).toISOString().slice(0, -4)}`;
   }
-  return `${secondText}${String(ms).padStart(3, '0')}Z"`;
+  return `${cachedText}${String(ms).padStart(3, '0')}Z"`;
 }

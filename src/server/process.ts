@@ -1,13 +1,13 @@
-import type { Starter } from '../cli/command.ts';
+import type { Daemon } from '../cli/command.ts';
 import { runCommandLine } from '../cli/command-line.ts';
-import { failureOf } from '../cli/failure.ts';
+import { toFailure } from '../cli/failure.ts';
 
-/** The process: its arguments, signals and exit codes. */
+/** The entry point of the process: arguments, signals and exit codes. */
 
 const PARENT_CHECK_MS = 500;
 
 let onSignal = async (signal: string): Promise<void> => {
-  const { stopStarted } = await import('../cli/database.ts');
+  const { stopStartedServers: stopStarted } = await import('../cli/database.ts');
   await stopStarted();
   console.error(`case-records: ended by ${signal}`);
   process.exit(1);
@@ -16,8 +16,8 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 
 try {
   const result = await runCommandLine(process.argv.slice(2), process.env);
-  if ('starter' in result) {
-    await stay(result.starter);
+  if ('daemon' in result) {
+    await runDaemon(result.daemon);
   } else {
     const { text, note, failed } = result.output;
     console.log(text);
@@ -25,23 +25,23 @@ try {
     if (failed) process.exitCode = 1;
   }
 } catch (error) {
-  const { lines, exitCode } = failureOf(error);
+  const { lines, exitCode } = toFailure(error);
   for (const line of lines) console.error(`case-records: ${line}`);
   process.exit(exitCode);
 }
 
-/** Until a signal, the end of the parent, or a fault that it cannot live with. */
-async function stay({ config, start }: Starter): Promise<void> {
+/** Runs the daemon until a signal, the end of the parent process, or a fatal error. */
+async function runDaemon({ config, start }: Daemon): Promise<void> {
   const { openLog } = await import('./log.ts');
   const logger = openLog(config);
   const starting = start(logger);
-  let ending = false;
+  let isEnding = false;
 
   async function end(reason: string, code: number): Promise<void> {
-    if (ending) return;
-    ending = true;
+    if (isEnding) return;
+    isEnding = true;
     logger.info({ reason }, 'stopping');
-    // A signal during the start waits for the start: the database is never left half way.
+    // A signal during the start waits until the start has finished, so that the database is not left half set up.
     await starting.then((running) => running.stop()).catch((error) => logger.error({ err: error }, 'stop failed'));
     logger.info('stopped');
     process.exit(code);
@@ -51,9 +51,9 @@ async function stay({ config, start }: Starter): Promise<void> {
   const { onUncaughtError } = await import('./uncaught-errors.ts');
   onUncaughtError(logger, (reason) => void end(reason, 1));
 
-  // A service whose parent was killed would go on unseen, holding its port and its data.
-  const parent = process.ppid;
-  setInterval(() => process.ppid !== parent && end('lost its parent process', 0), PARENT_CHECK_MS).unref();
+  // A service whose parent was killed would keep running unnoticed, with its port and its data directory.
+  const parentPid = process.ppid;
+  setInterval(() => process.ppid !== parentPid && end('parent process ended', 0), PARENT_CHECK_MS).unref();
 
   const reason = await (await starting).failed;
   await end(reason.message, 1);

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 
 /**
- * An error that no code has caught, nor any handler of a promise, leaves the process in a state that is not known. It is
- * logged, and `end` is called so that the process stops in good order and another one takes its place.
+ * An uncaught exception or rejection leaves the process in an unknown state. Logs the error and calls `end`, so that
+ * the process shuts down gracefully and can be replaced.
  */
 export function onUncaughtError(logger: Logger, end: (reason: string) => void): void {
   process.on('uncaughtException', (thrown: unknown) => {
-    // Errors of pg carry the client with the keys of its session, so only their texts are logged.
+    // Errors of pg refer to the client and so to its session keys, so only message and stack are logged.
     const { message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown));
-    logger.fatal({ reason: message, stack }, 'uncaught error: the process ends');
+    logger.fatal({ reason: message, stack }, 'uncaught error: stopping the process');
     end('an uncaught error');
   });
 }

@@ -1,68 +1,68 @@
 import type { MetricObject } from 'prom-client';
 import { readConfig } from '../config.ts';
-import { runningDatabase } from './database-urls.ts';
+import { findRunningDatabase } from './database-urls.ts';
 import { openLog } from './log.ts';
 import { onUncaughtError } from './uncaught-errors.ts';
-import { startWeb, type Web } from './web.ts';
-import type { Tells, Told } from './web-processes.ts';
+import { startWeb, type WebServer } from './web.ts';
+import type { FromWebProcess, StartOptions, ToWebProcess } from './web-processes.ts';
 
-/** One of several processes that answer requests. It ends when it is told to, and when whoever started it is gone. */
+/** One of several web processes. It ends when the parent process tells it to, and when the parent has ended. */
 
 const config = readConfig(process.env);
 const logger = openLog(config);
-const gathering = new Map<number, (metrics: MetricObject[][]) => void>();
-let asked = 0;
-let collect: () => Promise<MetricObject[]> = async () => [];
-let starting: Promise<Web> | undefined;
-let ending = false;
+const pendingMetrics = new Map<number, (metrics: MetricObject[][]) => void>();
+let lastRequest = 0;
+let collectOwn: () => Promise<MetricObject[]> = async () => [];
+let starting: Promise<WebServer> | undefined;
+let isEnding = false;
 
-const tell = (message: Tells) => process.send?.(message);
+const send = (message: FromWebProcess) => process.send?.(message);
 
-// A signal to the whole group, as from a terminal, is for the first process: it tells the others.
+// A terminal signals the whole process group. Only the parent acts on the signal and then stops this process.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.once('disconnect', () => end(0));
 onUncaughtError(logger, () => void end(1));
-process.on('message', (message: Told) => {
-  if ('begin' in message) void begin(message.begin);
+process.on('message', (message: ToWebProcess) => {
+  if ('start' in message) void start(message.start);
   else if ('started' in message) void starting?.then((web) => web.markStarted()).catch(() => {});
   else if ('stop' in message) void end(0);
-  else if ('collect' in message) void collect().then((metrics) => tell({ collected: message.collect, metrics }));
-  else gathering.get(message.gathered)?.(message.metrics);
+  else if ('collect' in message) void collectOwn().then((metrics) => send({ collected: message.collect, metrics }));
+  else pendingMetrics.get(message.gathered)?.(message.metrics);
 });
 
-async function begin({ sends, started }: { sends: boolean; started: boolean }): Promise<void> {
+async function start({ runsWorker, started }: StartOptions): Promise<void> {
   const gatherMetrics = (own: () => Promise<MetricObject[]>) => {
-    collect = own;
-    return gather;
+    collectOwn = own;
+    return gatherAll;
   };
-  starting = runningDatabase(config).then((connection) =>
-    startWeb({ config, connection, logger, sends, gatherMetrics }),
+  starting = findRunningDatabase(config).then((connection) =>
+    startWeb({ config, connection, logger, runsWorker, gatherMetrics }),
   );
   try {
     const web = await starting;
     if (started) web.markStarted();
-    tell({ url: web.url });
+    send({ url: web.url });
   } catch (error) {
-    logger.error({ err: error }, 'a process that answers requests could not start');
+    logger.error({ err: error }, 'failed to start a web process');
     process.exit(1);
   }
 }
 
 async function end(code: number): Promise<void> {
-  if (ending) return;
-  ending = true;
+  if (isEnding) return;
+  isEnding = true;
   await starting?.then((web) => web.stop()).catch((error) => logger.error({ err: error }, 'stop failed'));
   process.exit(code);
 }
 
-/** The ids of different processes must differ: the answer goes to whoever asked. */
-function gather(): Promise<MetricObject[][]> {
-  const id = process.pid * 1_000_000 + asked++;
+/** Asks the parent for the metrics of all processes. The id contains the pid, so that it is unique among them. */
+function gatherAll(): Promise<MetricObject[][]> {
+  const id = process.pid * 1_000_000 + lastRequest++;
   return new Promise((resolve) => {
-    gathering.set(id, (metrics) => {
-      gathering.delete(id);
+    pendingMetrics.set(id, (metrics) => {
+      pendingMetrics.delete(id);
       resolve(metrics);
     });
-    tell({ gather: id });
+    send({ gather: id });
   });
 }

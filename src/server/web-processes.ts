@@ -1,103 +1,110 @@
-import cluster, { type Worker } from 'node:cluster';
+import cluster, { type Worker as ClusterWorker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MetricObject } from 'prom-client';
-import type { Web, WebOptions } from './web.ts';
+import type { WebOptions, WebServer } from './web.ts';
 
-/** What a process is told, and what it tells. Metrics are asked for by one and gathered from all. */
-export type Told =
-  | { begin: { sends: boolean; started: boolean } }
+export type StartOptions = { runsWorker: boolean; started: boolean };
+
+/**
+ * The messages between the parent and its web processes. A process that serves `/metrics` sends `gather`; the parent
+ * then sends `collect` to all, waits for their `collected`, and answers with `gathered`. The numbers identify the request.
+ */
+export type ToWebProcess =
+  | { start: StartOptions }
   | { started: true }
   | { stop: true }
   | { collect: number }
   | { gathered: number; metrics: MetricObject[][] };
-export type Tells = { url: string } | { gather: number } | { collected: number; metrics: MetricObject[] };
+export type FromWebProcess = { url: string } | { gather: number } | { collected: number; metrics: MetricObject[] };
 
-const GATHER_MS = 2_000;
-const AFTER_END_MS = [100, 1_000, 5_000, 15_000];
-// One that has answered for as long as this was sound.
-const SOUND_MS = 60_000;
+const COLLECT_TIMEOUT_MS = 2_000;
+const RESTART_DELAYS_MS = [100, 1_000, 5_000, 15_000];
+// A process that ran for this long was healthy, so the delays start over.
+const MIN_STABLE_MS = 60_000;
 
-/** As many processes as WEB_CONCURRENCY says, on one port. One that ends is replaced; the first also sends what is due. */
-export async function startWebProcesses({ config, logger, sends }: WebOptions): Promise<Web> {
-  // Each takes connections itself. Handed on by the first process, one that came to a process just killed was answered by nobody.
+/** Starts WEB_CONCURRENCY processes on one port and replaces those that end. The first one also runs the worker. */
+export async function startWebProcesses({ config, logger, runsWorker }: WebOptions): Promise<WebServer> {
+  // Each process accepts its own connections. With round-robin scheduling, a connection handed to a process that had
+  // just been killed was never answered.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({ exec: new URL('./web-process.ts', import.meta.url).pathname, args: [] });
-  const running = new Map<number, Worker>();
+  const processes = new Map<number, ClusterWorker>();
   let stopping = false;
   let started = false;
 
-  const start = async (place: number): Promise<string> => {
-    const worker = cluster.fork();
-    running.set(place, worker);
-    worker.on('message', (message: Tells) => answer(worker, message));
-    worker.send({ begin: { sends: sends && place === 0, started } } satisfies Told);
+  const start = async (slot: number): Promise<string> => {
+    const webProcess = cluster.fork();
+    processes.set(slot, webProcess);
+    webProcess.on('message', (message: FromWebProcess) => handleMessage(webProcess, message));
+    webProcess.send({ start: { runsWorker: runsWorker && slot === 0, started } } satisfies ToWebProcess);
     return new Promise((resolve, reject) => {
-      worker.on('message', (message: Tells) => 'url' in message && resolve(message.url));
-      worker.once('exit', (code) => reject(new Error(`A process that answers requests ended with ${code}.`)));
+      webProcess.on('message', (message: FromWebProcess) => 'url' in message && resolve(message.url));
+      webProcess.once('exit', (code) => reject(new Error(`A web process ended with exit code ${code}.`)));
     });
   };
 
-  /** Until the service stops: whoever ends is replaced, at once the first time and later more slowly. */
-  const keep = async (place: number): Promise<void> => {
-    for (let ends = 0; ; ends++) {
-      const begun = Date.now();
-      const worker = running.get(place);
-      if (worker && !worker.isDead()) await once(worker, 'exit');
+  /** Replaces the process of a slot whenever it ends, with growing delays, until the service stops. */
+  const supervise = async (slot: number): Promise<void> => {
+    for (let restarts = 0; ; restarts++) {
+      const startedAt = Date.now();
+      const webProcess = processes.get(slot);
+      if (webProcess && !webProcess.isDead()) await once(webProcess, 'exit');
       if (stopping) return;
-      if (Date.now() - begun > SOUND_MS) ends = 0;
-      logger.error({ place }, 'a process that answers requests ended and is replaced');
-      await pause(AFTER_END_MS[Math.min(ends, AFTER_END_MS.length - 1)]);
-      if (!stopping) await start(place).catch(() => {});
+      if (Date.now() - startedAt > MIN_STABLE_MS) restarts = 0;
+      logger.error({ slot }, 'a web process ended; starting a new one');
+      await pause(RESTART_DELAYS_MS[Math.min(restarts, RESTART_DELAYS_MS.length - 1)]);
+      if (!stopping) await start(slot).catch(() => {});
     }
   };
 
-  const answer = (asker: Worker, message: Tells): void => {
-    if ('gather' in message) void gatherFor(asker, message.gather);
+  const handleMessage = (requester: ClusterWorker, message: FromWebProcess): void => {
+    if ('gather' in message) void sendMetricsTo(requester, message.gather);
   };
 
-  /** Of all that answer in time. */
-  const gatherFor = async (asker: Worker, id: number): Promise<void> => {
+  /** Collects metrics from all processes that answer within the timeout. */
+  const sendMetricsTo = async (requester: ClusterWorker, id: number): Promise<void> => {
     const metrics: MetricObject[][] = [];
-    const collectFrom = (worker: Worker) =>
+    const collectFrom = (webProcess: ClusterWorker) =>
       new Promise<void>((resolve) => {
-        const take = (message: Tells) => {
+        const onMessage = (message: FromWebProcess) => {
           if (!('collected' in message) || message.collected !== id) return;
           metrics.push(message.metrics);
-          worker.off('message', take);
+          webProcess.off('message', onMessage);
           resolve();
         };
-        worker.on('message', take);
-        if (worker.isConnected()) worker.send({ collect: id } satisfies Told);
+        webProcess.on('message', onMessage);
+        if (webProcess.isConnected()) webProcess.send({ collect: id } satisfies ToWebProcess);
         setTimeout(() => {
-          worker.off('message', take);
+          webProcess.off('message', onMessage);
           resolve();
-        }, GATHER_MS).unref();
+        }, COLLECT_TIMEOUT_MS).unref();
       });
-    await Promise.all([...running.values()].filter((worker) => worker.isConnected()).map(collectFrom));
-    if (asker.isConnected()) asker.send({ gathered: id, metrics } satisfies Told);
+    await Promise.all([...processes.values()].filter((webProcess) => webProcess.isConnected()).map(collectFrom));
+    if (requester.isConnected()) requester.send({ gathered: id, metrics } satisfies ToWebProcess);
   };
 
   const markStarted = () => {
     started = true;
-    for (const worker of running.values()) if (worker.isConnected()) worker.send({ started } satisfies Told);
+    for (const webProcess of processes.values())
+      if (webProcess.isConnected()) webProcess.send({ started } satisfies ToWebProcess);
   };
 
   const stop = async () => {
     stopping = true;
     await Promise.all(
-      [...running.values()].map(async (worker) => {
-        if (worker.isDead()) return;
-        const ended = once(worker, 'exit');
-        if (worker.isConnected()) worker.send({ stop: true } satisfies Told);
+      [...processes.values()].map(async (webProcess) => {
+        if (webProcess.isDead()) return;
+        const ended = once(webProcess, 'exit');
+        if (webProcess.isConnected()) webProcess.send({ stop: true } satisfies ToWebProcess);
         await ended;
       }),
     );
   };
 
   try {
-    const urls = await Promise.all(Array.from({ length: config.WEB_CONCURRENCY }, (_, place) => start(place)));
-    for (const place of running.keys()) void keep(place);
+    const urls = await Promise.all(Array.from({ length: config.WEB_CONCURRENCY }, (_, slot) => start(slot)));
+    for (const slot of processes.keys()) void supervise(slot);
     return { url: urls[0] as string, markStarted, stop };
   } catch (error) {
     await stop();

@@ -11,11 +11,11 @@ import { systemClock } from '../kernel/time/time.ts';
 import { buildApp } from './app.ts';
 import { runWorker } from './worker.ts';
 
-export type Web = {
+export type WebServer = {
   url: string;
-  /** Tells it that the start is complete, so that `/readyz` can say so. */
+  /** Marks the start as complete, so that `/readyz` becomes ready. */
   markStarted(): void;
-  /** Answers what is under way. */
+  /** Finishes the requests in progress, then closes the server. */
   stop(): Promise<void>;
 };
 
@@ -23,30 +23,36 @@ export type WebOptions = {
   config: Config;
   connection: Connection;
   logger: Logger;
-  /** Whether this process also sends what is due. */
-  sends: boolean;
+  /** Whether this process also runs a worker. */
+  runsWorker: boolean;
   gatherMetrics?: GatherMetrics;
 };
 
-// After an uncaught error a connection to the database may never be given back. The bundled database is stopped anyway.
+// After an uncaught error a database connection may never be returned to its pool, so stopping does not wait forever.
 const MAX_STOP_MS = 40_000;
-// A burst of 1,000 connections filled Node's default of 511: a peer beyond it sends its SYN again after 1 and 3 seconds.
-const BACKLOG = 4096;
+// A burst of 1,000 connections filled Node's default of 511; clients beyond it repeat their SYN after 1 and 3 seconds.
+const LISTEN_BACKLOG = 4096;
 
-/** One process that answers requests, on a database that is there and up to date. */
-export async function startWeb({ config, connection, logger, sends, gatherMetrics }: WebOptions): Promise<Web> {
-  // The error itself carries the whole client, with the keys of its session.
-  const onError = (error: Error) => logger.warn({ reason: error.message }, 'a database connection broke');
+/** Starts the HTTP server of this process, and a worker if asked to. The database must be running and migrated. */
+export async function startWeb({
+  config,
+  connection,
+  logger,
+  runsWorker,
+  gatherMetrics,
+}: WebOptions): Promise<WebServer> {
+  // Only the message is logged: the error object refers to the client and so to its session keys.
+  const onError = (error: Error) => logger.warn({ reason: error.message }, 'database connection lost');
   const db = new Database({ connection, poolSize: config.DATABASE_POOL_SIZE, onError });
-  const outcomes = new DeliveryCounters();
+  const counters = new DeliveryCounters();
   let started = false;
   let stopWorker = async () => {};
   let closeApp = async () => {};
-  const works = sends && config.WORKER_CONCURRENCY > 0;
-  // A worker in this process does that as well.
-  const leaveTransactions = works ? async () => {} : watchHalfSentTransactions(db, logger);
+  const hasWorker = runsWorker && config.WORKER_CONCURRENCY > 0;
+  // A worker in this process has its own watch.
+  const stopTransactionWatch = hasWorker ? async () => {} : watchHalfSentTransactions(db, logger);
   const stop = async () => {
-    const stopped = Promise.all([closeApp(), stopWorker(), leaveTransactions()]).then(() => db.close());
+    const stopped = Promise.all([closeApp(), stopWorker(), stopTransactionWatch()]).then(() => db.close());
     await Promise.race([stopped, pause(MAX_STOP_MS, undefined, { ref: false })]);
   };
   try {
@@ -56,21 +62,21 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
       logger,
       migrations: await readMigrations(),
       isStarted: () => started,
-      outcomes,
+      counters,
       gatherMetrics,
       secrets: config.SECRETS_KEY && new SecretBox(config.SECRETS_KEY),
-      privateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
-      requestsPerMinute: config.REQUESTS_PER_MINUTE,
-      requestsAtOnce: config.MAX_CONCURRENT_REQUESTS,
-      connectionsAtOnce: config.MAX_CONNECTIONS,
+      allowPrivateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
+      maxRequestsPerMinute: config.REQUESTS_PER_MINUTE,
+      maxConcurrentRequests: config.MAX_CONCURRENT_REQUESTS,
+      maxConnections: config.MAX_CONNECTIONS,
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,
       docs: config.DOCS,
     });
     closeApp = () => app.close();
-    const url = reachable(await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG }));
-    if (works) {
-      stopWorker = await runWorker({ config, connection, clock: systemClock, logger, outcomes });
+    const url = callableUrl(await app.listen({ host: config.HOST, port: config.PORT, backlog: LISTEN_BACKLOG }));
+    if (hasWorker) {
+      stopWorker = await runWorker({ config, connection, clock: systemClock, logger, counters });
     }
     const markStarted = () => {
       started = true;
@@ -82,5 +88,5 @@ export async function startWeb({ config, connection, logger, sends, gatherMetric
   }
 }
 
-/** An address that listens everywhere is no address to call. */
-const reachable = (url: string) => url.replace(/\/\/(0\.0\.0\.0|\[::\])/, '//127.0.0.1');
+/** Replaces a wildcard address, which clients cannot call, by the loopback address. */
+const callableUrl = (url: string) => url.replace(/\/\/(0\.0\.0\.0|\[::\])/, '//127.0.0.1');

@@ -11,17 +11,17 @@ import { smsOutboxSender, smsSender } from '../cases/appointments/messages/sms.t
 import { gateway } from '../cases/appointments/messages/sms-gateway.ts';
 import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
 import type { Config } from '../config.ts';
-import { forgetOldEvents } from '../events/retention.ts';
+import { purgeOldEvents } from '../events/retention.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { databaseClock } from '../kernel/database/database-clock.ts';
 import { watchHalfSentTransactions } from '../kernel/database/half-sent-transactions.ts';
 import type { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { JobWorker } from '../kernel/jobs/job-worker.ts';
-import { HOUR_MS, periodically } from '../kernel/jobs/periodic.ts';
+import { HOUR_MS, periodically } from '../kernel/periodic.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
-import { forgetWhatEnded } from '../webhooks/deliveries/retention.ts';
 import { webhookQueues } from '../webhooks/queues.ts';
+import { purgeEnded } from '../webhooks/retention.ts';
 import { AUDIT_LOGS } from './audit-logs.ts';
 
 export type WorkerOptions = {
@@ -29,89 +29,89 @@ export type WorkerOptions = {
   connection: Connection;
   clock: Clock;
   logger: Logger;
-  outcomes: DeliveryCounters;
+  counters: DeliveryCounters;
 };
 
-// Beside the requests' own: a worker that is busy never keeps a request waiting for a connection.
-const CONNECTIONS = 4;
+// Separate from the pool of the requests, so that a busy worker never keeps a request waiting for a connection.
+const WORKER_POOL_SIZE = 4;
 
-/** Works what is due until it is told to stop; gives the way to tell it. */
+/** Starts a worker on all queues. Returns a function that stops it. */
 export async function runWorker(options: WorkerOptions): Promise<() => Promise<void>> {
   const { config, connection, logger } = options;
-  const onError = (error: Error) => logger.warn({ reason: error.message }, "a worker's database connection broke");
-  const db = new Database({ connection, poolSize: CONNECTIONS, onError });
-  // Of their own: what receivers and long backlogs do to webhooks, meetings and messages never wait for.
-  const webhooksDb = new Database({ connection, poolSize: CONNECTIONS, onError });
-  const { clock, stop: leaveClock } = await databaseClock(db, options.clock, logger).catch(async (error: unknown) => {
+  const onError = (error: Error) => logger.warn({ reason: error.message }, 'database connection of the worker lost');
+  const db = new Database({ connection, poolSize: WORKER_POOL_SIZE, onError });
+  // Webhooks have their own pool, so that slow receivers and long backlogs never delay meetings and messages.
+  const webhooksDb = new Database({ connection, poolSize: WORKER_POOL_SIZE, onError });
+  const { clock, stop: stopClock } = await databaseClock(db, options.clock, logger).catch(async (error: unknown) => {
     await Promise.all([db.close(), webhooksDb.close()]);
     throw error;
   });
-  const senders = sendersOf(config, logger);
-  const providers = providersOf(config, clock);
+  const senders = createSenders(config, logger);
+  const providers = createProviders(config, clock);
   const secrets = new SecretBox(config.SECRETS_KEY ?? []);
   const slots = config.WORKER_CONCURRENCY;
   const limits = { connection, clock, logger, slots, slotsPerCompany: Math.ceil(slots / 4) };
-  const { outcomes } = options;
+  const { counters } = options;
   const queues = [
     meetingQueue({ db, clock, logger, providers, secrets }),
-    ...messageQueues({ db, clock, logger, senders, counters: outcomes }),
+    ...messageQueues({ db, clock, logger, senders, counters }),
   ];
   const webhooks = webhookQueues({
     db: webhooksDb,
     clock,
     logger,
-    outcomes,
+    counters,
     secrets,
-    logs: AUDIT_LOGS,
-    reach: { privateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES },
-    tell: senders.email.sendPlain,
+    auditLogs: AUDIT_LOGS,
+    outbound: { allowPrivateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES },
+    sendMail: senders.email.sendPlain,
   });
   const workers = [
     new JobWorker({ ...limits, db, queues }),
     new JobWorker({ ...limits, db: webhooksDb, queues: webhooks }),
   ];
   await Promise.all(workers.map((worker) => worker.start()));
-  const leaveTransactions = watchHalfSentTransactions(db, logger);
-  const leaveEvents = periodically({
-    everyMs: HOUR_MS,
-    work: (signal) => forgetOldEvents(db, signal),
+  const stopTransactionWatch = watchHalfSentTransactions(db, logger);
+  const stopEventRetention = periodically({
+    intervalMs: HOUR_MS,
+    work: (signal) => purgeOldEvents(db, signal),
     logger,
-    failure: 'old events could not be forgotten',
+    failureMessage: 'failed to purge old events; retrying in an hour',
   });
-  const leaveDeliveries = periodically({
-    everyMs: HOUR_MS,
-    work: (signal) => forgetWhatEnded({ db: webhooksDb, clock, signal }),
+  const stopWebhookRetention = periodically({
+    intervalMs: HOUR_MS,
+    work: (signal) => purgeEnded({ db: webhooksDb, clock, signal }),
     logger,
-    failure: 'what webhooks have left behind could not be forgotten',
+    failureMessage: 'failed to purge ended webhook deliveries; retrying in an hour',
   });
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
-    await leaveTransactions();
-    await leaveEvents();
-    await leaveDeliveries();
-    leaveClock();
+    await stopTransactionWatch();
+    await stopEventRetention();
+    await stopWebhookRetention();
+    stopClock();
     for (const sender of Object.values(senders)) sender.close();
     await Promise.all([db.close(), webhooksDb.close()]);
   };
 }
 
-export function sendersOf(config: Config, logger: Logger): { email: EmailSender; sms: Sender } {
+export function createSenders(config: Config, logger: Logger): { email: EmailSender; sms: Sender } {
   const outbox = join(config.DATA_DIR, 'outbox');
-  if (config.SMTP_URL === undefined) logger.warn({ outbox }, 'SMTP_URL is not set: mails are written to files');
+  if (config.SMTP_URL === undefined) logger.warn({ outbox }, 'SMTP_URL is not set: emails are written to files');
   if (config.SMS_PROVIDER === 'outbox') logger.warn({ outbox }, 'SMS_PROVIDER is outbox: SMS are written to files');
   const domain = config.MAIL_DOMAIN ?? config.MAIL_FROM.split('@').at(-1) ?? 'localhost';
   return {
     email: emailSender({ smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, domain, outbox }),
-    sms: smsSenderOf(config, outbox),
+    sms: createSmsSender(config, outbox),
   };
 }
 
-const providersOf = (config: Config, clock: Clock): Record<ProviderName, MeetingProvider> => ({
+const createProviders = (config: Config, clock: Clock): Record<ProviderName, MeetingProvider> => ({
   jitsi: jitsi({ url: config.JITSI_URL, appId: config.JITSI_APP_ID, appSecret: config.JITSI_APP_SECRET }),
   zoom: zoom({ apiUrl: config.ZOOM_API_URL, oauthUrl: config.ZOOM_OAUTH_URL, clock }),
 });
 
-function smsSenderOf(config: Config, outbox: string): Sender {
+function createSmsSender(config: Config, outbox: string): Sender {
   switch (config.SMS_PROVIDER) {
     case 'twilio':
       return smsSender(

@@ -4,42 +4,43 @@ import { leaseStatements } from '../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../kernel/jobs/notify-workers.ts';
 import { type Clock, toSql } from '../kernel/time/time.ts';
-import { unlocked } from './deliveries/retry-on-lock.ts';
-import { backlogWork } from './endpoints/backlog.ts';
+import { retryWhileLocked } from './deliveries/retry-on-lock.ts';
+import { backlogProcessor } from './endpoints/backlog.ts';
 import * as sql from './fan-out.sql.ts';
 
-const BATCH = 500;
-// Where there is more and nothing could be read, somebody is still writing below it.
-const LOOK_AGAIN = { milliseconds: 100 };
+const BATCH_SIZE = 500;
+// The endpoint has events above the watermark: a transaction that wrote below them is still open.
+const RECHECK_DELAY = { milliseconds: 100 };
 
 /**
- * Endpoints as due work: what has happened since the position of one becomes deliveries, and the position moves, in one
- * transaction. Whoever dies before its end has done nothing, and whoever comes after it goes on from there.
+ * Endpoints as jobs. The events after an endpoint's position become deliveries and the position advances in one
+ * transaction, so a worker that dies leaves nothing half done and the next worker continues from the same position.
  */
 export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): JobQueue {
-  const workBacklog = backlogWork({ db, clock });
+  const processBacklog = backlogProcessor({ db, clock });
 
-  async function handle({ company_id: company, id }: JobKey, claim: Lease): Promise<void> {
-    const done = await workBacklog(company, id as string, claim);
-    let batch: Batch | undefined;
-    let read = 0;
+  async function handle({ company_id: companyId, id }: JobKey, lease: Lease): Promise<void> {
+    const finished = await processBacklog(companyId, id as string, lease);
+    let batch: FanOutBatch | undefined;
+    let eventsRead = 0;
     do {
-      batch = await unlocked(claim.signal, () => readOn(company, id as string, claim));
-      read += batch?.read ?? 0;
+      batch = await retryWhileLocked(lease.signal, () => fanOutBatch(companyId, id as string, lease));
+      eventsRead += batch?.read ?? 0;
       if (batch && batch.made > 0) notifyWorkers(db);
-    } while (batch?.read === BATCH && !claim.signal.aborted);
-    const again = read > 0 || done ? null : toSql(clock().add(LOOK_AGAIN));
-    const values = () => [company, id, claim.id, again, done?.backlog ?? null, done?.epoch ?? null];
-    await unlocked(claim.signal, () => db.queryRows(sql.releaseEndpoint, values()));
+    } while (batch?.read === BATCH_SIZE && !lease.signal.aborted);
+    const recheckAt = eventsRead > 0 || finished ? null : toSql(clock().add(RECHECK_DELAY));
+    const values = [companyId, id, lease.id, recheckAt, finished?.backlog ?? null, finished?.epoch ?? null];
+    await retryWhileLocked(lease.signal, () => db.queryRows(sql.releaseEndpoint, values));
   }
 
-  /** Undefined where the claim has been lost, or the endpoint is no longer active. */
-  async function readOn(company: string, id: string, claim: Lease): Promise<Batch | undefined> {
-    // Before the endpoint is held: one of those who are waited for may be changing it.
-    const { settled } = await readWatermark(db);
-    return db.transaction(async (held) => {
-      if (!(await held.queryFirst(sql.holdEndpoint, [company, id, claim.id]))) return undefined;
-      return held.queryFirst<Batch>(sql.fanOut, [company, id, settled.toString(), BATCH, toSql(clock())]);
+  /** Returns undefined if the lease was lost or the endpoint is no longer active. */
+  async function fanOutBatch(companyId: string, id: string, lease: Lease): Promise<FanOutBatch | undefined> {
+    // Before the endpoint is locked: the watermark waits for open transactions, and one of them may need the lock.
+    const { position: watermark } = await readWatermark(db);
+    return db.transaction(async (tx) => {
+      if (!(await tx.queryFirst(sql.lockEndpointPosition, [companyId, id, lease.id]))) return undefined;
+      const values = [companyId, id, watermark.toString(), BATCH_SIZE, toSql(clock())];
+      return tx.queryFirst<FanOutBatch>(sql.fanOut, values);
     });
   }
 
@@ -52,4 +53,4 @@ export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): JobQ
   };
 }
 
-type Batch = { read: number; made: number };
+type FanOutBatch = { read: number; made: number };

@@ -1,11 +1,11 @@
 import type { JobQueue } from '../kernel/jobs/job-queue.ts';
-import { type SendingOptions, sendingQueue } from './deliveries/delivery-queue.ts';
-import { noticeQueue, type Tell } from './endpoints/alerts.ts';
+import { type DeliveryQueueOptions, deliveryQueue } from './deliveries/delivery-queue.ts';
+import { alertQueue, type SendMail } from './endpoints/alerts.ts';
 import { fanOutQueue } from './fan-out.ts';
 
-/** From the log of events to the receivers: what is to be delivered, its delivery, and who is told when that fails. */
-export const webhookQueues = (options: SendingOptions & { tell: Tell }): JobQueue[] => [
+/** The jobs of webhooks: turn events into deliveries, send them, and mail the company when an endpoint fails. */
+export const webhookQueues = (options: DeliveryQueueOptions & { sendMail: SendMail }): JobQueue[] => [
   fanOutQueue(options),
-  sendingQueue(options),
-  noticeQueue(options),
+  deliveryQueue(options),
+  alertQueue(options),
 ];

@@ -6,15 +6,15 @@ import pino from 'pino';
 import { CreateAdviserBody } from '../../src/company/advisers/schema.ts';
 import { createAdviser } from '../../src/company/advisers/verbs.ts';
 import { CreateCaseBody } from '../../src/company/cases/schema.ts';
-import { openCase } from '../../src/company/cases/verbs.ts';
+import { createCase } from '../../src/company/cases/verbs.ts';
 import { CreateCompanyBody } from '../../src/company/companies/schema.ts';
 import { createCompany } from '../../src/company/companies/verbs.ts';
 import { findCompany } from '../../src/company/company.ts';
 import { storeKey } from '../../src/company/credentials/keys/verbs.ts';
 import { CreateCustomerBody } from '../../src/company/customers/schema.ts';
-import { addCustomer } from '../../src/company/customers/verbs.ts';
+import { createCustomer } from '../../src/company/customers/verbs.ts';
 import { CustomTagBody } from '../../src/company/tags/schema.ts';
-import { addCustomTag } from '../../src/company/tags/verbs.ts';
+import { createCustomTag } from '../../src/company/tags/verbs.ts';
 import { Database } from '../../src/kernel/database/database.ts';
 import { COMPANY_SCOPES } from '../../src/kernel/scopes.ts';
 import { readForm } from '../../src/kernel/validation/form.ts';
@@ -47,7 +47,7 @@ export type Customer = {
 };
 
 /** A company with its own token, two advisers, two custom tags and one case with two customers. */
-export type Firm = Caller & {
+export type TestCompany = Caller & {
   companyId: string;
   token: string;
   /** Calls with the same token. For what a test arranges; what it is about, it sends itself. */
@@ -62,18 +62,18 @@ export type Firm = Caller & {
   /** Opens a further case without customers and gives its id. */
   openCase(): Promise<string>;
   addCustomer(caseId: string, customer: Partial<Omit<Customer, 'id'>>): Promise<string>;
-  /** The same firm with another token. */
+  /** The same company with another token. */
   withScopes(...scopes: string[]): Promise<Caller>;
   tokenFor(scopes: readonly string[]): Promise<string>;
 };
 
-export type World = {
+export type TestApp = {
   clock: TestClock;
   baseUrl: string;
   db: Database;
   /** As the owner of the database. */
   connection: { host: string; user: string; database: string };
-  firm(options?: { timeZone?: string }): Promise<Firm>;
+  company(options?: { timeZone?: string }): Promise<TestCompany>;
   /** A caller without credentials. */
   anonymous: Caller;
   /** For what no operation can do yet: looks into, or changes, the database itself. */
@@ -82,7 +82,7 @@ export type World = {
 };
 
 /** A database of its own, the real app on a real port; closed when the test file ends. */
-export async function openWorld(options: Partial<AppOptions> = {}): Promise<World> {
+export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
   const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
   if (!server) throw new Error('Run the tests with npm test, which starts the database.');
   const database = `test_${randomBytes(6).toString('hex')}`;
@@ -93,16 +93,16 @@ export async function openWorld(options: Partial<AppOptions> = {}): Promise<Worl
   const db = new Database({ connection: { ...connection, user: SERVICE_ROLE }, poolSize: 8 });
   const owner = new pg.Pool({ ...connection, max: 4 });
   owner.on('error', () => {});
-  const app = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }), ...options });
-  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  const http = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }), ...options });
+  const baseUrl = await http.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {
-    await app.close();
+    await http.close();
     await db.close();
     await owner.end();
     await administer(server, `DROP DATABASE ${database}`);
   };
   after(close);
-  const office = { db, clock: clock.read };
+  const admin = { db, clock: clock.read };
   return {
     clock,
     baseUrl,
@@ -111,12 +111,12 @@ export async function openWorld(options: Partial<AppOptions> = {}): Promise<Worl
     close,
     anonymous: caller(baseUrl),
     sql: async (text, values = []) => (await owner.query(text, values)).rows,
-    firm: async ({ timeZone = 'Europe/London' } = {}) => {
+    company: async ({ timeZone = 'Europe/London' } = {}) => {
       const settings = { name: 'Smith & Partners', time_zone: timeZone };
-      const companyId = idOf(await createCompany(office, readForm(CreateCompanyBody, settings)));
-      const desk = { ...office, company: await findCompany(office, companyId) };
+      const companyId = idOf(await createCompany(admin, readForm(CreateCompanyBody, settings)));
+      const companyContext = { ...admin, company: await findCompany(admin, companyId) };
       const tokenFor = async (scopes: readonly string[]): Promise<string> =>
-        JSON.parse(await storeKey(desk, { name: 'test', scopes })).key;
+        JSON.parse(await storeKey(companyContext, { name: 'test', scopes })).key;
       const mark = randomBytes(3).toString('hex');
       const adviser = `adviser-${mark}@firm.example`;
       const adviserWithVideo = `video-${mark}@firm.example`;
@@ -124,13 +124,14 @@ export async function openWorld(options: Partial<AppOptions> = {}): Promise<Worl
         { email: adviser, name: 'Alex Adviser' },
         { email: adviserWithVideo, name: 'Vic Video', video_provider: 'jitsi' },
       ]) {
-        await createAdviser(desk, readForm(CreateAdviserBody, body));
+        await createAdviser(companyContext, readForm(CreateAdviserBody, body));
       }
       const customTags = ['vip-client', 'newsletter'];
-      for (const tag of customTags) await addCustomTag(desk, readForm(CustomTagBody, { tag }));
+      for (const tag of customTags) await createCustomTag(companyContext, readForm(CustomTagBody, { tag }));
       const addTo = async (caseId: string, customer: Omit<Customer, 'id'>) =>
-        idOf(await addCustomer(desk, caseId, readForm(CreateCustomerBody, customer)));
-      const open = async (reference: string) => idOf(await openCase(desk, readForm(CreateCaseBody, { reference })));
+        idOf(await createCustomer(companyContext, caseId, readForm(CreateCustomerBody, customer)));
+      const open = async (reference: string) =>
+        idOf(await createCase(companyContext, readForm(CreateCaseBody, { reference })));
       const caseId = await open('Smith');
       const john = {
         title: 'Mr',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Firm } from './app.ts';
+import type { TestCompany } from './app.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into any image
 export type Image = Record<string, any>;
@@ -18,8 +18,8 @@ export type Event = {
 };
 
 /** All that the log of the company has of this kind of record. */
-export async function eventsOf(firm: Firm, record: string): Promise<Event[]> {
-  const answer = await firm.get(`/events?limit=500&types=${record}.*`);
+export async function eventsOf(company: TestCompany, record: string): Promise<Event[]> {
+  const answer = await company.get(`/events?limit=500&types=${record}.*`);
   assert.equal(answer.status, 200, answer.text);
   assert.ok(answer.body.length < 500, 'more than a page');
   return answer.body;

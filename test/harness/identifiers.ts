@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Firm } from './app.ts';
+import type { TestCompany } from './app.ts';
 import type { Caller } from './http.ts';
 
 /** One identifier for every parameter that a path of the document has. */
@@ -12,7 +12,7 @@ export const fill = (template: string, ids: Ids): string =>
     return ids[name];
   });
 
-type Maker = (firm: Firm, ids: Ids) => Promise<string>;
+type Maker = (company: TestCompany, ids: Ids) => Promise<string>;
 
 const made = async (caller: Caller, path: string, body?: unknown): Promise<string> => {
   const answer = await caller.post(path, body);
@@ -29,53 +29,56 @@ const found = async (caller: Caller, path: string, ...places: string[]): Promise
 
 /** In this order: each may stand under those before it. */
 export const MAKERS: Record<string, Maker> = {
-  companyId: async (firm) => firm.companyId,
-  caseId: async (firm) => {
-    const caseId = await firm.openCase();
-    await firm.addCustomer(caseId, { email: firm.customers[0].email });
+  companyId: async (company) => company.companyId,
+  caseId: async (company) => {
+    const caseId = await company.openCase();
+    await company.addCustomer(caseId, { email: company.customers[0].email });
     return caseId;
   },
-  customerId: async (firm, { caseId }) => firm.addCustomer(caseId ?? '', { last_name: 'Further' }),
-  tag: async (firm) => firm.customTags[0] ?? '',
-  entryID: async (firm, { caseId, tag }) =>
-    made(firm, `/cases/${caseId}/address-book/entry`, {
+  customerId: async (company, { caseId }) => company.addCustomer(caseId ?? '', { last_name: 'Further' }),
+  tag: async (company) => company.customTags[0] ?? '',
+  entryID: async (company, { caseId, tag }) =>
+    made(company, `/cases/${caseId}/address-book/entry`, {
       ...{ entity_id: 'person', title: 'Mrs', first_names: 'Jane', last_name: 'Doe' },
       ...{ tags: ['executor'], custom_tags: [tag] },
     }),
-  interactionId: async (firm, { caseId }) => made(firm, `/cases/${caseId}/interactions`, { type: 'letter' }),
-  invoiceId: async (firm, { caseId }) =>
-    made(firm, `/cases/${caseId}/invoices`, {
-      ...{ invoice_number: randomUUID(), sender_id: firm.companyId, vat: 20, total: 120, sub_total: 100 },
+  interactionId: async (company, { caseId }) => made(company, `/cases/${caseId}/interactions`, { type: 'letter' }),
+  invoiceId: async (company, { caseId }) =>
+    made(company, `/cases/${caseId}/invoices`, {
+      ...{ invoice_number: randomUUID(), sender_id: company.companyId, vat: 20, total: 120, sub_total: 100 },
       ...{ date_created: '2026-06-01 09:00', date_due: '2026-07-01 09:00' },
       items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
     }),
-  itemId: async (firm, { caseId, invoiceId }) => found(firm, `/cases/${caseId}/invoices/${invoiceId}`, 'items', '0'),
-  paymentId: async (firm, { caseId, invoiceId }) => {
+  itemId: async (company, { caseId, invoiceId }) =>
+    found(company, `/cases/${caseId}/invoices/${invoiceId}`, 'items', '0'),
+  paymentId: async (company, { caseId, invoiceId }) => {
     const path = `/cases/${caseId}/invoices/${invoiceId}/payments`;
-    await made(firm, path, { amount: 1 });
-    return found(firm, path, '0');
+    await made(company, path, { amount: 1 });
+    return found(company, path, '0');
   },
-  appointmentID: async (firm, { caseId }) =>
-    made(firm, `/cases/${caseId}/appointments`, {
-      ...{ adviser_email: firm.adviserWithVideo, start_time: '2026-08-01 09:00', end_time: '2026-08-01 10:00' },
-      ...{ email_recipient: firm.customers[0].email, email_confirmation: true, video_meeting: true },
+  appointmentID: async (company, { caseId }) =>
+    made(company, `/cases/${caseId}/appointments`, {
+      ...{ adviser_email: company.adviserWithVideo, start_time: '2026-08-01 09:00', end_time: '2026-08-01 10:00' },
+      ...{ email_recipient: company.customers[0].email, email_confirmation: true, video_meeting: true },
     }),
-  messageId: async (firm, { caseId, appointmentID }) =>
-    found(firm, `/cases/${caseId}/appointments/${appointmentID}/messages`, '0'),
-  adviserId: async (firm) => made(firm, '/manage/advisers', { email: `${randomUUID()}@firm.example`, name: 'Further' }),
-  clientId: async (firm) => made(firm, '/manage/clients', { name: 'further', scopes: ['invoices:read'] }),
-  keyId: async (firm) => made(firm, '/manage/keys', { name: 'further', scopes: ['invoices:read'] }),
-  endpointId: async (firm) => made(firm, '/webhooks/endpoints', { url: 'https://firm.example/hook', types: ['*'] }),
-  deliveryId: async (firm, { endpointId }) => {
+  messageId: async (company, { caseId, appointmentID }) =>
+    found(company, `/cases/${caseId}/appointments/${appointmentID}/messages`, '0'),
+  adviserId: async (company) =>
+    made(company, '/manage/advisers', { email: `${randomUUID()}@firm.example`, name: 'Further' }),
+  clientId: async (company) => made(company, '/manage/clients', { name: 'further', scopes: ['invoices:read'] }),
+  keyId: async (company) => made(company, '/manage/keys', { name: 'further', scopes: ['invoices:read'] }),
+  endpointId: async (company) =>
+    made(company, '/webhooks/endpoints', { url: 'https://firm.example/hook', types: ['*'] }),
+  deliveryId: async (company, { endpointId }) => {
     const path = `/webhooks/endpoints/${endpointId}`;
-    await firm.post(`${path}/ping`);
-    return found(firm, `${path}/deliveries`, '0');
+    await company.post(`${path}/ping`);
+    return found(company, `${path}/deliveries`, '0');
   },
 };
 
-/** A record of every kind, with what each stands under. The world must be able to keep secrets. */
-export async function identifiersOf(firm: Firm, known: Ids = {}): Promise<Ids> {
+/** A record of every kind, with what each stands under. The app must be able to keep secrets. */
+export async function identifiersOf(company: TestCompany, known: Ids = {}): Promise<Ids> {
   const ids: Ids = { ...known };
-  for (const [name, make] of Object.entries(MAKERS)) ids[name] ??= await make(firm, ids);
+  for (const [name, make] of Object.entries(MAKERS)) ids[name] ??= await make(company, ids);
   return ids;
 }

@@ -1,22 +1,57 @@
+import { after } from 'node:test';
 import pino from 'pino';
-import { jitsi } from '../../src/cases/appointments/meetings/jitsi.ts';
+import { type JitsiSettings, jitsi } from '../../src/cases/appointments/meetings/jitsi.ts';
 import { meetingQueue } from '../../src/cases/appointments/meetings/meeting-queue.ts';
 import { zoom } from '../../src/cases/appointments/meetings/zoom.ts';
-import { Database } from '../../src/kernel/database/database.ts';
+import type { Sender } from '../../src/cases/appointments/messages/message.ts';
+import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
+import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
+import type { JobQueue } from '../../src/kernel/jobs/job-queue.ts';
 import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
+import type { TestApp } from './app.ts';
+import { type Zoom, zoomServer } from './zoom.ts';
 
-/** A worker process that works what is due at the time it is told, for tests that kill it. */
+export const KEYS = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
+export const secrets = new SecretBox([KEYS[0]]);
 
-const { connection, apiUrl, oauthUrl, key, now } = JSON.parse(process.argv[2] ?? '');
-const clock = () => Temporal.Instant.from(now);
-const logger = pino({ level: 'fatal' });
-const db = new Database({ connection, poolSize: 2 });
-const providers = {
-  jitsi: jitsi({ url: 'https://meet.firm.example', appId: undefined, appSecret: undefined }),
-  zoom: zoom({ apiUrl, oauthUrl, clock }),
+export async function openZoom(): Promise<Zoom> {
+  const server = await zoomServer();
+  after(() => server.close());
+  return server;
+}
+
+type Options = {
+  jitsi?: Partial<JitsiSettings>;
+  secrets?: SecretBox;
+  timeoutMs?: number;
+  /** One alone takes nothing, not even its own work anew, while it is held up. */
+  slots?: number;
+  /** Of messages, which are sent by the same worker where one is given. */
+  sender?: Sender;
 };
-const secrets = new SecretBox([Buffer.from(key, 'base64')]);
-const queues = [meetingQueue({ db, clock, logger, providers, secrets })];
-await new JobWorker({ db, connection, clock, logger, queues }).runOnce();
-await db.close();
+
+const logger = pino({ level: 'silent' });
+
+export function meetingSteps({ db, clock }: TestApp, server: Zoom, options: Options = {}): JobQueue {
+  const { timeoutMs = 10_000 } = options;
+  const { apiUrl, oauthUrl } = server;
+  const providers = {
+    jitsi: jitsi({ url: 'https://meet.firm.example/rooms', appId: undefined, appSecret: undefined, ...options.jitsi }),
+    zoom: zoom({ apiUrl, oauthUrl, clock: clock.read, timeoutMs }),
+  };
+  const box = options.secrets ?? secrets;
+  return meetingQueue({ db, clock: clock.read, logger, random: () => 0.5, providers, secrets: box });
+}
+
+/** A worker on the app's database and clock, driven step by step with `runOnce`. */
+export function meetingWorker(app: TestApp, server: Zoom, options: Options = {}): JobWorker {
+  const { db, connection, clock } = app;
+  const { sender, slots = 32 } = options;
+  const common = { db, clock: clock.read, logger, random: () => 0.5 };
+  const meetings = meetingSteps(app, server, options);
+  const messages =
+    sender && messageQueues({ ...common, senders: { email: sender, sms: sender }, counters: new DeliveryCounters() });
+  const queues = [meetings, ...(messages ?? [])];
+  return new JobWorker({ db, connection, clock: clock.read, logger, queues, slots });
+}

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { readMigrations } from '../../src/kernel/schema/migrations.ts';
-import { setUpDatabase } from '../../src/kernel/schema/setup.ts';
 import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { setUpDatabase } from '../../src/server/database-setup.ts';
 
-/** One server for the whole run, with a migrated template that each test file clones. */
+/** One server for the whole run, with a migrated template database that each test file clones. */
 
 let server: BundledPostgres | undefined;
 let dataDir: string | undefined;
+let compileCache: string | undefined;
 
 export async function globalSetup(): Promise<void> {
   dataDir = await mkdtemp(join(tmpdir(), 'case-records-test-'));
@@ -22,11 +23,14 @@ export async function globalSetup(): Promise<void> {
   await client.query('CREATE DATABASE template');
   await client.end();
   const owner = { ...connection, database: 'template' };
-  await setUpDatabase({ owner, makeRole: SERVICE_ROLE }, await readMigrations());
+  await setUpDatabase({ owner, roleToCreate: SERVICE_ROLE }, await readMigrations());
   process.env.TEST_POSTGRES = JSON.stringify(connection);
+  // Each test file is a process that loads the whole service: 1.0 s of processor time, 0.6 s with the cache.
+  compileCache = await mkdtemp(join(tmpdir(), 'case-records-compile-cache-'));
+  process.env.NODE_COMPILE_CACHE = compileCache;
 }
 
 export async function globalTeardown(): Promise<void> {
   await server?.stop();
-  if (dataDir) await rm(dataDir, { recursive: true, force: true });
+  for (const folder of [dataDir, compileCache]) if (folder) await rm(folder, { recursive: true, force: true });
 }

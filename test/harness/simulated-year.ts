@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Firm, openWorld } from './app.ts';
+import { startApp, type TestCompany } from './app.ts';
 import { type Change, YearModel } from './simulated-year-model.ts';
 import { type Event, openPeers } from './simulated-year-peers.ts';
 import { YearWorkers } from './simulated-year-workers.ts';
@@ -39,10 +39,10 @@ const later = (a: Temporal.Instant, b: Temporal.Instant) => Temporal.Instant.com
 export async function proveYear(options: YearOptions): Promise<YearResult> {
   const random = randomFrom(options.seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-  const world = await openWorld();
-  const { clock } = world;
+  const app = await startApp();
+  const { clock } = app;
   clock.set(options.from);
-  const firms: Firm[] = [await world.firm(), await world.firm(), await world.firm()];
+  const companies: TestCompany[] = [await app.company(), await app.company(), await app.company()];
   const model = new YearModel();
 
   // Of its own, so that the year stays the same whoever hands over first.
@@ -54,10 +54,10 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
     strikes: () => killsLeft > 0 && chance() < share && killsLeft-- > 0,
     kill: (worker) => workers.kill(worker),
     written: async (ids) =>
-      (await world.sql(`SELECT 1 FROM messages WHERE id = ANY ($1) AND state <> 'sent'`, [ids])).length === 0,
+      (await app.sql(`SELECT 1 FROM messages WHERE id = ANY ($1) AND state <> 'sent'`, [ids])).length === 0,
   });
   const workers = new YearWorkers((name) => ({
-    connection: world.connection,
+    connection: app.connection,
     smtpUrl: peers.smtpUrl(name),
     gatewayUrl: peers.gatewayUrl,
   }));
@@ -68,7 +68,7 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
       const now = clock.read();
       model.due(now);
       const open = `SELECT 1 FROM messages WHERE state IN ('scheduled', 'sending') AND due_at <= $1 LIMIT 1`;
-      if ((await world.sql(open, [now.toString()])).length === 0) return;
+      if ((await app.sql(open, [now.toString()])).length === 0) return;
       const { length: before } = peers.killedAt;
       const handled = await workers.work(now.toString());
       if (peers.killedAt.length > before) clock.advance(AFTER_KILL);
@@ -89,30 +89,30 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
     const minute = Math.floor(random() ** 3 * 20 * 24 * 60) + pick([20, 45, 90, 26 * 60]);
     return now.add({ minutes: minute }).round({ smallestUnit: 'minute', roundingIncrement: 15 });
   };
-  type Booked = { path: string; firm: Firm; room: number; cancelled?: boolean };
+  type Booked = { path: string; company: TestCompany; room: number; cancelled?: boolean };
   const live: Booked[] = [];
   const deleted: Booked[] = [];
   let booked = 0;
   let changes = 0;
 
   const book = async (now: Temporal.Instant) => {
-    const firm = pick(firms);
+    const company = pick(companies);
     const room = booked++;
     const change: Change = {
       start: anyStart(now),
       minutes: pick([30, 60, 90]),
-      email: random() < 0.8 ? firm.customers[0].email : null,
+      email: random() < 0.8 ? company.customers[0].email : null,
       sms: random() < 0.6 ? '07400 123456' : null,
       emailConfirmation: random() < 0.5,
       emailReminder: random() < 0.7,
       smsConfirmation: random() < 0.4,
       smsReminder: random() < 0.6,
     };
-    const appointment = { adviser_email: firm.adviser, location: `Room ${room}`, ...body(change) };
-    const answer = await firm.post(`${firm.path}/appointments`, appointment);
+    const appointment = { adviser_email: company.adviser, location: `Room ${room}`, ...body(change) };
+    const answer = await company.post(`${company.path}/appointments`, appointment);
     assert.equal(answer.status, 200, answer.text);
     model.apply(room, now, change);
-    live.push({ room, firm, path: `${firm.path}/appointments/${answer.body.id}` });
+    live.push({ room, company, path: `${company.path}/appointments/${answer.body.id}` });
   };
 
   const alter = async (now: Temporal.Instant) => {
@@ -125,10 +125,10 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
       () => ({}),
       () => ({ emailReminder: maybe(), smsConfirmation: maybe() }),
       () => ({ emailConfirmation: maybe() }),
-      () => ({ email: pick([null, one.firm.customers[0].email, one.firm.customers[1].email]) }),
+      () => ({ email: pick([null, one.company.customers[0].email, one.company.customers[1].email]) }),
       () => ({ sms: pick([null, '07400 654321']) }),
     ])();
-    const answer = await one.firm.patch(one.path, { notes: `Note ${changes}`, ...body(change) });
+    const answer = await one.company.patch(one.path, { notes: `Note ${changes}`, ...body(change) });
     assert.equal(answer.status, 200, answer.text);
     model.apply(one.room, now, change);
   };
@@ -143,10 +143,10 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
     const cancels = !restores && random() < 0.5;
     if (cancels) one.cancelled = !one.cancelled;
     const answer = restores
-      ? await one.firm.post(`${one.path}/restore`)
+      ? await one.company.post(`${one.path}/restore`)
       : cancels
-        ? await one.firm.patch(`${one.path}/outcome`, { cancelled: one.cancelled })
-        : await one.firm.delete(one.path);
+        ? await one.company.patch(`${one.path}/outcome`, { cancelled: one.cancelled })
+        : await one.company.delete(one.path);
     assert.equal(answer.status, 200, answer.text);
     model.turn(one.room, now, cancels ? { cancelled: one.cancelled === true } : { deleted: !restores });
     (restores || cancels ? live : deleted).push(one);
@@ -175,7 +175,7 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
 
   const { seen, killedAt } = peers;
   const late = compare(model.expected, seen, killedAt);
-  const left = await world.sql(`SELECT * FROM messages WHERE state IN ('scheduled', 'sending')`);
+  const left = await app.sql(`SELECT * FROM messages WHERE state IN ('scheduled', 'sending')`);
   assert.deepEqual(left, [], 'nothing is left waiting');
   assert.equal(booked, options.appointments);
   const { withdrawn, overClockChange } = model;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { type Firm, openWorld } from './app.ts';
+import { startApp, type TestCompany } from './app.ts';
 import { openReceiver, type Received, verified } from './receiver.ts';
 import { randomFrom } from './simulated-year.ts';
 import { YearWorkers } from './simulated-year-workers.ts';
-import { KEY, secrets } from './webhook-office.ts';
+import { KEY, secrets } from './webhook-worker.ts';
 
 /**
  * Simulated time with real processes: records are written at random over HTTP, workers in processes of their own deliver
@@ -27,25 +27,32 @@ export type ProofResult = {
 };
 
 const AFTER_KILL = { seconds: 46 };
-const PROGRAM = new URL('./webhook-worker.ts', import.meta.url).pathname;
+const PROGRAM = new URL('./webhook-worker-process.ts', import.meta.url).pathname;
 const WRITES_AT_ONCE = 20;
 
-type Endpoint = { firm: Firm; name: string; id: string; secret: string; taken: Received[]; downUntil: number };
+type Endpoint = {
+  company: TestCompany;
+  name: string;
+  id: string;
+  secret: string;
+  taken: Received[];
+  downUntil: number;
+};
 
 export async function proveWebhooks({ seed, events, workers: count, kills }: ProofOptions): Promise<ProofResult> {
   const random = randomFrom(seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-  const world = await openWorld({ secrets, privateAddresses: true });
-  const { clock } = world;
+  const app = await startApp({ secrets, allowPrivateAddresses: true });
+  const { clock } = app;
   const from = clock.read();
   const receiver = await openReceiver();
-  const firms = [await world.firm(), await world.firm()];
+  const companies = [await app.company(), await app.company()];
   const endpoints = new Map<string, Endpoint>();
-  for (const [i, firm] of [...firms, ...firms].entries()) {
+  for (const [i, company] of [...companies, ...companies].entries()) {
     const name = `/hooks/${i}`;
     const body = { url: receiver.url.replace('/hooks', name), types: ['interaction.*'] };
-    const { body: made } = await firm.post('/webhooks/endpoints', body);
-    endpoints.set(name, { firm, name, id: made.id, secret: made.secret, taken: [], downUntil: 0 });
+    const { body: made } = await company.post('/webhooks/endpoints', body);
+    endpoints.set(name, { company, name, id: made.id, secret: made.secret, taken: [], downUntil: 0 });
   }
 
   let requests = 0;
@@ -80,17 +87,17 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
     return undefined;
   };
 
-  const workers = new YearWorkers(() => ({ connection: world.connection, key: KEY.toString('base64') }), PROGRAM);
+  const workers = new YearWorkers(() => ({ connection: app.connection, key: KEY.toString('base64') }), PROGRAM);
   await workers.start(count);
   try {
-    const live: { path: string; firm: Firm }[] = [];
+    const live: { path: string; company: TestCompany }[] = [];
     const write = async () => {
       const one = random() < 0.6 ? pick(live) : undefined;
       const body = { type: 'phone', notes: String(random()) };
-      if (one) return assert.equal((await one.firm.patch(one.path, body)).status, 200);
-      const firm = pick(firms);
-      const { body: made } = await firm.post(`${firm.path}/interactions`, body);
-      live.push({ firm, path: `${firm.path}/interactions/${made.id}` });
+      if (one) return assert.equal((await one.company.patch(one.path, body)).status, 200);
+      const company = pick(companies);
+      const { body: made } = await company.post(`${company.path}/interactions`, body);
+      live.push({ company, path: `${company.path}/interactions/${made.id}` });
     };
     const work = async () => {
       striking = false;
@@ -133,7 +140,7 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
       givenUp += found.failed.length;
       for (const { id } of found.failed) {
         const path = `/webhooks/endpoints/${endpoint.id}/deliveries/${id}/replay`;
-        assert.equal((await endpoint.firm.post(path)).status, 200);
+        assert.equal((await endpoint.company.post(path)).status, 200);
       }
       while (await isOpen()) {
         await work();
@@ -154,16 +161,16 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
     const open = `SELECT 1 FROM webhook_deliveries WHERE state = 'waiting' UNION ALL
       SELECT 1 FROM webhook_endpoints w WHERE w.state <> 'active'
          OR EXISTS (SELECT 1 FROM events e WHERE e.company_id = w.company_id AND e.position > w.position) LIMIT 1`;
-    return (await world.sql(open)).length > 0;
+    return (await app.sql(open)).length > 0;
   }
 }
 
 async function resumeAll(endpoints: Iterable<Endpoint>): Promise<number> {
   let resumed = 0;
-  for (const { firm, id } of endpoints) {
+  for (const { company, id } of endpoints) {
     const path = `/webhooks/endpoints/${id}`;
-    if ((await firm.get(path)).body.state === 'active') continue;
-    assert.equal((await firm.post(`${path}/resume`)).status, 200);
+    if ((await company.get(path)).body.state === 'active') continue;
+    assert.equal((await company.post(`${path}/resume`)).status, 200);
     resumed++;
   }
   return resumed;
@@ -172,17 +179,17 @@ async function resumeAll(endpoints: Iterable<Endpoint>): Promise<number> {
 type Judged = { events: number; twice: number; failed: { id: string; event_id: string }[] };
 
 /** Everything is there or is known to have been given up, and of each record in its order, also what came twice. */
-async function judge({ firm, name, id: endpointId, taken }: Endpoint): Promise<Judged> {
+async function judge({ company, name, id: endpointId, taken }: Endpoint): Promise<Judged> {
   const places = new Map<string, number>();
   for (let path = '/events?types=interaction.*&limit=500'; ; ) {
-    const { body, headers } = await firm.get(path);
+    const { body, headers } = await company.get(path);
     for (const { id } of body) places.set(id, places.size);
     if (body.length < 500) break;
     path = /<([^>]+)>/.exec(String(headers.link))?.[1] ?? '';
   }
   const ids = taken.map(({ event }) => event.id as string);
   const failed: Judged['failed'] = (
-    await firm.get(`/webhooks/endpoints/${endpointId}/deliveries?state=failed&per_page=200`)
+    await company.get(`/webhooks/endpoints/${endpointId}/deliveries?state=failed&per_page=200`)
   ).body;
   const all = [...ids, ...failed.map(({ event_id }) => event_id)];
   assert.deepEqual(new Set(all), new Set(places.keys()), `${name}: every event, and no other`);

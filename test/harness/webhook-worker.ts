@@ -1,35 +1,68 @@
-import pino from 'pino';
-import { Database } from '../../src/kernel/database/database.ts';
+import { randomBytes } from 'node:crypto';
+import { type DestinationStream, pino } from 'pino';
 import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
 import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
+import type { PlainMail } from '../../src/kernel/plain-mail.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
 import { AUDIT_LOGS } from '../../src/server/audit-logs.ts';
+import type { PostTimeouts } from '../../src/webhooks/outbound/http-post.ts';
+import type { OutboundPolicy } from '../../src/webhooks/outbound/public-connect.ts';
 import { webhookQueues } from '../../src/webhooks/queues.ts';
+import type { TestApp } from './app.ts';
 import { ticking } from './ticking.ts';
 
-/** A worker of webhooks whose clock its parent sets: for each time it is told, it works what is due and answers. */
+export const KEY = randomBytes(32);
+export const secrets = new SecretBox([KEY]);
 
-const { connection, key } = JSON.parse(process.argv[2] ?? '');
-let now = Temporal.Instant.from('2000-01-01T00:00:00Z');
-const clock = ticking(() => now);
-const logger = pino({ level: 'fatal' });
-const db = new Database({ connection, poolSize: 4 });
-const queues = webhookQueues({
-  db,
-  clock,
-  logger,
-  outcomes: new DeliveryCounters(),
-  secrets: new SecretBox([Buffer.from(key, 'base64')]),
-  logs: AUDIT_LOGS,
-  reach: { privateAddresses: true, times: { headersMs: 1_000, totalMs: 2_000 } },
-  tell: async () => {},
-});
-const worker = new JobWorker({ db, connection, clock, logger, queues, slots: 16, slotsPerCompany: 8 });
+export type WebhookWorker = JobWorker & { mails: PlainMail[]; outcomes: string[] };
 
-process.on('message', async (message: { now: string }) => {
-  now = Temporal.Instant.from(message.now);
-  const handled = await worker.runOnce();
-  process.send?.({ handled });
-});
-process.on('disconnect', () => process.exit());
-process.send?.({ ready: true });
+type Options = {
+  reach?: OutboundPolicy & { timeouts?: PostTimeouts };
+  tell?: (mail: PlainMail) => Promise<void>;
+  slots?: number;
+  pollMs?: number;
+  log?: DestinationStream;
+};
+
+type WorkerApp = Pick<TestApp, 'db' | 'connection'> & { clock: Pick<TestApp['clock'], 'read'> };
+
+/** A worker of webhooks on the app's database and clock, driven step by step with `runOnce`. */
+export function webhookWorker({ db, connection, clock: { read } }: WorkerApp, options: Options = {}): WebhookWorker {
+  const {
+    reach = { allowPrivateAddresses: true, timeouts: { headersMs: 300, totalMs: 600 } },
+    tell,
+    slots = 32,
+    pollMs = 20_000,
+  } = options;
+  const logger = options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' });
+  const clock = ticking(read);
+  const mails: PlainMail[] = [];
+  const outcomes = new DeliveryCounters();
+  const counted: string[] = [];
+  outcomes.onWebhook = (outcome) => counted.push(outcome);
+  const queues = webhookQueues({
+    db,
+    clock,
+    logger,
+    counters: outcomes,
+    secrets,
+    auditLogs: AUDIT_LOGS,
+    outbound: reach,
+    random: () => 0.5,
+    sendMail: async (mail) => {
+      await tell?.(mail);
+      mails.push(mail);
+    },
+  });
+  const worker = new JobWorker({
+    db,
+    connection,
+    clock,
+    logger,
+    queues,
+    slots,
+    slotsPerCompany: slots / 4,
+    pollMs,
+  });
+  return Object.assign(worker, { mails, outcomes: counted });
+}

@@ -2,7 +2,7 @@ import { rowAuditLog } from '../../kernel/audit/row-audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/statement.ts';
 
 /** Without the states of its messages: they change when a worker sends them, and have an audit log of their own. */
-export const appointmentAuditLog = rowAuditLog({
+export const appointmentAudit = rowAuditLog({
   record: 'appointment',
   verbs: [
     'created',

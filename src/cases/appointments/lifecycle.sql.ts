@@ -1,6 +1,6 @@
 import { forSeveral } from '../../kernel/sql/batch-statement.ts';
 import { isoTime, jsonObject, statement } from '../../kernel/sql/statement.ts';
-import { appointmentAuditLog } from './audit.sql.ts';
+import { appointmentAudit } from './audit.sql.ts';
 import { syncFromAppointments } from './meetings/desired-state.sql.ts';
 import { fullAppointment } from './projection.sql.ts';
 import { insertCancellations } from './side-effects.sql.ts';
@@ -16,7 +16,7 @@ export const deleteAppointment = statement(
   forSeveral(
     'a',
     ['uuid', 'uuid', 'uuid', 'timestamptz', 'uuid', 'text'],
-    (given) => `WITH ${appointmentAuditLog.auditedUpdate({
+    (given) => `WITH ${appointmentAudit.auditedUpdate({
       verb: 'deleted',
       set: 'deleted_at = $4',
       where: 'a.deleted_at IS NULL',

@@ -1,6 +1,6 @@
 import { ofAppointment } from './appointment-key.sql.ts';
 import { syncFromAppointments } from './meetings/desired-state.sql.ts';
-import { messageAuditLog } from './messages/audit.sql.ts';
+import { messageAudit } from './messages/audit.sql.ts';
 import { calendarRecipients } from './messages/calendar-recipients.sql.ts';
 
 export const NEW_MESSAGE_TYPES = ['uuid[]', 'text[]', 'text[]', 'text[]', 'timestamptz[]', 'boolean[]'];
@@ -71,7 +71,7 @@ export const SIDE_EFFECTS = {
   renewed: {
     types: MESSAGE_TYPES_OF_KIND,
     sql: ($) => `${superseded($)}, previous AS MATERIALIZED (
-      SELECT m.id, m.channel, m.state, ${messageAuditLog.image} AS before
+      SELECT m.id, m.channel, m.state, ${messageAudit.image} AS before
         FROM a JOIN messages m ON ${ofAppointment('m')}
        WHERE m.kind = 'reminder' AND m.channel = ANY (${$(2)}::text[]) AND m.start_at = a.start_at
          AND m.resend_of IS NULL
@@ -88,7 +88,7 @@ export const SIDE_EFFECTS = {
                     lease_until = NULL
       RETURNING *
     ), rescheduled AS (
-      ${messageAuditLog.entry('rescheduled', {
+      ${messageAudit.insertEvent('rescheduled', {
         from: `renewed m JOIN previous b ON b.id = m.id WHERE b.state = 'failed'`,
         at: '$5',
         origin: '$7',

@@ -1,7 +1,7 @@
 import { forSeveral, type GivenChange, ONE, type Texts } from '../../kernel/sql/batch-statement.ts';
 import { jsonObject, statementVariants } from '../../kernel/sql/statement.ts';
 import { ofAppointment } from './appointment-key.sql.ts';
-import { appointmentAuditLog } from './audit.sql.ts';
+import { appointmentAudit } from './audit.sql.ts';
 import { byPrecedence, inputStates, STATE_TYPES, shownDayBefore, shownState, storedStates } from './projection.sql.ts';
 import { SIDE_EFFECTS, type SideEffect } from './side-effects.sql.ts';
 
@@ -10,7 +10,7 @@ import { SIDE_EFFECTS, type SideEffect } from './side-effects.sql.ts';
  * See `LoadedAppointment`. `newStart`: SQL of the start that the appointment is to have.
  */
 export const loadForUpdate = (newStart = 'a.start_at') => ({
-  was: appointmentAuditLog.snapshot,
+  was: appointmentAudit.snapshot,
   // A meeting that is no longer desired counts too: it may still have to be removed.
   has_meeting: `EXISTS (SELECT 1 FROM meetings g WHERE ${ofAppointment('g')})`,
   messages: `ARRAY(
@@ -31,7 +31,7 @@ const meetingFailed = `EXISTS (
    WHERE g.company_id = $1 AND g.case_id = $2 AND g.appointment_id = $3 AND g.state = 'failed')`;
 
 type UpdateOptions = {
-  verb: Parameters<typeof appointmentAuditLog.entry>[0];
+  verb: Parameters<typeof appointmentAudit.insertEvent>[0];
   set: string;
   /** The types of the parameters in `set`, from $9 on. */
   types: string[];
@@ -71,7 +71,7 @@ function updateText(options: UpdateOptions, effects: readonly SideEffect[]): str
     ? `, meeting_pending = a.video_meeting AND ${needsMeeting} OR a.meeting_pending AND NOT ${meetingFailed}`
     : '';
   const selected = `${answer('$6')}::text FROM a, ${states ?? storedStates(...writtenMessages)}`;
-  const text = (given: GivenChange) => `WITH ${appointmentAuditLog.auditedUpdate({
+  const text = (given: GivenChange) => `WITH ${appointmentAudit.auditedUpdate({
     verb,
     set: `${set}${pending}`,
     where,

@@ -1,6 +1,6 @@
 import { forSeveral } from '../../kernel/sql/batch-statement.ts';
 import { jsonObject, statement, statementVariants } from '../../kernel/sql/statement.ts';
-import { appointmentAuditLog } from './audit.sql.ts';
+import { appointmentAudit } from './audit.sql.ts';
 import { createdAppointment, inputStates, STATE_TYPES, updatedAppointment } from './projection.sql.ts';
 import { MESSAGE_COLUMNS, NEW_MESSAGE_TYPES, newMessages } from './side-effects.sql.ts';
 import { loadForUpdate, versionedUpdate } from './versioned-update.sql.ts';
@@ -47,7 +47,7 @@ export const insertAppointment = statementVariants<'recipient' | 'meeting'>('app
        INSERT INTO messages (${MESSAGE_COLUMNS})
        SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $14, $14 FROM a, ${newMessages(16)}
      ), e AS (
-       ${appointmentAuditLog.entry('created', { from: 'a', at: '$14', origin: '$22' })}
+       ${appointmentAudit.insertEvent('created', { from: 'a', at: '$14', origin: '$22' })}
      )${meeting ? `, g AS (${insertMeeting})` : ''}`)}
      SELECT ${whose}${behind(`${createdAppointment('$15')}::text FROM a, ${inputStates(23)}`)}`,
   );

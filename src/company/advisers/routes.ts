@@ -3,20 +3,20 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { answerRemovable } from '../../http/operation/paging.ts';
 import { RemovableQuery } from '../../kernel/validation/paging.ts';
 import { AdviserBody, AdviserList, AdviserRecord, AdviserRemoved, CreateAdviserBody } from './schema.ts';
-import { changeAdviser, createAdviser, listAdvisers, removeAdviser, restoreAdviser, showAdviser } from './verbs.ts';
+import { createAdviser, listAdvisers, removeAdviser, restoreAdviser, showAdviser, updateAdviser } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
-const list = '/manage/advisers';
-const one = `${list}/{adviserId}`;
+const collection = '/manage/advisers';
+const item = `${collection}/{adviserId}`;
 
 export function adviserRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     id: 'listAdvisers',
     method: 'GET',
-    path: list,
+    path: collection,
     summary: 'List advisers',
-    description: 'By name. `search` looks at name and email.',
+    description: 'Ordered by name. `search` matches the name and the email.',
     params: {},
     query: RemovableQuery,
     response: AdviserList,
@@ -27,9 +27,9 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'createAdviser',
     method: 'POST',
-    path: list,
+    path: collection,
     summary: 'Create an adviser',
-    description: 'Appointments can be booked with the adviser at once.',
+    description: 'Appointments can be booked with the adviser immediately.',
     params: {},
     body: CreateAdviserBody,
     response: AdviserRecord,
@@ -40,7 +40,7 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'getAdviser',
     method: 'GET',
-    path: one,
+    path: item,
     summary: 'Get an adviser',
     description: 'One adviser of the company.',
     params: { adviserId: 'adviser' },
@@ -53,26 +53,26 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'updateAdviser',
     method: 'PATCH',
-    path: one,
+    path: item,
     summary: 'Update an adviser',
     description:
-      'Fields that are not sent stay as they are. Appointments keep the email they were booked with. An adviser who is ' +
-      'not active cannot be booked; what is booked stays.',
+      'Fields that are not sent stay unchanged. Appointments keep the email they were booked with. An inactive ' +
+      'adviser cannot be booked; existing appointments stay.',
     params: { adviserId: 'adviser' },
     body: AdviserBody,
     response: AdviserRecord,
-    handle: (context, { adviserId }, form) => changeAdviser(context, adviserId, form),
+    handle: (context, { adviserId }, form) => updateAdviser(context, adviserId, form),
   });
 
   registerOperation(app, services, {
     ...common,
     id: 'removeAdviser',
     method: 'DELETE',
-    path: one,
+    path: item,
     summary: 'Remove an adviser',
     description:
-      'The adviser leaves the lists and can no longer be booked, and the email becomes free. Appointments stay as they ' +
-      'are.',
+      'The adviser leaves the lists, can no longer be booked, and the email can be used again. Appointments stay ' +
+      'unchanged.',
     params: { adviserId: 'adviser' },
     response: AdviserRemoved,
     handle: (context, { adviserId }) => removeAdviser(context, adviserId),
@@ -82,10 +82,10 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'restoreAdviser',
     method: 'POST',
-    path: `${one}/restore`,
+    path: `${item}/restore`,
     summary: 'Restore a removed adviser',
     description:
-      'As the adviser was before. Refused with 400 when the adviser is not removed, or when another has the email now.',
+      'Restores the adviser unchanged. Answers 400 if the adviser is not removed, or if another adviser has the email.',
     params: { adviserId: 'adviser' },
     response: AdviserRecord,
     handle: (context, { adviserId }) => restoreAdviser(context, adviserId),

@@ -3,23 +3,24 @@ import { booleanFlag, instant, optional, text, uuid } from '../../kernel/validat
 
 const email = text({
   maxLength: 254,
-  description: 'Unique within the company, without regard to case. Appointments are booked by it.',
+  description: 'Unique within the company, ignoring case. Appointments name the adviser by it.',
   examples: ['adviser@firm.example'],
 });
 const name = text({ minLength: 1, maxLength: 200, examples: ['Alex Adviser'] });
-const choices = {
+const optionalFields = {
   active: optional(booleanFlag({ description: 'Whether new appointments can be booked; true by default.' })),
   video_provider: optional(
     Type.Unsafe<'jitsi' | 'zoom'>({
       type: 'string',
       enum: ['jitsi', 'zoom'],
-      description: 'The connected video account; null for none. Zoom comes and goes with its credentials, elsewhere.',
+      description:
+        'The video provider; null for none. `zoom` is set and cleared by connecting and disconnecting a video account.',
     }),
   ),
 };
 
-export const CreateAdviserBody = Type.Object({ email, name, ...choices });
-export const AdviserBody = Type.Object({ email: Type.Optional(email), name: Type.Optional(name), ...choices });
+export const CreateAdviserBody = Type.Object({ email, name, ...optionalFields });
+export const AdviserBody = Type.Object({ email: Type.Optional(email), name: Type.Optional(name), ...optionalFields });
 export type AdviserBody = Static<typeof AdviserBody>;
 
 export const AdviserRecord = Type.Object(

@@ -1,6 +1,6 @@
 import { syncFromAdvisers } from '../../cases/appointments/meetings/desired-state.sql.ts';
 import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
-import { contains, lists } from '../list.sql.ts';
+import { listStatements, searchIn } from '../list.sql.ts';
 import { adviserLog, isOld, lockAdviser } from './audit.sql.ts';
 
 /** What a request can set; the names are the columns' and the wire's. */
@@ -20,13 +20,13 @@ const here = 'a.company_id = $1 AND a.removed_at IS NULL';
 const removed = 'a.company_id = $1 AND a.removed_at IS NOT NULL';
 
 const listOf = (name: string, which: string) =>
-  lists(name, {
+  listStatements(name, {
     scope: 1,
     from: `advisers a WHERE ${which}`,
     as: 'a',
     element: record,
     order: 'lower(a.name), a.id',
-    matches: contains('lower(a.name)', 'lower(a.email)'),
+    matches: searchIn('lower(a.name)', 'lower(a.email)'),
   });
 
 export const listAdvisers = listOf('advisers', here);
@@ -51,12 +51,12 @@ export const insertAdviser = statement(
      ON CONFLICT (company_id, lower(email)) WHERE removed_at IS NULL DO NOTHING
      RETURNING *
    ), e AS (
-     ${adviserLog.entry('created', { from: 'a', at: '$4', origin: '$5' })}
+     ${adviserLog.insertEvent('created', { from: 'a', at: '$4', origin: '$5' })}
    )
    SELECT ${record}::text FROM a`,
 );
 
-const before = adviserLog.was('old');
+const before = adviserLog.snapshotOf('old');
 
 const isZoom = (provider: string) => `${provider} IS NOT DISTINCT FROM 'zoom'`;
 
@@ -71,7 +71,7 @@ export const updateAdviser = statement(
    ), g AS (
      ${syncFromAdvisers('$4')}
    ), e AS (
-     ${adviserLog.entry('updated', { from: 'd a', at: '$4', origin: '$5', before })}
+     ${adviserLog.insertEvent('updated', { from: 'd a', at: '$4', origin: '$5', before })}
    )
    SELECT ${record}::text FROM d a`,
 );
@@ -83,7 +83,7 @@ export const removeAdviser = statement(
      UPDATE advisers a SET removed_at = $3, updated_at = $3 FROM old WHERE ${isOld}
      RETURNING a.*
    ), e AS (
-     ${adviserLog.entry('removed', { from: 'a', at: '$3', origin: '$4', before })}
+     ${adviserLog.insertEvent('removed', { from: 'a', at: '$3', origin: '$4', before })}
    )
    SELECT ${jsonObject({ id: 'a.id', removed_at: isoTime('a.removed_at') })}::text FROM a`,
 );
@@ -98,7 +98,7 @@ export const restoreAdviser = statement(
      UPDATE advisers a SET removed_at = NULL, updated_at = $3 FROM old WHERE ${isOld}
      RETURNING a.*
    ), e AS (
-     ${adviserLog.entry('restored', { from: 'a', at: '$3', origin: '$4', before })}
+     ${adviserLog.insertEvent('restored', { from: 'a', at: '$3', origin: '$4', before })}
    )
    SELECT ${record}::text FROM a`,
 );
@@ -111,7 +111,10 @@ export const judgeRemoved = statement(
      FROM advisers r WHERE r.company_id = $1 AND r.id = $2`,
 );
 
-/** $1 company, $2 the adviser that is being changed or null, $3 email or null: what stands in the way, and what is there. */
+/**
+ * $1 company, $2 the adviser that is being changed or null, $3 email or null: what stands in the way, and what is
+ * there.
+ */
 export const judgeAdviser = statement(
   'advisers.judge',
   `SELECT ($2::uuid IS NULL OR EXISTS (SELECT 1 FROM advisers a WHERE ${here} AND a.id = $2)) AS found,

@@ -29,42 +29,45 @@ export async function showAdviser({ db, company }: CompanyContext, id: string): 
   return record;
 }
 
-export async function createAdviser(desk: CompanyContext, form: Form<AdviserBody>): Promise<string> {
-  const { db, company, clock } = desk;
+export async function createAdviser(context: CompanyContext, form: Form<AdviserBody>): Promise<string> {
+  const { db, company, clock } = context;
   if (form.ok) await assertBelowLimit(db, sql.adviserLimit, [company.id]);
   const adviser = JSON.stringify({ ...DEFAULTS, ...readAdviser(form) });
   const insertable = () => form.ok && form.body.video_provider !== 'zoom';
-  const values = [company.id, newId(), adviser, toSql(clock()), auditOrigin(desk)];
+  const values = [company.id, newId(), adviser, toSql(clock()), auditOrigin(context)];
   return retryOnConflict(
     async () => insertable() && db.queryJson(sql.insertAdviser, values),
-    () => judge(desk, null, form),
+    () => explainRejection(context, null, form),
   );
 }
 
-export async function changeAdviser(desk: CompanyContext, id: string, form: Form<AdviserBody>): Promise<string> {
-  const { db, company, clock } = desk;
-  const values = [company.id, id, JSON.stringify(readAdviser(form)), toSql(clock()), auditOrigin(desk)];
+export async function updateAdviser(context: CompanyContext, id: string, form: Form<AdviserBody>): Promise<string> {
+  const { db, company, clock } = context;
+  const values = [company.id, id, JSON.stringify(readAdviser(form)), toSql(clock()), auditOrigin(context)];
   return retryOnConflict(
-    async () => form.ok && db.queryJson(sql.updateAdviser, values).catch(unlessEmailTaken),
-    () => judge(desk, id, form),
+    async () => form.ok && db.queryJson(sql.updateAdviser, values).catch(rethrowUnlessEmailTaken),
+    () => explainRejection(context, id, form),
   );
 }
 
-export function removeAdviser(desk: CompanyContext, id: string): Promise<string> {
-  const { db, company, clock } = desk;
+export function removeAdviser(context: CompanyContext, id: string): Promise<string> {
+  const { db, company, clock } = context;
   return retryOnConflict(
-    () => db.queryJson(sql.removeAdviser, [company.id, id, toSql(clock()), auditOrigin(desk)]),
+    () => db.queryJson(sql.removeAdviser, [company.id, id, toSql(clock()), auditOrigin(context)]),
     async () => {
-      await showAdviser(desk, id);
+      await showAdviser(context, id);
     },
   );
 }
 
-/** As it was; the email must not have gone to another meanwhile. */
-export function restoreAdviser(desk: CompanyContext, id: string): Promise<string> {
-  const { db, company, clock } = desk;
+/** Restores the adviser unchanged, unless another adviser has the email by now. */
+export function restoreAdviser(context: CompanyContext, id: string): Promise<string> {
+  const { db, company, clock } = context;
   return retryOnConflict(
-    () => db.queryJson(sql.restoreAdviser, [company.id, id, toSql(clock()), auditOrigin(desk)]).catch(unlessEmailTaken),
+    () =>
+      db
+        .queryJson(sql.restoreAdviser, [company.id, id, toSql(clock()), auditOrigin(context)])
+        .catch(rethrowUnlessEmailTaken),
     async () => {
       const judged = await db.queryFirst<{ removed: boolean; taken: boolean }>(sql.judgeRemoved, [company.id, id]);
       if (!judged) throw notFound('adviser');
@@ -76,11 +79,11 @@ export function restoreAdviser(desk: CompanyContext, id: string): Promise<string
 
 const EMAIL_TAKEN = { code: 'taken', message: 'is already used by another adviser of the company' } as const;
 
-function unlessEmailTaken(error: unknown): undefined {
+function rethrowUnlessEmailTaken(error: unknown): undefined {
   if (violatedConstraint(error) !== 'advisers_email') throw error;
 }
 
-/** What was sent; null is the default. */
+/** Returns the sent fields; null is replaced by the default. */
 function readAdviser(form: Form<AdviserBody>): Record<string, unknown> {
   const { body } = form;
   form.read('email', body.email, requireEmail);
@@ -90,8 +93,14 @@ function readAdviser(form: Form<AdviserBody>): Record<string, unknown> {
   );
 }
 
-/** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
-async function judge({ db, company }: CompanyContext, id: string | null, form: Form<AdviserBody>): Promise<void> {
+/**
+ * Throws the reason why nothing was written. Returns if a concurrent change was the reason, so the write is retried.
+ */
+async function explainRejection(
+  { db, company }: CompanyContext,
+  id: string | null,
+  form: Form<AdviserBody>,
+): Promise<void> {
   const email = form.hasFault('email') ? null : (form.body.email ?? null);
   const judged = await db.queryFirst<{ found: boolean; taken: boolean; zoom: boolean }>(sql.judgeAdviser, [
     company.id,
@@ -102,7 +111,11 @@ async function judge({ db, company }: CompanyContext, id: string | null, form: F
   if (judged.taken) form.addFault('email', EMAIL_TAKEN.code, EMAIL_TAKEN.message);
   const { video_provider } = form.body;
   if (video_provider !== undefined && (video_provider === 'zoom') !== judged.zoom && !form.hasFault('video_provider')) {
-    form.addFault('video_provider', 'invalid_state', 'Zoom is connected and disconnected as a video account');
+    form.addFault(
+      'video_provider',
+      'invalid_state',
+      'cannot change to or from zoom here: connect or disconnect the video account',
+    );
   }
   form.check();
 }

@@ -3,22 +3,22 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { answerList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from './schema.ts';
-import { changeCase, listCases, openCase, showCase } from './verbs.ts';
+import { createCase, listCases, showCase, updateCase } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
-const list = '/manage/cases';
-const one = `${list}/{caseId}`;
+const collection = '/manage/cases';
+const item = `${collection}/{caseId}`;
 
 export function caseRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     id: 'listCases',
     method: 'GET',
-    path: list,
+    path: collection,
     summary: 'List cases',
     description:
-      'Newest first. `search` looks at the reference and at names, emails and phones of the customers; a phone number is ' +
-      'found however it is written.',
+      'Newest first. `search` matches the reference and the names, emails and phone numbers of the customers; a ' +
+      'phone number is found in any notation.',
     params: {},
     query: ListQuery,
     response: CaseList,
@@ -29,20 +29,20 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'createCase',
     method: 'POST',
-    path: list,
+    path: collection,
     summary: 'Open a case',
-    description: 'With its customers, all of them or nothing.',
+    description: 'Creates the case and its customers together: all of them or nothing.',
     params: {},
     body: CreateCaseBody,
     response: CaseRecord,
-    handle: (context, _params, form) => openCase(context, form),
+    handle: (context, _params, form) => createCase(context, form),
   });
 
   registerOperation(app, services, {
     ...common,
     id: 'getCase',
     method: 'GET',
-    path: one,
+    path: item,
     summary: 'Get a case',
     description: 'With its customers.',
     params: { caseId: 'case' },
@@ -55,12 +55,12 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'updateCase',
     method: 'PATCH',
-    path: one,
+    path: item,
     summary: 'Update a case',
     description: 'Changes the reference.',
     params: { caseId: 'case' },
     body: CaseBody,
     response: CaseRecord,
-    handle: (context, { caseId }, form) => changeCase(context, caseId, form),
+    handle: (context, { caseId }, form) => updateCase(context, caseId, form),
   });
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { instant, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 import { CreateCustomerBody, CustomerRecord } from '../customers/schema.ts';
 
-const MOST_CUSTOMERS = 100;
+const MAX_CUSTOMERS = 100;
 
 const reference = text({
   minLength: 1,
@@ -15,8 +15,8 @@ export const CreateCaseBody = Type.Object({
   reference,
   customers: optional(
     Type.Array(CreateCustomerBody, {
-      maxItems: MOST_CUSTOMERS,
-      description: `At most ${MOST_CUSTOMERS} in this request; more can be added.`,
+      maxItems: MAX_CUSTOMERS,
+      description: `At most ${MAX_CUSTOMERS} in this request; more can be added later.`,
     }),
   ),
 });
@@ -29,7 +29,7 @@ export const CaseRecord = Type.Object(
   {
     id: uuid({ description: 'The {caseId} of the twelve operations.' }),
     reference: Type.String({ examples: ['Smith, wills'] }),
-    customers: Type.Array(CustomerRecord, { description: 'In the order in which they came.' }),
+    customers: Type.Array(CustomerRecord, { description: 'In the order in which they were added.' }),
     created_at: instant(),
     updated_at: instant(),
   },

@@ -5,9 +5,9 @@ import {
   customerLog,
   customerMatches,
   customerRecord,
-  insertInto,
+  insertCustomers,
 } from '../customers/statements.sql.ts';
-import { lists } from '../list.sql.ts';
+import { listStatements } from '../list.sql.ts';
 
 const own = { id: 'c.id', reference: 'c.reference' };
 const times = { created_at: isoTime('c.created_at'), updated_at: isoTime('c.updated_at') };
@@ -32,7 +32,7 @@ export const caseLog = imageAuditLog({
 });
 
 /** IN and not EXISTS: the customers are looked through once, and not once per case. */
-export const listCases = lists('cases', {
+export const listCases = listStatements('cases', {
   scope: 1,
   from: 'cases c WHERE c.company_id = $1',
   as: 'c',
@@ -49,17 +49,20 @@ export const showCase = statement(
   `SELECT ${stored}::text FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
 );
 
-/** $1 company, $2 id, $3 reference, $4 customers as JSON, $5 now, $6 origin. The case stands in the log before its customers. */
+/**
+ * $1 company, $2 id, $3 reference, $4 customers as JSON, $5 now, $6 origin. The case stands in the log before its
+ * customers.
+ */
 export const insertCase = statement(
   'cases.insert',
   `WITH c AS (
      INSERT INTO cases (company_id, id, reference, created_at, updated_at) VALUES ($1, $2, $3, $5, $5) RETURNING *
    ), u AS (
-     ${insertInto('c', '$4', '$5')} RETURNING *
+     ${insertCustomers('c', '$4', '$5')} RETURNING *
    ), e AS (
-     ${caseLog.entry('created', { from: 'c', at: '$5', origin: '$6' })} RETURNING 1
+     ${caseLog.insertEvent('created', { from: 'c', at: '$5', origin: '$6' })} RETURNING 1
    ), f AS (
-     ${customerLog.entry('created', { from: 'u JOIN e ON true', at: '$5', origin: '$6' })}
+     ${customerLog.insertEvent('created', { from: 'u JOIN e ON true', at: '$5', origin: '$6' })}
    )
    SELECT ${record('u')}::text FROM c`,
 );
@@ -74,7 +77,7 @@ export const updateCase = statement(
        FROM old WHERE c.company_id = old.company_id AND c.id = old.id
      RETURNING c.*
    ), e AS (
-     ${caseLog.entry('updated', { from: 'c', at: '$4', origin: '$5', before: caseLog.was('old') })}
+     ${caseLog.insertEvent('updated', { from: 'c', at: '$4', origin: '$5', before: caseLog.snapshotOf('old') })}
    )
    SELECT ${stored}::text FROM c`,
 );

@@ -3,16 +3,16 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { answerList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from './schema.ts';
-import { changeCompany, createCompany, listCompanies, showCompany } from './verbs.ts';
+import { createCompany, listCompanies, showCompany, updateCompany } from './verbs.ts';
 
-const own = { addition: true, access: 'manage', tag: 'Management', params: {} } as const;
-const all = { addition: true, access: 'operator', tag: 'Operator' } as const;
-const list = '/manage/companies';
-const one = `${list}/{companyId}`;
+const companyOperation = { addition: true, access: 'manage', tag: 'Management', params: {} } as const;
+const operatorOperation = { addition: true, access: 'operator', tag: 'Operator' } as const;
+const collection = '/manage/companies';
+const item = `${collection}/{companyId}`;
 
 export function companyRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
-    ...own,
+    ...companyOperation,
     id: 'getCompany',
     method: 'GET',
     path: '/manage/company',
@@ -24,26 +24,27 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
   });
 
   registerOperation(app, services, {
-    ...own,
+    ...companyOperation,
     id: 'updateCompany',
     method: 'PATCH',
     path: '/manage/company',
     summary: 'Update the company',
     description:
-      'Settings that are not sent stay as they are, null gives one back its default. Every process works with the new ones within two seconds; ' +
-      'invoices, appointments and reminders that are already there keep what was written down.',
+      'Settings that are not sent stay unchanged; null resets a setting to its default. Every process uses the new ' +
+      'settings within two seconds. Existing invoices, appointments and reminders keep the values they were created ' +
+      'with.',
     body: CompanyBody,
     response: CompanyRecord,
-    handle: (context, _params, form) => changeCompany(context, context.company.id, form),
+    handle: (context, _params, form) => updateCompany(context, context.company.id, form),
   });
 
   registerOperation(app, services, {
-    ...all,
+    ...operatorOperation,
     id: 'listCompanies',
     method: 'GET',
-    path: list,
+    path: collection,
     summary: 'List companies',
-    description: 'Every company of the installation, by name. `search` looks at the name.',
+    description: 'Every company of the installation, ordered by name. `search` matches the name.',
     params: {},
     query: ListQuery,
     response: CompanyList,
@@ -51,12 +52,12 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
   });
 
   registerOperation(app, services, {
-    ...all,
+    ...operatorOperation,
     id: 'createCompany',
     method: 'POST',
-    path: list,
+    path: collection,
     summary: 'Create a company',
-    description: 'Only the name is required. Give it a first key afterwards.',
+    description: 'Only the name is required. Create a first key for the company afterwards.',
     params: {},
     body: CreateCompanyBody,
     response: CompanyRecord,
@@ -64,10 +65,10 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
   });
 
   registerOperation(app, services, {
-    ...all,
+    ...operatorOperation,
     id: 'getOneCompany',
     method: 'GET',
-    path: one,
+    path: item,
     summary: 'Get one company',
     description: 'The settings of any company.',
     params: { companyId: 'company' },
@@ -77,15 +78,15 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
   });
 
   registerOperation(app, services, {
-    ...all,
+    ...operatorOperation,
     id: 'updateOneCompany',
     method: 'PATCH',
-    path: one,
+    path: item,
     summary: 'Update one company',
     description: 'The same as PATCH /manage/company, for any company.',
     params: { companyId: 'company' },
     body: CompanyBody,
     response: CompanyRecord,
-    handle: (context, { companyId }, form) => changeCompany(context, companyId, form),
+    handle: (context, { companyId }, form) => updateCompany(context, companyId, form),
   });
 }

@@ -10,35 +10,41 @@ import {
   uuid,
 } from '../../kernel/validation/schema-types.ts';
 
-/** Null for one of them stands for its default. */
+/** Null resets a setting to its default. */
 const settings = {
   time_zone: optional(
     text({
       maxLength: 100,
-      description: 'An IANA zone: an area and a place, or UTC. Text without a zone is wall time in it.',
+      description:
+        'An IANA time zone such as Europe/London, or UTC. Times that are sent without an offset are read in it.',
       examples: ['Europe/London'],
     }),
   ),
   phone_region: optional(
     text({
       maxLength: 2,
-      description: 'ISO 3166: where phone numbers without a country code belong.',
+      description: 'ISO 3166 code of the country that phone numbers without a country code belong to.',
       examples: ['GB'],
     }),
   ),
   terms: optional(text({ maxLength: MAX_LONG_TEXT, description: 'Printed on new invoices.' })),
   payment_terms: optional(
-    text({ maxLength: MAX_SHORT_TEXT, description: 'Of new invoices that name none.', examples: ['30 days'] }),
+    text({ maxLength: MAX_SHORT_TEXT, description: 'Default for new invoices.', examples: ['30 days'] }),
   ),
   reminder_lead_days: optional(
-    decimal({ description: 'How many days before the start a reminder goes out: 1 to 30.', examples: [1] }),
+    decimal({ description: 'How many days before an appointment its reminder is sent: 1 to 30.', examples: [1] }),
   ),
-  sender_name: optional(text({ maxLength: 200, description: 'Whom mails come from.', examples: ['Smith & Partners'] })),
-  sender_address: optional(text({ maxLength: 254, description: 'Its address.', examples: ['office@firm.example'] })),
+  sender_name: optional(
+    text({ maxLength: 200, description: 'The sender name of mails.', examples: ['Smith & Partners'] }),
+  ),
+  sender_address: optional(
+    text({ maxLength: 254, description: 'The sender address of mails.', examples: ['office@firm.example'] }),
+  ),
   contact_email: optional(
     text({
       maxLength: 254,
-      description: 'Who is told when something needs a person, such as a webhook endpoint that fails; else the sender.',
+      description:
+        'Receives notices that need attention, such as a failing webhook endpoint; the sender address by default.',
       examples: ['it@firm.example'],
     }),
   ),

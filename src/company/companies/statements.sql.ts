@@ -1,6 +1,6 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject, statement } from '../../kernel/sql/statement.ts';
-import { contains, lists } from '../list.sql.ts';
+import { listStatements, searchIn } from '../list.sql.ts';
 
 /** What a request can set; the names are the columns' and the wire's. */
 export const SETTINGS = [
@@ -47,7 +47,7 @@ export const insertCompany = statement(
        FROM json_populate_record(NULL::companies, $2) d WHERE ${zoneIsKnown}
      RETURNING *
    ), e AS (
-     ${companyLog.entry('created', { from: 'c', at: '$3', origin: '$4' })}
+     ${companyLog.insertEvent('created', { from: 'c', at: '$3', origin: '$4' })}
    )
    SELECT ${record}::text FROM c`,
 );
@@ -63,7 +63,7 @@ export const updateCompany = statement(
        FROM old WHERE c.id = old.id
      RETURNING c.*
    ), e AS (
-     ${companyLog.entry('updated', { from: 'c', at: '$3', origin: '$4', before: companyLog.was('old') })}
+     ${companyLog.insertEvent('updated', { from: 'c', at: '$3', origin: '$4', before: companyLog.snapshotOf('old') })}
    )
    SELECT ${record}::text FROM c`,
 );
@@ -79,13 +79,13 @@ export const judgeCompany = statement(
 );
 
 /** Of the whole installation. */
-export const listCompanies = lists('companies', {
+export const listCompanies = listStatements('companies', {
   scope: 0,
   from: 'companies c WHERE true',
   as: 'c',
   element: record,
   order: 'lower(c.name), c.id',
-  matches: contains('lower(c.name)'),
+  matches: searchIn('lower(c.name)'),
 });
 
 export const anyCompany = statement('companies.any', 'SELECT 1 FROM companies LIMIT 1');

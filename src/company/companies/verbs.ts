@@ -24,19 +24,19 @@ const DEFAULTS: Record<string, unknown> = {
   contact_email: null,
 };
 
-export async function createCompany(office: AdminContext, form: Form<CompanyBody>): Promise<string> {
-  const { db, clock } = office;
+export async function createCompany(context: AdminContext, form: Form<CompanyBody>): Promise<string> {
+  const { db, clock } = context;
   const settings = { ...DEFAULTS, ...readSettings(form) };
-  const values = [newId(), JSON.stringify(settings), toSql(clock()), auditOrigin(office)];
-  const record = form.ok && (await db.queryJson(sql.insertCompany, values).catch(unlessUnknownZone));
-  return record || refuse(office, null, form);
+  const values = [newId(), JSON.stringify(settings), toSql(clock()), auditOrigin(context)];
+  const record = form.ok && (await db.queryJson(sql.insertCompany, values).catch(rethrowUnlessUnknownZone));
+  return record || explainRejection(context, null, form);
 }
 
-export async function changeCompany(office: AdminContext, id: string, form: Form<CompanyBody>): Promise<string> {
-  const { db, clock } = office;
-  const values = [id, JSON.stringify(readSettings(form)), toSql(clock()), auditOrigin(office)];
-  const record = form.ok && (await db.queryJson(sql.updateCompany, values).catch(unlessUnknownZone));
-  return record || refuse(office, id, form);
+export async function updateCompany(context: AdminContext, id: string, form: Form<CompanyBody>): Promise<string> {
+  const { db, clock } = context;
+  const values = [id, JSON.stringify(readSettings(form)), toSql(clock()), auditOrigin(context)];
+  const record = form.ok && (await db.queryJson(sql.updateCompany, values).catch(rethrowUnlessUnknownZone));
+  return record || explainRejection(context, id, form);
 }
 
 export async function showCompany({ db }: Pick<AdminContext, 'db'>, id: string): Promise<string> {
@@ -53,7 +53,7 @@ export async function hasCompanies({ db }: Pick<AdminContext, 'db'>): Promise<bo
   return (await db.queryFirst(sql.anyCompany, [])) !== undefined;
 }
 
-/** What was sent, as the columns hold it; null is the default. */
+/** Returns the sent settings as column values; null is replaced by the default. */
 function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   const { body } = form;
   const settings: Record<string, unknown> = {};
@@ -63,22 +63,23 @@ function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   const days = form.read('reminder_lead_days', body.reminder_lead_days, parseLeadDays);
   if (days) settings.reminder_lead_days = days;
   form.read('name', body.name, assertVisible);
-  form.read('phone_region', body.phone_region, requireRegion);
+  form.read('phone_region', body.phone_region, assertRegion);
   form.read('sender_name', body.sender_name, assertSingleLine);
   form.read('sender_address', body.sender_address, requireEmail);
   form.read('contact_email', body.contact_email, requireEmail);
   return settings;
 }
 
-// PostgreSQL takes "CET" for a fixed offset and turns the sign of "+01:00" round; names with an area mean the same to all.
-const ZONE = /^(UTC|[A-Za-z]+(\/[\w+-]+)+)$/;
+// PostgreSQL reads "CET" as a fixed offset and inverts the sign of "+01:00". Names with an area mean the same to
+// PostgreSQL and to Temporal.
+const ZONE_PATTERN = /^(UTC|[A-Za-z]+(\/[\w+-]+)+)$/;
 
-/** In the spelling of the zone database, whatever the case that was sent. */
+/** Returns the zone in the spelling of the zone database; letter case does not matter in the request. */
 function parseZone(name: string): string {
   try {
-    if (ZONE.test(name)) return Temporal.Now.zonedDateTimeISO(name).timeZoneId;
+    if (ZONE_PATTERN.test(name)) return Temporal.Now.zonedDateTimeISO(name).timeZoneId;
   } catch {
-    // Not known here.
+    // An unknown zone: reported below.
   }
   throw new InvalidValue(...UNKNOWN_ZONE);
 }
@@ -91,19 +92,21 @@ function parseLeadDays(days: DecimalInput): string {
   return units.toString();
 }
 
-function requireRegion(region: string): void {
+function assertRegion(region: string): void {
   if (!isSupportedCountry(region)) throw new InvalidValue('unknown', 'must be a region such as GB');
 }
 
-function unlessUnknownZone(error: unknown): undefined {
+/** PostgreSQL may not know a zone that Temporal knows; `explainRejection` reports it. */
+function rethrowUnlessUnknownZone(error: unknown): undefined {
   if ((error as { code?: string }).code !== '22023') throw error;
 }
 
-async function refuse({ db }: AdminContext, id: string | null, form: Form<CompanyBody>): Promise<never> {
+/** Throws the reason why no company was written. */
+async function explainRejection({ db }: AdminContext, id: string | null, form: Form<CompanyBody>): Promise<never> {
   const zone = form.hasFault('time_zone') ? null : (form.body.time_zone && parseZone(form.body.time_zone)) || null;
   const judged = await db.queryFirst<{ found: boolean; zone_known: boolean }>(sql.judgeCompany, [id, zone]);
   if (!judged?.found) throw notFound('company');
   if (!judged.zone_known) form.addFault('time_zone', ...UNKNOWN_ZONE);
   form.check();
-  throw new Error('A company was refused without a reason.');
+  throw new Error('The company was not written, and no reason was found.');
 }

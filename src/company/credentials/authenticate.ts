@@ -3,48 +3,56 @@ import type { Executor } from '../../kernel/database/database.ts';
 import { type Clock, millisecondsOf, toSql } from '../../kernel/time/time.ts';
 import { type CompanyRow, companyOf } from '../company.ts';
 import { findToken } from './authenticate.sql.ts';
-import type { KeyUses } from './last-used.ts';
-import { digest } from './secrets.ts';
+import type { LastUsedRecorder } from './last-used.ts';
+import { secretHash } from './secrets.ts';
 
-const CACHE_MS = 2_000;
-const MOST_CACHED = 10_000;
+const CACHE_TTL_MS = 2_000;
+const MAX_CACHED_TOKENS = 10_000;
+
+type CacheEntry = { expiresAtMs: number; caller: Caller | Promise<Caller | undefined> };
 
 /**
- * Who a token speaks for. An answer is kept for two seconds: a revoked token and a changed setting are noticed
- * within that time on every process, and a busy caller costs one look-up in it.
+ * Returns a function that resolves a token to its caller, or to undefined if the token is not valid. Results are
+ * cached, so a busy caller costs one query per CACHE_TTL_MS. Every process notices a revoked token or a changed setting
+ * within that time.
  */
-export function callerFinder(
+export function createAuthenticator(
   db: Executor,
   clock: Clock,
-  uses: KeyUses,
+  lastUsed: LastUsedRecorder,
 ): (token: string) => Caller | Promise<Caller | undefined> {
   const milliseconds = millisecondsOf(clock);
-  const cache = new Map<string, { until: number; caller: Caller | Promise<Caller | undefined> }>();
+  const cache = new Map<string, CacheEntry>();
   return (token) => {
     const now = milliseconds();
-    const known = cache.get(token);
-    if (known && known.until > now && known.until <= now + CACHE_MS) return known.caller;
-    const caller = findCaller(db, clock, uses, token);
-    if (cache.size >= MOST_CACHED) cache.clear();
-    const entry: { until: number; caller: Caller | Promise<Caller | undefined> } = { until: now + CACHE_MS, caller };
+    const cached = cache.get(token);
+    if (cached && cached.expiresAtMs > now && cached.expiresAtMs <= now + CACHE_TTL_MS) return cached.caller;
+    const caller = lookUpCaller(db, clock, lastUsed, token);
+    if (cache.size >= MAX_CACHED_TOKENS) cache.clear();
+    const entry: CacheEntry = { expiresAtMs: now + CACHE_TTL_MS, caller };
     cache.set(token, entry);
-    // A look-up that failed says nothing about the token, and strangers' guesses are not worth the memory.
-    const forget = () => cache.get(token) === entry && cache.delete(token);
+    // A failed look-up says nothing about the token, and guessed tokens must not fill the cache.
+    const evict = () => cache.get(token) === entry && cache.delete(token);
     caller.then((found) => {
       if (found) entry.caller = found;
-      else forget();
-    }, forget);
+      else evict();
+    }, evict);
     return caller;
   };
 }
 
 type TokenRow = CompanyRow & { token_id: string; client_id: string | null; name: string; scopes: string[] };
 
-async function findCaller(db: Executor, clock: Clock, uses: KeyUses, token: string): Promise<Caller | undefined> {
-  const row = await db.queryFirst<TokenRow>(findToken, [digest(token), toSql(clock())]);
+async function lookUpCaller(
+  db: Executor,
+  clock: Clock,
+  lastUsed: LastUsedRecorder,
+  token: string,
+): Promise<Caller | undefined> {
+  const row = await db.queryFirst<TokenRow>(findToken, [secretHash(token), toSql(clock())]);
   if (!row) return undefined;
-  // Noted where the look-up is made and not on every request: two seconds do not matter to "last used".
-  if (row.client_id === null) uses.note(row.id, row.token_id);
+  // Recorded once per look-up instead of once per request: "last used" is exact to about a minute anyway.
+  if (row.client_id === null) lastUsed.record(row.id, row.token_id);
   const { name } = row;
   const credential: Credential =
     row.client_id === null ? { type: 'key', id: row.token_id, name } : { type: 'client', id: row.client_id, name };

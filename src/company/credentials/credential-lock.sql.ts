@@ -6,8 +6,10 @@ export const lockCompanies = statement(
   'SELECT 1 FROM companies WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE',
 );
 
-/** $1 company, $2 token, $3 now. Returns no row if the token has ended. To be asked after the lock, for a fresh view. */
-export const findWorkingToken = statement(
+/**
+ * $1 company, $2 token, $3 now. Returns no row if the token has ended. To be asked after the lock, for a fresh view.
+ */
+export const findActiveToken = statement(
   'credentials.find_working_token',
   `SELECT 1
      FROM tokens t LEFT JOIN clients k ON k.company_id = t.company_id AND k.id = t.client_id

@@ -1,16 +1,16 @@
 import type { Executor } from '../../kernel/database/database.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
-import { noteUses } from './authenticate.sql.ts';
+import { recordLastUsed } from './last-used.sql.ts';
 
-const PAUSE_MS = 60_000;
+const WRITE_INTERVAL_MS = 60_000;
 
-/** When each key was last used: collected here, written at most once a minute for all of them. */
-export class KeyUses {
+/** Records when each key was last used. Collects the times in memory and writes them at most once a minute. */
+export class LastUsedRecorder {
   readonly #db: Executor;
   readonly #clock: Clock;
-  #uses = new Map<string, { companyId: string; at: string }>();
-  #written = Number.NEGATIVE_INFINITY;
-  #writing = Promise.resolve();
+  #pending = new Map<string, { companyId: string; at: string }>();
+  #lastFlushMs = Number.NEGATIVE_INFINITY;
+  #flushed = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(db: Executor, clock: Clock) {
@@ -18,34 +18,34 @@ export class KeyUses {
     this.#clock = clock;
   }
 
-  note(companyId: string, keyId: string): void {
+  record(companyId: string, keyId: string): void {
     const now = this.#clock();
-    this.#uses.set(keyId, { companyId, at: toSql(now) });
-    const since = now.epochMilliseconds - this.#written;
-    if (since < 0 || since >= PAUSE_MS) void this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), PAUSE_MS - since).unref();
+    this.#pending.set(keyId, { companyId, at: toSql(now) });
+    const sinceFlushMs = now.epochMilliseconds - this.#lastFlushMs;
+    if (sinceFlushMs < 0 || sinceFlushMs >= WRITE_INTERVAL_MS) void this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), WRITE_INTERVAL_MS - sinceFlushMs).unref();
   }
 
-  /** Writes what has been collected, after what is being written. */
+  /** Writes the collected times, after a write that is still running. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#written = this.#clock().epochMilliseconds;
-    this.#writing = this.#writing.then(() => this.#write());
-    return this.#writing;
+    this.#lastFlushMs = this.#clock().epochMilliseconds;
+    this.#flushed = this.#flushed.then(() => this.#write());
+    return this.#flushed;
   }
 
   async #write(): Promise<void> {
-    if (this.#uses.size === 0) return;
-    const uses = this.#uses;
-    this.#uses = new Map();
-    const noted = [...uses.values()];
-    const columns = [noted.map(({ companyId }) => companyId), [...uses.keys()], noted.map(({ at }) => at)];
+    if (this.#pending.size === 0) return;
+    const written = this.#pending;
+    this.#pending = new Map();
+    const entries = [...written.values()];
+    const columns = [entries.map(({ companyId }) => companyId), [...written.keys()], entries.map(({ at }) => at)];
     try {
-      await this.#db.queryRows(noteUses, columns);
+      await this.#db.queryRows(recordLastUsed, columns);
     } catch {
-      // Kept for the next time, unless the key has been used again: no request may fail for this.
-      for (const [key, use] of uses) if (!this.#uses.has(key)) this.#uses.set(key, use);
+      // No request may fail because of this. The times go into the next write, unless the key has been used since.
+      for (const [key, use] of written) if (!this.#pending.has(key)) this.#pending.set(key, use);
     }
   }
 }

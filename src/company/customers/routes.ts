@@ -4,18 +4,18 @@ import { answerRemovable } from '../../http/operation/paging.ts';
 import { RemovableQuery } from '../../kernel/validation/paging.ts';
 import { CreateCustomerBody, CustomerBody, CustomerList, CustomerRecord, CustomerRemoved } from './schema.ts';
 import {
-  addCustomer,
-  changeCustomer,
+  createCustomer,
   listCaseCustomers,
   listCustomers,
   removeCustomer,
   restoreCustomer,
   showCustomer,
+  updateCustomer,
 } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
-const list = '/manage/cases/{caseId}/customers';
-const one = `${list}/{customerId}`;
+const collection = '/manage/cases/{caseId}/customers';
+const item = `${collection}/{customerId}`;
 const params = { caseId: 'case', customerId: 'customer' };
 
 export function customerRoutes(app: FastifyInstance, services: Services): void {
@@ -26,8 +26,8 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     path: '/manage/customers',
     summary: 'List customers',
     description:
-      'Of all cases, by last name. `search` looks at names, email and phone; a phone number is found however it is ' +
-      'written.',
+      'The customers of all cases, ordered by last name. `search` matches names, email and phone number; a phone ' +
+      'number is found in any notation.',
     params: {},
     query: RemovableQuery,
     response: CustomerList,
@@ -39,9 +39,9 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'listCaseCustomers',
     method: 'GET',
-    path: list,
+    path: collection,
     summary: 'List customers of a case',
-    description: 'In the order in which they came. `search` looks at names, email and phone.',
+    description: 'In the order in which they were added. `search` matches names, email and phone number.',
     params: { caseId: 'case' },
     query: RemovableQuery,
     response: CustomerList,
@@ -53,20 +53,20 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'createCustomer',
     method: 'POST',
-    path: list,
+    path: collection,
     summary: 'Add a customer',
-    description: 'The customer can be named in relationships and as a recipient at once.',
+    description: 'Relationships and appointments can name the customer immediately.',
     params: { caseId: 'case' },
     body: CreateCustomerBody,
     response: CustomerRecord,
-    handle: (context, { caseId }, form) => addCustomer(context, caseId, form),
+    handle: (context, { caseId }, form) => createCustomer(context, caseId, form),
   });
 
   registerOperation(app, services, {
     ...common,
     id: 'getCustomer',
     method: 'GET',
-    path: one,
+    path: item,
     summary: 'Get a customer',
     description: 'One customer of the case.',
     params,
@@ -82,26 +82,26 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'updateCustomer',
     method: 'PATCH',
-    path: one,
+    path: item,
     summary: 'Update a customer',
     description:
-      'Fields that are not sent stay as they are, null clears an optional field. Appointments keep the email that was ' +
-      'written down, invoices the names.',
+      'Fields that are not sent stay unchanged; null clears an optional field. Appointments keep the email and ' +
+      'invoices keep the names they were created with.',
     params,
     body: CustomerBody,
     response: CustomerRecord,
-    handle: (context, { caseId, customerId }, form) => changeCustomer(context, caseId, customerId, form),
+    handle: (context, { caseId, customerId }, form) => updateCustomer(context, caseId, customerId, form),
   });
 
   registerOperation(app, services, {
     ...common,
     id: 'removeCustomer',
     method: 'DELETE',
-    path: one,
+    path: item,
     summary: 'Remove a customer',
     description:
       'The customer leaves the lists and can no longer be named in a relationship, as a recipient or on an invoice. ' +
-      'Records that name the customer stay as they are.',
+      'Records that name the customer stay unchanged.',
     params,
     response: CustomerRemoved,
     handle: (context, { caseId, customerId }) => removeCustomer(context, caseId, customerId),
@@ -111,9 +111,9 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'restoreCustomer',
     method: 'POST',
-    path: `${one}/restore`,
+    path: `${item}/restore`,
     summary: 'Restore a removed customer',
-    description: 'As the customer was before. Refused with 400 when the customer is not removed.',
+    description: 'Restores the customer unchanged. Answers 400 if the customer is not removed.',
     params,
     response: CustomerRecord,
     handle: (context, { caseId, customerId }) => restoreCustomer(context, caseId, customerId),

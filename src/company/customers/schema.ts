@@ -2,23 +2,27 @@ import { type Static, Type } from 'typebox';
 import { instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 
 const lastName = text({ minLength: 1, maxLength: 200, examples: ['Smith'] });
-const details = {
+const optionalFields = {
   title: optional(text({ maxLength: 100, examples: ['Mr'] })),
   first_names: optional(text({ maxLength: 200, examples: ['John'] })),
   email: optional(
     text({
       maxLength: 254,
-      description: 'Appointments can name it as email_recipient.',
+      description: 'Can be the `email_recipient` of an appointment.',
       examples: ['john.smith@client.example'],
     }),
   ),
   phone: optional(
-    text({ maxLength: 100, description: "A possible number in the company's region.", examples: ['07400 123456'] }),
+    text({
+      maxLength: 100,
+      description: "A phone number. Without a country code it belongs to the company's region.",
+      examples: ['07400 123456'],
+    }),
   ),
 };
 
-export const CreateCustomerBody = Type.Object({ last_name: lastName, ...details });
-export const CustomerBody = Type.Object({ last_name: Type.Optional(lastName), ...details });
+export const CreateCustomerBody = Type.Object({ last_name: lastName, ...optionalFields });
+export const CustomerBody = Type.Object({ last_name: Type.Optional(lastName), ...optionalFields });
 export type CustomerBody = Static<typeof CustomerBody>;
 
 export const CustomerRecord = Type.Object(

@@ -1,6 +1,6 @@
 import { caseKey, imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
-import { lists } from '../list.sql.ts';
+import { listStatements } from '../list.sql.ts';
 
 /** What is stored of a customer; but for `phone_e164` the names are also the wire's. */
 export const CUSTOMER_FIELDS = ['title', 'first_names', 'last_name', 'email', 'phone', 'phone_e164'] as const;
@@ -45,7 +45,7 @@ export const customerMatches = (pattern: string, number: string) =>
   `u.search LIKE lower(${pattern}) OR u.phone_e164 = ${number}`;
 
 const listOf = (name: string, which: string) =>
-  lists(name, {
+  listStatements(name, {
     scope: 1,
     from: `customers u WHERE u.company_id = $1 AND ${which}`,
     as: 'u',
@@ -58,7 +58,7 @@ export const listCustomers = listOf('customers', 'u.removed_at IS NULL');
 export const listRemovedCustomers = listOf('removed_customers', 'u.removed_at IS NOT NULL');
 
 const listOfCase = (name: string, which: string) =>
-  lists(name, {
+  listStatements(name, {
     scope: 2,
     from: `customers u WHERE ${which}`,
     as: 'u',
@@ -85,7 +85,7 @@ export const customerLimit = rowLimit(
 );
 
 /** Customers of the case in `scope`, from a JSON array in which each has its id; `now` is a parameter. */
-export const insertInto = (scope: string, customers: string, now: string): string =>
+export const insertCustomers = (scope: string, customers: string, now: string): string =>
   `INSERT INTO customers AS u (company_id, case_id, id, ${fields}, created_at, updated_at)
    SELECT c.company_id, c.id, d.id, ${CUSTOMER_FIELDS.map((name) => `d.${name}`).join(', ')}, ${now}, ${now}
      FROM ${scope} c, json_populate_recordset(NULL::customers, ${customers}) d`;
@@ -96,9 +96,9 @@ export const insertCustomer = statement(
   `WITH scope AS (
      SELECT company_id, id FROM cases WHERE company_id = $1 AND id = $2
    ), u AS (
-     ${insertInto('scope', '$3', '$4')} RETURNING *
+     ${insertCustomers('scope', '$3', '$4')} RETURNING *
    ), e AS (
-     ${customerLog.entry('created', { from: 'u', at: '$4', origin: '$5' })}
+     ${customerLog.insertEvent('created', { from: 'u', at: '$4', origin: '$5' })}
    )
    SELECT ${customerRecord}::text FROM u`,
 );
@@ -106,7 +106,7 @@ export const insertCustomer = statement(
 const old = (condition: string) =>
   `old AS (SELECT u.* FROM customers u WHERE ${condition} AND u.id = $3 FOR NO KEY UPDATE)`;
 const isOld = 'u.company_id = old.company_id AND u.case_id = old.case_id AND u.id = old.id';
-const before = customerLog.was('old');
+const before = customerLog.snapshotOf('old');
 
 /** $1 company, $2 case, $3 id, $4 what was sent as JSON, $5 now, $6 origin */
 export const updateCustomer = statement(
@@ -116,7 +116,7 @@ export const updateCustomer = statement(
        FROM old WHERE ${isOld}
      RETURNING u.*
    ), e AS (
-     ${customerLog.entry('updated', { from: 'u', at: '$5', origin: '$6', before })}
+     ${customerLog.insertEvent('updated', { from: 'u', at: '$5', origin: '$6', before })}
    )
    SELECT ${customerRecord}::text FROM u`,
 );
@@ -131,7 +131,7 @@ export const removeCustomer = statement(
      UPDATE customers u SET removed_at = $4, updated_at = $4 FROM old WHERE ${isOld}
      RETURNING u.*
    ), e AS (
-     ${customerLog.entry('removed', { from: 'u', at: '$4', origin: '$5', before })}
+     ${customerLog.insertEvent('removed', { from: 'u', at: '$4', origin: '$5', before })}
    )
    SELECT ${jsonObject({ id: 'u.id', removed_at: isoTime('u.removed_at') })}::text FROM u`,
 );
@@ -143,7 +143,7 @@ export const restoreCustomer = statement(
      UPDATE customers u SET removed_at = NULL, updated_at = $4 FROM old WHERE ${isOld}
      RETURNING u.*
    ), e AS (
-     ${customerLog.entry('restored', { from: 'u', at: '$4', origin: '$5', before })}
+     ${customerLog.insertEvent('restored', { from: 'u', at: '$4', origin: '$5', before })}
    )
    SELECT ${customerRecord}::text FROM u`,
 );

@@ -13,22 +13,22 @@ import { readListPage } from '../list.ts';
 import type { CustomerBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
-export async function listCustomers(desk: CompanyContext, listing: RemovableListRequest): Promise<PageOfJson> {
+export async function listCustomers(context: CompanyContext, listing: RemovableListRequest): Promise<PageOfJson> {
   const lists = listing.removed ? sql.listRemovedCustomers : sql.listCustomers;
-  return readListPage(desk.db, lists, [desk.company.id], listing, numberOf(desk, listing));
+  return readListPage(context.db, lists, [context.company.id], listing, searchedPhone(context, listing));
 }
 
 export async function listCaseCustomers(
-  desk: CompanyContext,
+  context: CompanyContext,
   caseId: string,
   listing: RemovableListRequest,
 ): Promise<PageOfJson> {
   const lists = listing.removed ? sql.listRemovedCaseCustomers : sql.listCaseCustomers;
-  return readListPage(desk.db, lists, [desk.company.id, caseId], listing, numberOf(desk, listing));
+  return readListPage(context.db, lists, [context.company.id, caseId], listing, searchedPhone(context, listing));
 }
 
-/** What is searched for, where it can be a phone number. */
-export const numberOf = ({ company }: CompanyContext, { search }: ListRequest) =>
+/** Returns the search text as an E.164 number, or null if it is not a phone number. */
+export const searchedPhone = ({ company }: CompanyContext, { search }: ListRequest) =>
   (search && phoneNumber(search, company.phoneRegion)) || null;
 
 export async function showCustomer({ db, company }: CompanyContext, caseId: string, id: string): Promise<string> {
@@ -37,43 +37,47 @@ export async function showCustomer({ db, company }: CompanyContext, caseId: stri
   return record;
 }
 
-export async function addCustomer(desk: CompanyContext, caseId: string, form: Form<CustomerBody>): Promise<string> {
-  const { db, company, clock } = desk;
-  const customer = JSON.stringify([newCustomer(desk, form, form.body, '')]);
-  const values = [company.id, caseId, customer, toSql(clock()), auditOrigin(desk)];
+export async function createCustomer(
+  context: CompanyContext,
+  caseId: string,
+  form: Form<CustomerBody>,
+): Promise<string> {
+  const { db, company, clock } = context;
+  const customer = JSON.stringify([readNewCustomer(context, form, form.body, '')]);
+  const values = [company.id, caseId, customer, toSql(clock()), auditOrigin(context)];
   if (form.ok) await assertBelowLimit(db, sql.customerLimit, [company.id, caseId]);
   return retryOnConflict(
     async () => form.ok && db.queryJson(sql.insertCustomer, values),
-    () => judge(desk, caseId, null, form),
+    () => explainRejection(context, caseId, null, form),
   );
 }
 
-export async function changeCustomer(
-  desk: CompanyContext,
+export async function updateCustomer(
+  context: CompanyContext,
   caseId: string,
   id: string,
   form: Form<CustomerBody>,
 ): Promise<string> {
-  const { db, company, clock } = desk;
-  const customer = JSON.stringify(readCustomer(desk, form, form.body, ''));
-  const values = [company.id, caseId, id, customer, toSql(clock()), auditOrigin(desk)];
+  const { db, company, clock } = context;
+  const customer = JSON.stringify(readCustomer(context, form, form.body, ''));
+  const values = [company.id, caseId, id, customer, toSql(clock()), auditOrigin(context)];
   return retryOnConflict(
     async () => form.ok && db.queryJson(sql.updateCustomer, values),
-    () => judge(desk, caseId, id, form),
+    () => explainRejection(context, caseId, id, form),
   );
 }
 
-export async function removeCustomer(desk: CompanyContext, caseId: string, id: string): Promise<string> {
-  const { db, company, clock } = desk;
-  const record = await db.queryJson(sql.removeCustomer, [company.id, caseId, id, toSql(clock()), auditOrigin(desk)]);
+export async function removeCustomer(context: CompanyContext, caseId: string, id: string): Promise<string> {
+  const { db, company, clock } = context;
+  const record = await db.queryJson(sql.removeCustomer, [company.id, caseId, id, toSql(clock()), auditOrigin(context)]);
   if (record === undefined) throw notFound('customer');
   return record;
 }
 
-export function restoreCustomer(desk: CompanyContext, caseId: string, id: string): Promise<string> {
-  const { db, company, clock } = desk;
+export function restoreCustomer(context: CompanyContext, caseId: string, id: string): Promise<string> {
+  const { db, company, clock } = context;
   return retryOnConflict(
-    () => db.queryJson(sql.restoreCustomer, [company.id, caseId, id, toSql(clock()), auditOrigin(desk)]),
+    () => db.queryJson(sql.restoreCustomer, [company.id, caseId, id, toSql(clock()), auditOrigin(context)]),
     async () => {
       const found = await db.queryFirst<{ removed: boolean }>(sql.findCustomer, [company.id, caseId, id]);
       if (!found) throw notFound('customer');
@@ -82,19 +86,24 @@ export function restoreCustomer(desk: CompanyContext, caseId: string, id: string
   );
 }
 
-type Columns = Partial<Record<(typeof sql.CUSTOMER_FIELDS)[number], string | null>>;
+type CustomerColumns = Partial<Record<(typeof sql.CUSTOMER_FIELDS)[number], string | null>>;
 
-export const newCustomer = (desk: CompanyContext, form: Form<unknown>, body: CustomerBody, prefix: string) => ({
+export const readNewCustomer = (context: CompanyContext, form: Form<unknown>, body: CustomerBody, prefix: string) => ({
   id: newId(),
   title: '',
   first_names: '',
-  ...readCustomer(desk, form, body, prefix),
+  ...readCustomer(context, form, body, prefix),
 });
 
-/** What was sent, as the columns hold it; `prefix` is where in the form it stands. */
-function readCustomer({ company }: CompanyContext, form: Form<unknown>, body: CustomerBody, prefix: string): Columns {
+/** Returns the sent fields as column values. `prefix` is the path of the customer within the form. */
+function readCustomer(
+  { company }: CompanyContext,
+  form: Form<unknown>,
+  body: CustomerBody,
+  prefix: string,
+): CustomerColumns {
   const { title, first_names, last_name, email, phone } = body;
-  const columns: Columns = {};
+  const columns: CustomerColumns = {};
   if (title !== undefined) columns.title = title ?? '';
   if (first_names !== undefined) columns.first_names = first_names ?? '';
   if (last_name !== undefined) columns.last_name = last_name;
@@ -109,8 +118,10 @@ function readCustomer({ company }: CompanyContext, form: Form<unknown>, body: Cu
   return columns;
 }
 
-/** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
-async function judge(
+/**
+ * Throws the reason why nothing was written. Returns if a concurrent change was the reason, so the write is retried.
+ */
+async function explainRejection(
   { db, company }: CompanyContext,
   caseId: string,
   id: string | null,

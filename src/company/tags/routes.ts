@@ -3,10 +3,10 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { answerList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagList } from './schema.ts';
-import { addCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from './verbs.ts';
+import { createCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
-const list = '/manage/custom-tags';
+const collection = '/manage/custom-tags';
 
 export function tagRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
@@ -26,7 +26,7 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'listCustomTags',
     method: 'GET',
-    path: list,
+    path: collection,
     summary: 'List custom tags',
     description: "The company's own tags, in alphabetical order.",
     params: {},
@@ -39,22 +39,22 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'createCustomTag',
     method: 'POST',
-    path: list,
+    path: collection,
     summary: 'Create a custom tag',
-    description: 'Address book entries can carry it at once.',
+    description: 'Address book entries can use it immediately.',
     params: {},
     body: CustomTagBody,
     response: CustomTag,
-    handle: (context, _params, form) => addCustomTag(context, form),
+    handle: (context, _params, form) => createCustomTag(context, form),
   });
 
   registerOperation(app, services, {
     ...common,
     id: 'deleteCustomTag',
     method: 'DELETE',
-    path: `${list}/{tag}`,
+    path: `${collection}/{tag}`,
     summary: 'Remove a custom tag',
-    description: 'It can no longer be given. Entries that carry it keep it.',
+    description: 'It can no longer be added to entries. Entries that have it keep it.',
     params: { tag: 'custom tag' },
     words: ['tag'],
     response: CustomTagRemoved,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { instant, text } from '../../kernel/validation/schema-types.ts';
 
 export const CustomTagBody = Type.Object({
-  tag: text({ maxLength: 100, description: 'Lower case words joined by dashes.', examples: ['vip-client'] }),
+  tag: text({ maxLength: 100, description: 'Lower-case words joined by dashes.', examples: ['vip-client'] }),
 });
 export type CustomTagBody = Static<typeof CustomTagBody>;
 

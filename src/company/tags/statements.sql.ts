@@ -1,6 +1,6 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
-import { contains, lists } from '../list.sql.ts';
+import { listStatements, searchIn } from '../list.sql.ts';
 
 const record = jsonObject({ tag: 't.tag', created_at: isoTime('t.created_at') });
 
@@ -15,23 +15,23 @@ export const tagLog = imageAuditLog({
   image: record,
 });
 
-export const listCustomTags = lists('custom_tags', {
+export const listCustomTags = listStatements('custom_tags', {
   scope: 1,
   from: 'custom_tags t WHERE t.company_id = $1',
   as: 't',
   element: record,
   order: 't.tag',
-  matches: contains('t.tag'),
+  matches: searchIn('t.tag'),
 });
 
 /** They are everybody's. */
-export const listDefaultTags = lists('default_tags', {
+export const listDefaultTags = listStatements('default_tags', {
   scope: 0,
   from: 'default_tags t WHERE true',
   as: 't',
   element: jsonObject({ tag: 't.tag' }),
   order: 't.tag',
-  matches: contains('t.tag'),
+  matches: searchIn('t.tag'),
 });
 
 /** $1 company */
@@ -45,7 +45,7 @@ export const insertCustomTag = statement(
      ON CONFLICT (company_id, tag) DO NOTHING
      RETURNING *
    ), e AS (
-     ${tagLog.entry('created', { from: 't', at: '$3', origin: '$4' })}
+     ${tagLog.insertEvent('created', { from: 't', at: '$3', origin: '$4' })}
    )
    SELECT ${record}::text FROM t`,
 );
@@ -56,7 +56,7 @@ export const removeCustomTag = statement(
   `WITH t AS (
      DELETE FROM custom_tags t WHERE t.company_id = $1 AND t.tag = $2 RETURNING *
    ), e AS (
-     ${tagLog.entry('removed', { from: 't', at: '$3', origin: '$4', before: tagLog.image })}
+     ${tagLog.insertEvent('removed', { from: 't', at: '$3', origin: '$4', before: tagLog.image })}
    )
    SELECT ${jsonObject({ tag: 't.tag', removed_at: isoTime('$3::timestamptz') })}::text FROM t`,
 );

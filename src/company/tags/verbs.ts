@@ -9,7 +9,7 @@ import { readListPage } from '../list.ts';
 import type { CustomTagBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
-const TAG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+const TAG_PATTERN = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 export async function listDefaultTags({ db }: Pick<AdminContext, 'db'>, listing: ListRequest): Promise<PageOfJson> {
   return readListPage(db, sql.listDefaultTags, [], listing);
@@ -19,28 +19,28 @@ export async function listCustomTags({ db, company }: CompanyContext, listing: L
   return readListPage(db, sql.listCustomTags, [company.id], listing);
 }
 
-export async function addCustomTag(desk: CompanyContext, form: Form<CustomTagBody>): Promise<string> {
-  const { db, company, clock } = desk;
+export async function createCustomTag(context: CompanyContext, form: Form<CustomTagBody>): Promise<string> {
+  const { db, company, clock } = context;
   const { tag } = form.body;
-  form.read('tag', tag, requireTag);
+  form.read('tag', tag, assertTag);
   form.check();
   await assertBelowLimit(db, sql.customTagLimit, [company.id]);
-  const record = await db.queryJson(sql.insertCustomTag, [company.id, tag, toSql(clock()), auditOrigin(desk)]);
+  const record = await db.queryJson(sql.insertCustomTag, [company.id, tag, toSql(clock()), auditOrigin(context)]);
   if (record) return record;
   form.addFault('tag', 'taken', 'is already a custom tag of the company');
   form.check();
-  throw new Error('A tag was refused without a reason.');
+  throw new Error('The tag was not written, and no reason was found.');
 }
 
-export async function removeCustomTag(desk: CompanyContext, tag: string): Promise<string> {
-  const { db, company, clock } = desk;
-  // What is no tag is not shown to the database: it could hold characters that have no place in text.
-  const values = [company.id, tag, toSql(clock()), auditOrigin(desk)];
-  const record = TAG.test(tag) && (await db.queryJson(sql.removeCustomTag, values));
+export async function removeCustomTag(context: CompanyContext, tag: string): Promise<string> {
+  const { db, company, clock } = context;
+  // Text that is not a tag never reaches the database: it could contain characters that PostgreSQL cannot store.
+  const values = [company.id, tag, toSql(clock()), auditOrigin(context)];
+  const record = TAG_PATTERN.test(tag) && (await db.queryJson(sql.removeCustomTag, values));
   if (!record) throw notFound('custom tag');
   return record;
 }
 
-function requireTag(text: string): void {
-  if (!TAG.test(text)) throw new InvalidValue('format', 'must be lower case words joined by dashes');
+function assertTag(text: string): void {
+  if (!TAG_PATTERN.test(text)) throw new InvalidValue('format', 'must be lower-case words joined by dashes');
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { CodedError } from '../../kernel/errors.ts';
-import type { UnreadAnswers } from '../plugins/unread-responses.ts';
+import type { UnreadResponses } from '../plugins/unread-responses.ts';
 import { PAGE_HEADERS, referencePage } from './reference-page.ts';
 import { referenceScript } from './reference-script.ts';
 import { type StaticContent, sendContent, staticContent } from './static-content.ts';
@@ -10,7 +10,7 @@ const KEPT_FOREVER = { cacheControl: 'public, max-age=31536000, immutable' };
 
 type Pages = { page: StaticContent; script: StaticContent; scriptPath: string };
 
-export type ApiPagesOptions = { docs: boolean; answers: UnreadAnswers };
+export type ApiPagesOptions = { docs: boolean; answers: UnreadResponses };
 
 /** `/openapi.json`, and, if `docs` is true, a readable reference made of it at `/docs`. */
 export async function apiPages(app: FastifyInstance, { docs, answers }: ApiPagesOptions): Promise<void> {

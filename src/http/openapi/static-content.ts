@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { UnreadAnswers } from '../plugins/unread-responses.ts';
+import type { UnreadResponses } from '../plugins/unread-responses.ts';
 
 /** Content that is the same for every caller: one copy of it, compressed once, serves all requests. */
 export type StaticContent = {
@@ -15,7 +15,7 @@ export type StaticContent = {
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
-export type SendOptions = { cacheControl: string; answers: UnreadAnswers };
+export type SendOptions = { cacheControl: string; answers: UnreadResponses };
 
 // Quality 11 makes the API page's script 5 % smaller than quality 9, and takes twenty times as long.
 const BROTLI_QUALITY = 9;
@@ -52,7 +52,7 @@ export function sendContent(
   reply.headers({ 'content-type': type, 'content-length': bytes.length });
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
   if (method === 'HEAD') return reply.send(bytes);
-  answers.sendsToStranger(socket, bytes.length);
+  answers.countPublicResponse(socket, bytes.length);
   return reply.send(inSlices(bytes));
 }
 

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Executor } from '../../kernel/database/database.ts';
+import type { Database, Executor } from '../../kernel/database/database.ts';
 import { CodedError, invalidRequest } from '../../kernel/errors.ts';
-import { toSql } from '../../kernel/time/time.ts';
+import { type Clock, toSql } from '../../kernel/time/time.ts';
 import { findAnswer, keepAnswer, lockKey } from './idempotency.sql.ts';
-import type { Services } from './operation.ts';
 import { problemOf } from './problems.ts';
 import { decodeBody, encodeBody, type StoredBody, type StoredResponse } from './stored-response.ts';
 
@@ -45,7 +44,7 @@ export function idempotencyKey({ method, headers }: FastifyRequest): string | un
 export function runOnce(
   request: FastifyRequest,
   key: string,
-  { db, clock }: Services,
+  { db, clock }: { db: Database; clock: Clock },
   work: (db: Executor) => Promise<StoredResponse>,
 ): Promise<StoredResponse> {
   const { caller } = request;

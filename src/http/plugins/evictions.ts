@@ -1,13 +1,17 @@
 import type { Logger } from 'pino';
 
 /** Why a connection was closed: what it made the process hold. */
-export type EvictionReason = 'unfinished_request' | 'unread_answer' | 'pipelined_requests';
+export type EvictionReason = 'unfinished_request' | 'unread_response' | 'pipelined_requests';
 
 const LOG_INTERVAL_MS = 10_000;
 
 /** Counts the connections that were closed because the process held too much for slow peers. */
 export class Evictions {
-  readonly counts: Record<EvictionReason, number> = { unfinished_request: 0, unread_answer: 0, pipelined_requests: 0 };
+  readonly counts: Record<EvictionReason, number> = {
+    unfinished_request: 0,
+    unread_response: 0,
+    pipelined_requests: 0,
+  };
   readonly #logger: Logger;
   #sinceLogged = 0;
   #loggedAt = -Infinity;

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { sendRawProblem } from '../operation/problems.ts';
-import type { UnreadAnswers } from './unread-responses.ts';
+import type { UnreadResponses } from './unread-responses.ts';
 
 const PATIENCE_MS = 10_000;
 const LAST_ANSWERS_MS = 1_000;
 
 /** While the app closes, requests on open connections are still answered, and each answer ends its connection. */
-export function draining(app: FastifyInstance, answers: UnreadAnswers): void {
+export function draining(app: FastifyInstance, answers: UnreadResponses): void {
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;

@@ -7,7 +7,7 @@ type Labels = Record<string, string>;
 type Value = MetricValueWithName<string>;
 
 /** How long something took, each time: how often not longer than each bound, and in all. */
-export class Timing {
+export class DurationHistogram {
   readonly #counts = new Float64Array(BUCKETS.length + 1);
   #sum = 0;
 
@@ -39,7 +39,7 @@ export class Timing {
 export class LabelledHistogram {
   readonly name: string;
   readonly #help: string;
-  readonly #parts: { labels: Labels; timing: Timing }[] = [];
+  readonly #parts: { labels: Labels; timing: DurationHistogram }[] = [];
 
   constructor(name: string, help: string, registry: Registry) {
     this.name = name;
@@ -47,8 +47,8 @@ export class LabelledHistogram {
     registry.registerMetric(this as unknown as Metric);
   }
 
-  part(labels: Labels): Timing {
-    const timing = new Timing();
+  withLabels(labels: Labels): DurationHistogram {
+    const timing = new DurationHistogram();
     this.#parts.push({ labels, timing });
     return timing;
   }

@@ -28,7 +28,7 @@ type Connection = {
 type Unread = { socket: Socket; bytes: number; rate: number; since: number };
 
 /** The answers that peers have not taken. Those of all connections together hold at most `maxBytes` when swept. */
-export class UnreadAnswers {
+export class UnreadResponses {
   readonly #evictions: Evictions;
   readonly #maxBytes: number;
   readonly #connections = new Map<Socket, Connection>();
@@ -79,7 +79,7 @@ export class UnreadAnswers {
    * cannot tell what the kernel holds, and a next request does not show that the peer has read anything, so a large public
    * answer counts as unread until its connection ends. A burst of them must not wait for the next sweep.
    */
-  sendsToStranger(socket: Socket, bytes: number): void {
+  countPublicResponse(socket: Socket, bytes: number): void {
     const connection = this.#connections.get(socket);
     if (!connection) return;
     const more = Math.min(bytes, MAX_KERNEL_BYTES - connection.inKernel);
@@ -124,7 +124,7 @@ export class UnreadAnswers {
     const connection = this.#connections.get(socket);
     if (!connection) return;
     this.#forget(socket, connection);
-    this.#evictions.add('unread_answer');
+    this.#evictions.add('unread_response');
     // A plain close would leave the kernel with the unread bytes for minutes.
     socket.resetAndDestroy();
   }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { periodically } from '../jobs/periodic.ts';
+import { periodically } from '../periodic.ts';
 import { statement } from '../sql/statement.ts';
 import type { Database } from './database.ts';
 
@@ -36,11 +36,11 @@ const CHECK_INTERVAL_MS = 5_000;
 /** Ends half-sent transactions from now on. Returns the function that stops it. */
 export const watchHalfSentTransactions = (db: Database, logger: Logger): (() => Promise<void>) =>
   periodically({
-    everyMs: CHECK_INTERVAL_MS,
+    intervalMs: CHECK_INTERVAL_MS,
     work: async () => {
       const ended = await endHalfSentTransactions(db);
       if (ended > 0) logger.warn({ ended }, 'half-sent transactions were ended: the line to the database broke');
     },
     logger,
-    failure: 'half-sent transactions could not be looked for',
+    failureMessage: 'half-sent transactions could not be looked for',
   });

@@ -1,15 +1,14 @@
-export type Outcome = 'sent' | 'failed';
-type Labels = { channel: string; kind: string };
+type MessageOutcome = 'sent' | 'failed';
+type MessageLabels = { channel: string; kind: string };
+type WebhookOutcome = 'delivered' | 'failed';
 
-export type WebhookOutcome = 'delivered' | 'failed';
-
-/** Told of every message and webhook that has come to its end in this process; the metrics listen. */
+/** Passes the final outcome of each message and webhook delivery of this process on to the metrics. */
 export class DeliveryCounters {
-  onOutcome: (outcome: Outcome, labels: Labels) => void = () => {};
+  onMessage: (outcome: MessageOutcome, labels: MessageLabels) => void = () => {};
   onWebhook: (outcome: WebhookOutcome) => void = () => {};
 
-  count(outcome: Outcome, { channel, kind }: Labels): void {
-    this.onOutcome(outcome, { channel, kind });
+  countMessage(outcome: MessageOutcome, { channel, kind }: MessageLabels): void {
+    this.onMessage(outcome, { channel, kind });
   }
 
   countWebhook(outcome: WebhookOutcome): void {

@@ -1,21 +1,20 @@
-import type { DueStatements } from './job-queue.sql.ts';
+import type { QueueStatements } from './job-queue.sql.ts';
 
-/** One kind of work that is due later, as the worker knows it. */
-
-/** The key of a row that has been taken. */
+/** The primary key of a claimed job. */
 export type JobKey = { company_id: string } & Record<string, string>;
 
 export type Lease = {
-  /** What `lease_by` holds as long as the row is ours. Another one after the lease has run out and was taken again. */
+  /** The value of `lease_by` while the job is leased to this worker. Changes if the lease expired and was claimed again. */
   id: string;
-  /** Aborted when the worker cannot wait any longer. */
+  /** Aborted when the worker stops without waiting any longer. */
   signal: AbortSignal;
 };
 
+/** One kind of job that a worker runs. */
 export type JobQueue = {
   name: string;
   key: readonly string[];
-  statements: DueStatements;
-  /** Small steps, safe to repeat. What it throws is logged, and the row comes again when its lease has run out. */
-  handle(key: JobKey, claim: Lease): Promise<void>;
+  statements: QueueStatements;
+  /** Runs the job in small steps that are safe to repeat. Errors are logged; the job is due again when its lease expires. */
+  handle(key: JobKey, lease: Lease): Promise<void>;
 };

@@ -6,76 +6,83 @@ import { type Clock, toSql } from '../time/time.ts';
 import type { JobKey, JobQueue, Lease } from './job-queue.ts';
 import { CHANNEL } from './notify-workers.ts';
 
-/**
- * Everything that is due later runs on this: rows that wait in the database are taken with a lease, worked, and free
- * again when the lease of a dead worker has run out. Any number of workers may run beside one another.
- */
-
-export type DueWorkerOptions = {
+export type JobWorkerOptions = {
   db: Database;
   connection: Connection;
   clock: Clock;
   logger: Logger;
   queues: readonly JobQueue[];
-  /** How much of a queue may be under way at once, and how much of that for one company. */
+  /** How many jobs of a queue may run concurrently. */
   slots?: number;
+  /** How many of them may belong to one company. */
   slotsPerCompany?: number;
-  /** How long nobody looks where nothing is heard. */
+  /** How often the worker polls while it can be notified. */
   pollMs?: number;
 };
 
 const LEASE = { seconds: 45 };
-const RENEW_MS = 15_000;
-// Found by asking: what falls due later than the statement that wrote it would notify, and what a lost lease set free.
-const POLL_MS = 20_000;
-const POLL_DEAF_MS = 3_000;
-const AFTER_FAULT_MS = 2_000;
-// What is due and was not taken: another worker had its hands on it.
-const AFTER_CONTEST_MS = 50;
-// Slots that become free within a moment of one another are filled by one claim.
-const GATHER_MS = 20;
-// What has come to its end may be due again: it was leased when what happened to it was heard of.
-const AFTER_END_MS = 100;
-const PATIENCE_MS = 25_000;
-// Of the slots: for companies that have nothing under way, so that a few whose work hangs never have them all.
-const KEPT = 1 / 4;
+const RENEW_INTERVAL_MS = 15_000;
+// Polling finds jobs that fell due after their notification, and jobs whose lease expired.
+const POLL_INTERVAL_MS = 20_000;
+const POLL_WITHOUT_LISTENER_MS = 3_000;
+const RETRY_DELAY_MS = 2_000;
+// A due job that could not be claimed is locked by another worker for a moment.
+const MIN_DELAY_MS = 50;
+// Slots that become free within this time are filled by one claim.
+const CLAIM_DELAY_MS = 20;
+// A job may have become due again while it was leased, so the worker checks once more after the job ends.
+const CHECK_DELAY_MS = 100;
+const STOP_TIMEOUT_MS = 25_000;
+// Slots for companies without a running job, so that a few companies whose jobs hang never occupy all slots.
+const RESERVED_SLOT_SHARE = 1 / 4;
 
-type UnderWay = { queue: JobQueue; key: JobKey; claim: Lease; done: Promise<void>; takenAgain: boolean };
+type RunningJob = {
+  queue: JobQueue;
+  key: JobKey;
+  lease: Lease;
+  done: Promise<void>;
+  /** This worker claimed the job a second time while it was running. */
+  reclaimed: boolean;
+};
 
+/**
+ * Runs the jobs of all queues. A job is claimed with a lease, so that another worker can claim it after this one died.
+ * Any number of workers may run concurrently.
+ */
 export class JobWorker {
-  readonly #options: Required<DueWorkerOptions>;
+  readonly #options: Required<JobWorkerOptions>;
   readonly #listener: Listener;
-  readonly #underWay = new Map<string, UnderWay>();
+  readonly #runningJobs = new Map<string, RunningJob>();
   readonly #abort = new AbortController();
-  #running: Promise<void> | undefined;
-  #renewing: NodeJS.Timeout | undefined;
+  #loop: Promise<void> | undefined;
+  #renewTimer: NodeJS.Timeout | undefined;
   #stopping = false;
-  /** Something was left waiting because every slot that it could have taken was in use. */
-  #hungry = false;
+  /** A due job may be waiting for a slot that is in use. */
+  #starved = false;
   #woken = false;
-  #looking: NodeJS.Timeout | undefined;
+  #scheduledCheck: NodeJS.Timeout | undefined;
   #wake: () => void = () => {};
 
-  constructor(options: DueWorkerOptions) {
-    this.#options = { slots: 32, slotsPerCompany: 8, pollMs: POLL_MS, ...options };
+  constructor(options: JobWorkerOptions) {
+    this.#options = { slots: 32, slotsPerCompany: 8, pollMs: POLL_INTERVAL_MS, ...options };
     this.#listener = new Listener(options.connection, CHANNEL, () => this.wake());
   }
 
   async start(): Promise<void> {
     await this.#listener.open();
-    this.#keepLeases();
-    this.#running = this.#run();
+    this.#renewLeases();
+    this.#loop = this.#run();
   }
 
-  /** Works everything that is due now, and gives how much it was. For tests, which have no need to wait. */
+  /** Runs all jobs that are due now, and returns their number. For tests. */
   async runOnce(): Promise<number> {
     for (let handled = 0; ; ) {
-      const idle = this.#underWay.size === 0;
-      const taken = await this.#claimAll();
-      handled += taken;
-      if (taken === 0 && idle) return handled;
-      if (taken === 0 && this.#underWay.size > 0)
-        await Promise.race([...this.#underWay.values()].map(({ done }) => done));
+      const idle = this.#runningJobs.size === 0;
+      const claimed = await this.#claimAll();
+      handled += claimed;
+      if (claimed === 0 && idle) return handled;
+      if (claimed === 0 && this.#runningJobs.size > 0)
+        await Promise.race([...this.#runningJobs.values()].map(({ done }) => done));
     }
   }
 
@@ -85,48 +92,48 @@ export class JobWorker {
   }
 
   get busy(): number {
-    return this.#underWay.size;
+    return this.#runningJobs.size;
   }
 
-  /** Takes nothing more and waits for what is under way, but not for ever. */
-  async stop(patienceMs = PATIENCE_MS): Promise<void> {
+  /** Claims no more jobs, and waits for the running ones. After the timeout their signal is aborted. */
+  async stop(timeoutMs = STOP_TIMEOUT_MS): Promise<void> {
     this.#stopping = true;
     this.wake();
     await this.#listener.close();
-    await this.#running;
-    const impatient = setTimeout(() => this.#abort.abort(new Error('The worker stops.')), patienceMs);
-    await Promise.all([...this.#underWay.values()].map(({ done }) => done));
-    clearTimeout(impatient);
-    clearInterval(this.#renewing);
+    await this.#loop;
+    const timeout = setTimeout(() => this.#abort.abort(new Error('The worker stops.')), timeoutMs);
+    await Promise.all([...this.#runningJobs.values()].map(({ done }) => done));
+    clearTimeout(timeout);
+    clearInterval(this.#renewTimer);
   }
 
   async #run(): Promise<void> {
     const { logger } = this.#options;
     while (!this.#stopping) {
       this.#woken = false;
-      let wait = AFTER_FAULT_MS;
+      let delay = RETRY_DELAY_MS;
       try {
         await this.#claimAll();
-        wait = await this.#untilNext();
+        delay = await this.#nextDelay();
       } catch (error) {
-        logger.warn({ err: error }, 'due work could not be looked up');
+        logger.warn({ err: error }, 'failed to claim jobs; retrying');
       }
-      await this.#sleep(wait);
+      await this.#sleep(delay);
     }
   }
 
   async #claimAll(): Promise<number> {
-    // What ends while the claim is being made frees a slot that the claim does not know of.
-    this.#hungry = true;
-    let taken = 0;
-    let hungry = false;
+    // A job that ends during the claim frees a slot that the claim does not know of.
+    this.#starved = true;
+    let claimed = 0;
+    let starved = false;
     for (const queue of this.#options.queues) {
-      taken += await this.#claim(queue);
+      claimed += await this.#claim(queue);
       const { busy, saturated } = this.#loadOf(queue);
-      hungry ||= busy >= this.#options.slots || saturated.length > 0;
+      starved ||= busy >= this.#options.slots || saturated.length > 0;
     }
-    this.#hungry = hungry;
-    return taken;
+    this.#starved = starved;
+    return claimed;
   }
 
   async #claim(queue: JobQueue): Promise<number> {
@@ -134,89 +141,93 @@ export class JobWorker {
     const { busy, companies } = this.#loadOf(queue);
     if (busy >= slots) return 0;
     const now = clock();
-    const claim = randomUUID();
+    const leaseId = randomUUID();
     const keys = await db.queryRows<JobKey>(queue.statements.claim, [
       toSql(now),
-      claim,
+      leaseId,
       toSql(now.add(LEASE)),
       slots - busy,
       [...companies.keys()],
       [...companies.values()],
       slotsPerCompany,
-      Math.floor(slots * KEPT),
+      Math.floor(slots * RESERVED_SLOT_SHARE),
     ]);
-    for (const key of keys) this.#work(queue, key, claim);
+    for (const key of keys) this.#start(queue, key, leaseId);
     return keys.length;
   }
 
   #loadOf(queue: JobQueue): { busy: number; companies: Map<string, number>; saturated: string[] } {
     const companies = new Map<string, number>();
     let busy = 0;
-    for (const { key, queue: its } of this.#underWay.values()) {
-      if (its !== queue) continue;
+    for (const { key, ...job } of this.#runningJobs.values()) {
+      if (job.queue !== queue) continue;
       busy++;
       companies.set(key.company_id, (companies.get(key.company_id) ?? 0) + 1);
     }
     const { slots, slotsPerCompany } = this.#options;
-    const full = busy < slots - Math.floor(slots * KEPT) ? slotsPerCompany : 1;
-    return { busy, companies, saturated: [...companies].flatMap(([id, count]) => (count >= full ? [id] : [])) };
+    const maxPerCompany = busy < slots - Math.floor(slots * RESERVED_SLOT_SHARE) ? slotsPerCompany : 1;
+    return {
+      busy,
+      companies,
+      saturated: [...companies].flatMap(([id, count]) => (count >= maxPerCompany ? [id] : [])),
+    };
   }
 
-  #work(queue: JobQueue, key: JobKey, claimId: string): void {
+  #start(queue: JobQueue, key: JobKey, leaseId: string): void {
     const { logger } = this.#options;
     const name = [queue.name, ...queue.key.map((column) => key[column])].join(' ');
-    const known = this.#underWay.get(name);
-    if (known) {
-      // Its lease ran out while it was worked here, as when the database was away: no reason to do it twice. Or it fell
-      // due again just as its handler came to an end: then it is given back.
-      known.claim.id = claimId;
-      known.takenAgain = true;
+    const running = this.#runningJobs.get(name);
+    if (running) {
+      // Either the lease expired while the job ran here, for example because the database was away, and the job must not
+      // run twice. Or the job fell due again just as its handler ended; then it is released below.
+      running.lease.id = leaseId;
+      running.reclaimed = true;
       return;
     }
-    const claim = { id: claimId, signal: this.#abort.signal };
+    const lease = { id: leaseId, signal: this.#abort.signal };
     const done = queue
-      .handle(key, claim)
-      .catch((error) => logger.error({ err: error, queue: queue.name, ...key }, 'due work failed'))
+      .handle(key, lease)
+      .catch((error) => logger.error({ err: error, queue: queue.name, ...key }, 'job failed'))
       .then(async () => {
-        // It may be taken once more while it is being given back.
-        while (work.takenAgain) await this.#giveBack(work);
-        this.#underWay.delete(name);
-        if (this.#hungry) setTimeout(() => this.wake(), GATHER_MS);
-        else this.#lookAgain();
+        // The job may be claimed once more while it is being released.
+        while (job.reclaimed) await this.#release(job);
+        this.#runningJobs.delete(name);
+        if (this.#starved) setTimeout(() => this.wake(), CLAIM_DELAY_MS);
+        else this.#scheduleCheck();
       });
-    const work: UnderWay = { queue, key, claim, done, takenAgain: false };
-    this.#underWay.set(name, work);
+    const job: RunningJob = { queue, key, lease, done, reclaimed: false };
+    this.#runningJobs.set(name, job);
   }
 
-  #lookAgain(): void {
-    this.#looking ??= setTimeout(() => {
-      this.#looking = undefined;
+  #scheduleCheck(): void {
+    this.#scheduledCheck ??= setTimeout(() => {
+      this.#scheduledCheck = undefined;
       this.wake();
-    }, AFTER_END_MS).unref();
+    }, CHECK_DELAY_MS).unref();
   }
 
-  async #giveBack(work: UnderWay): Promise<void> {
+  async #release(job: RunningJob): Promise<void> {
     const { db, logger } = this.#options;
-    const { queue, key, claim } = work;
-    work.takenAgain = false;
+    const { queue, key, lease } = job;
+    job.reclaimed = false;
     await db
-      .queryRows(queue.statements.giveBack, [claim.id, ...queue.key.map((column) => key[column])])
-      .catch((error) => logger.warn({ err: error }, 'what was taken again could not be given back'));
+      .queryRows(queue.statements.release, [lease.id, ...queue.key.map((column) => key[column])])
+      .catch((error) => logger.warn({ err: error }, 'failed to release a job that was claimed twice'));
     this.wake();
   }
 
-  async #untilNext(): Promise<number> {
+  async #nextDelay(): Promise<number> {
     const { db, clock, queues, slots, pollMs } = this.#options;
-    let wait = this.#listener.listening ? pollMs : POLL_DEAF_MS;
+    let delay = this.#listener.listening ? pollMs : POLL_WITHOUT_LISTENER_MS;
     for (const queue of queues) {
       const { busy, saturated } = this.#loadOf(queue);
       if (busy >= slots) continue;
       const next = await db.queryFirst<{ at: string | null }>(queue.statements.nextDue, [saturated]);
       if (!next?.at) continue;
       const ms = Math.ceil(clock().until(Temporal.Instant.from(next.at)).total('milliseconds'));
-      wait = Math.min(wait, Math.max(ms, AFTER_CONTEST_MS));
+      delay = Math.min(delay, Math.max(ms, MIN_DELAY_MS));
     }
-    return wait;
+    return delay;
   }
 
   #sleep(ms: number): Promise<void> {
@@ -231,18 +242,18 @@ export class JobWorker {
     });
   }
 
-  #keepLeases(): void {
+  #renewLeases(): void {
     const { db, clock, logger, queues } = this.#options;
-    this.#renewing = setInterval(async () => {
+    this.#renewTimer = setInterval(async () => {
       for (const queue of queues) {
-        const works = [...this.#underWay.values()].filter((work) => work.queue === queue);
-        if (works.length === 0) continue;
-        const claims = works.map(({ claim }) => claim.id);
-        const keys = queue.key.map((column) => works.map(({ key }) => key[column]));
+        const jobs = [...this.#runningJobs.values()].filter((job) => job.queue === queue);
+        if (jobs.length === 0) continue;
+        const leaseIds = jobs.map(({ lease }) => lease.id);
+        const keys = queue.key.map((column) => jobs.map(({ key }) => key[column]));
         await db
-          .queryRows(queue.statements.renew, [toSql(clock().add(LEASE)), claims, ...keys])
-          .catch((error) => logger.warn({ err: error }, 'leases could not be renewed'));
+          .queryRows(queue.statements.renew, [toSql(clock().add(LEASE)), leaseIds, ...keys])
+          .catch((error) => logger.warn({ err: error }, 'failed to renew leases; retrying'));
       }
-    }, RENEW_MS);
+    }, RENEW_INTERVAL_MS);
   }
 }

@@ -1,6 +1,6 @@
 /**
  * One statement for several requests that ask for the same at the same moment: what a statement costs by itself, before it
- * comes to its rows, is then paid once. See docs/decisions/0021-one-statement-for-several.md.
+ * comes to its rows, is then paid once. See docs/decisions/0021-statement-batching.md.
  */
 
 /** What the text of a change says differently where it is made for several at once. */

@@ -1,13 +1,13 @@
 import { isoTime, statement } from '../../kernel/sql/statement.ts';
-import { isBehind } from './statements.sql.ts';
+import { hasPredecessor } from './statements.sql.ts';
 
 /** A delivery on its way: claim, begin, settle. */
 
 export const KEY = ['company_id', 'endpoint_id', 'id'] as const;
 export const OPEN = `state = 'waiting' AND ready`;
 /** Of one endpoint, by all workers together: one that hangs leaves room for the company's others. */
-export const MOST_AT_ONCE = 4;
-const most = `(CASE WHEN e.faltering THEN 1 ELSE ${MOST_AT_ONCE} END)`;
+export const MAX_CONCURRENT_DELIVERIES = 4;
+const maxConcurrent = `(CASE WHEN e.faltering THEN 1 ELSE ${MAX_CONCURRENT_DELIVERIES} END)`;
 
 const isKey = 'd.company_id = $1 AND d.endpoint_id = $2 AND d.id = $3';
 const ofEndpoint = 'company_id = e.company_id AND endpoint_id = e.id';
@@ -23,13 +23,13 @@ const oldest = `(SELECT min(claim_at) AS claim_at FROM (
 export const claim = statement(
   'webhook_deliveries.claim',
   `WITH due AS MATERIALIZED (
-     SELECT e.*, coalesce(b.under_way, 0) AS under_way, busy.count AS busy, ${most} - busy.count AS room
+     SELECT e.*, coalesce(b.under_way, 0) AS under_way, busy.count AS busy, ${maxConcurrent} - busy.count AS room
        FROM webhook_endpoints e
        LEFT JOIN unnest($5::uuid[], $6::int[]) AS b (company_id, under_way) ON b.company_id = e.company_id
       CROSS JOIN LATERAL ${oldest}
       CROSS JOIN LATERAL (SELECT count(*)::int FROM webhook_deliveries
                            WHERE ${ofEndpoint} AND state = 'waiting' AND lease_by IS NOT NULL AND lease_until > $1) busy
-      WHERE e.removed_at IS NULL AND oldest.claim_at <= $1 AND coalesce(b.under_way, 0) < $7 AND busy.count < ${most}
+      WHERE e.removed_at IS NULL AND oldest.claim_at <= $1 AND coalesce(b.under_way, 0) < $7 AND busy.count < ${maxConcurrent}
       ORDER BY coalesce(b.under_way, 0), busy.count, oldest.claim_at LIMIT $4
    ), free AS (
      SELECT t.*, e.under_way, e.busy, e.room, row_number() OVER (PARTITION BY t.endpoint_id ORDER BY t.is_event, t.claim_at) AS in_line
@@ -60,14 +60,14 @@ export const nextDue = statement(
      FROM webhook_endpoints e CROSS JOIN LATERAL ${oldest}
     WHERE e.removed_at IS NULL AND e.company_id <> ALL ($1::uuid[])
       AND (SELECT count(*) FROM webhook_deliveries
-            WHERE ${ofEndpoint} AND state = 'waiting' AND lease_by IS NOT NULL) < ${most}`,
+            WHERE ${ofEndpoint} AND state = 'waiting' AND lease_by IS NOT NULL) < ${maxConcurrent}`,
 );
 
 /**
  * $1–$3 key, $4 claim, $5 now. Reads everything anew. Of an endpoint that is not active only a ping goes out, and of a
  * record only the first: anything else is given back. Nothing where the claim is lost. Waits for nobody.
  */
-export const beginDelivery = statement(
+export const startDelivery = statement(
   'webhook_deliveries.begin',
   `WITH d AS (
      SELECT d.*, e.epoch AS present, e.url, e.sealed_secret, d.epoch < e.epoch AS anew,
@@ -94,14 +94,14 @@ export const beginDelivery = statement(
  * $1 company, $2 endpoint. What is queued meanwhile is seen by the next statement of the transaction. It fails at once
  * where somebody holds the endpoint: who waited would keep a connection from others.
  */
-const endpointNow = (strength: string) =>
+const lockStatement = (strength: string) =>
   `SELECT state, epoch, faltering FROM webhook_endpoints
     WHERE company_id = $1 AND id = $2 AND removed_at IS NULL FOR ${strength} NOWAIT`;
-export const shareEndpoint = statement('webhook_endpoints.share', endpointNow('SHARE'));
-export const takeEndpoint = statement('webhook_endpoints.take', endpointNow('NO KEY UPDATE'));
+export const lockEndpointShared = statement('webhook_endpoints.share', lockStatement('SHARE'));
+export const lockEndpointExclusive = statement('webhook_endpoints.take', lockStatement('NO KEY UPDATE'));
 
 /** $1 company, $2 endpoint, $3 whether the attempt failed, $4 until when the receiver wants nothing, or null */
-export const noteAttempt = statement(
+export const recordEndpointHealth = statement(
   'webhook_endpoints.note_attempt',
   `UPDATE webhook_endpoints SET faltering = $3, paused_until = greatest(paused_until, $4::timestamptz)
     WHERE company_id = $1 AND id = $2`,
@@ -112,12 +112,12 @@ export const noteAttempt = statement(
  * when to try again. In a transaction that holds or shares the endpoint. At its end the next one of the record has its
  * turn.
  */
-export const settleDelivery = statement(
+export const recordDeliveryResult = statement(
   'webhook_deliveries.settle',
   `WITH d AS (
      UPDATE webhook_deliveries d
         SET state = $6, tries = d.tries || $7::jsonb, lease_by = NULL, lease_until = $8::timestamptz,
-            ready = $6 = 'waiting' AND NOT ${isBehind('d')},
+            ready = $6 = 'waiting' AND NOT ${hasPredecessor('d')},
             ended_at = CASE WHEN $6 <> 'waiting' THEN $5::timestamptz END
       WHERE ${isKey} AND d.state = 'waiting' AND ($4::uuid IS NULL OR d.lease_by = $4)
      RETURNING d.*
@@ -134,7 +134,7 @@ export const settleDelivery = statement(
 );
 
 /** $1 company, $2 endpoint, $3 since when: whether any event has been delivered to it. A ping is none. */
-export const deliveredSince = statement(
+export const findDeliveredSince = statement(
   'webhook_deliveries.delivered_since',
   `SELECT 1 FROM webhook_deliveries
     WHERE company_id = $1 AND endpoint_id = $2 AND ended_at >= $3 AND state = 'delivered' AND position IS NOT NULL

@@ -1,36 +1,37 @@
 import type { Logger } from 'pino';
-import { type EventStatements, eventStatements } from '../../events/statements.sql.ts';
-import { withId } from '../../events/verbs.ts';
+import { eventStatements } from '../../events/statements.sql.ts';
+import { eventJson } from '../../events/verbs.ts';
 import type { AuditLog } from '../../kernel/audit/audit-log.ts';
 import type { Database } from '../../kernel/database/database.ts';
 import type { DeliveryCounters } from '../../kernel/jobs/delivery-counters.ts';
+import { MAX_REASON_LENGTH } from '../../kernel/jobs/failure-reason.ts';
 import { leaseStatements } from '../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import type { SecretBox } from '../../kernel/secret-box.ts';
 import { stripNul } from '../../kernel/sql/statement.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
-import { ownerOf, signatureOf } from '../endpoints/secrets.ts';
-import { post, type Times } from '../outbound/http-post.ts';
-import { type Reach, Unanswered } from '../outbound/public-connect.ts';
+import { secretOwner, signatureHeader } from '../endpoints/secrets.ts';
+import { type PostOptions, post } from '../outbound/http-post.ts';
+import { NoResponseError } from '../outbound/public-connect.ts';
 import * as sql from './delivery-queue.sql.ts';
-import { type Begun, type Outcome, settler, type Try } from './delivery-result.ts';
-import { unlocked } from './retry-on-lock.ts';
-import { nextAttempt, secondsAsked } from './retry-times.ts';
-import { eventIdOf } from './verbs.ts';
+import { type Attempt, type DeliveryResult, resultRecorder, type StartedDelivery } from './delivery-result.ts';
+import { retryWhileLocked } from './retry-on-lock.ts';
+import { nextAttemptAt, retryAfterSeconds } from './retry-times.ts';
+import { deliveryEventId } from './verbs.ts';
 
-export type SendingOptions = {
+export type DeliveryQueueOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;
-  outcomes: DeliveryCounters;
+  counters: DeliveryCounters;
   secrets: SecretBox;
-  logs: readonly AuditLog[];
-  reach: Reach & { times?: Times };
+  auditLogs: readonly AuditLog[];
+  outbound: PostOptions;
   random?: () => number;
 };
 
-type BegunRow = Begun & {
+type StartedDeliveryRow = StartedDelivery & {
   id: string;
   event_type: string;
   attempt: number;
@@ -42,100 +43,121 @@ type BegunRow = Begun & {
   sealed_previous_secret: string | null;
 };
 
-const LONGEST_ANSWER = 1_000;
-const LONGEST_REASON = 500;
-const GONE = 410;
-const ASKS_FOR_A_PAUSE = [429, 503];
+const MAX_ANSWER_CHARACTERS = 1_000;
+const STATUS_GONE = 410;
+const STATUSES_WITH_RETRY_AFTER = [429, 503];
 
-/** Deliveries as due work: begin (read again), post, settle. The network is in none of the statements. */
-export function sendingQueue(options: SendingOptions): JobQueue {
-  const { db, clock, logger, outcomes, secrets, reach, random = Math.random } = options;
-  const { one }: EventStatements = eventStatements(options.logs);
-  const settle = settler({ db, clock, logger });
+/** Sends deliveries: start the attempt, post, record the result. No transaction is open during the request. */
+export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
+  const { db, clock, logger, counters, secrets, outbound, random = Math.random } = options;
+  const { one: findEvent } = eventStatements(options.auditLogs);
+  const recordResult = resultRecorder({ db, clock, logger });
 
-  async function handle(key: JobKey, claim: Lease): Promise<void> {
+  async function handle(key: JobKey, lease: Lease): Promise<void> {
     const values = sql.KEY.map((column) => key[column]);
-    const row = await unlocked(claim.signal, () =>
-      db.queryFirst<BegunRow>(sql.beginDelivery, [...values, claim.id, toSql(clock())]),
+    const row = await retryWhileLocked(lease.signal, () =>
+      db.queryFirst<StartedDeliveryRow>(sql.startDelivery, [...values, lease.id, toSql(clock())]),
     );
     if (!row) return;
-    const body = await bodyOf(key, row);
-    const outcome: Outcome =
+    const body = await loadBody(key, row);
+    const result: DeliveryResult =
       body === undefined
-        ? { state: 'dropped', tried: { ...NOTHING, at: toSql(clock()), error: 'The event has been forgotten.' } }
-        : await attempt(key, row, body, claim.signal);
-    const state = await settle(values as string[], claim, row, outcome);
-    // What has waited for this one, or for room, is taken at once.
+        ? { state: 'dropped', attempt: { ...NO_RESPONSE, at: toSql(clock()), error: 'The event is no longer stored.' } }
+        : await send(key, row, body, lease.signal);
+    const state = await recordResult(values as string[], lease, row, result);
+    // The record's next delivery, or one that waited for a free slot of the endpoint, may be due now.
     notifyWorkers(db);
-    report(key, row, outcome, state);
+    logResult(key, row, result, state);
   }
 
-  /** Exactly what GET /events shows; undefined where the event is not kept any more. */
-  async function bodyOf(key: JobKey, { id, position, created, event_key }: BegunRow): Promise<string | undefined> {
+  /** Returns the event exactly as GET /events shows it, or undefined if its retention is over. */
+  async function loadBody(
+    key: JobKey,
+    { id, position, created, event_key }: StartedDeliveryRow,
+  ): Promise<string | undefined> {
     if (position === null) return JSON.stringify({ id, type: 'ping', at: created, endpoint_id: key.endpoint_id });
-    const event = await db.queryFirst<{ json: string }>(one, [key.company_id, position]);
-    return event && withId(event_key, position, event.json);
+    const event = await db.queryFirst<{ json: string }>(findEvent, [key.company_id, position]);
+    return event && eventJson(event_key, position, event.json);
   }
 
-  async function attempt(key: JobKey, row: BegunRow, body: string, signal: AbortSignal): Promise<Outcome> {
+  async function send(
+    key: JobKey,
+    row: StartedDeliveryRow,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<DeliveryResult> {
     const at = toSql(clock());
-    const began = performance.now();
-    const tried = (about: Partial<Try>): Try => ({
-      ...NOTHING,
+    const startedAt = performance.now();
+    const attempt = (outcome: Partial<Attempt>): Attempt => ({
+      ...NO_RESPONSE,
       at,
-      ms: Math.round(performance.now() - began),
-      ...about,
+      ms: Math.round(performance.now() - startedAt),
+      ...outcome,
     });
     try {
-      const sent = { headers: headersOf(key, row, body), body };
-      const { status, retryAfter, text } = await post(new URL(row.url), sent, reach, signal);
-      const answered = tried({ status, answer: stripNul([...text].slice(0, LONGEST_ANSWER).join('')) });
-      if (status >= 200 && status < 300) return { state: 'delivered', tried: answered };
-      return notDelivered(row, answered, ASKS_FOR_A_PAUSE.includes(status) ? retryAfter : undefined);
+      const request = { headers: signedHeaders(key, row, body), body };
+      const { status, retryAfter, text } = await post(new URL(row.url), request, outbound, signal);
+      const answered = attempt({ status, answer: stripNul([...text].slice(0, MAX_ANSWER_CHARACTERS).join('')) });
+      if (status >= 200 && status < 300) return { state: 'delivered', attempt: answered };
+      return failedResult(row, answered, STATUSES_WITH_RETRY_AFTER.includes(status) ? retryAfter : undefined);
     } catch (error) {
-      // Nobody knows what would have become of it: it is left to whoever takes it next.
+      // The worker is stopping and the response is unknown. The lease expires, and another worker repeats the attempt.
       signal.throwIfAborted();
-      if (!(error instanceof Unanswered)) throw error;
-      return notDelivered(row, tried({ error: stripNul(error.message.slice(0, LONGEST_REASON)) }), undefined);
+      if (!(error instanceof NoResponseError)) throw error;
+      return failedResult(row, attempt({ error: stripNul(error.message.slice(0, MAX_REASON_LENGTH)) }), undefined);
     }
   }
 
-  function headersOf(key: JobKey, row: BegunRow, body: string): Record<string, string> {
-    const owner = ownerOf(key.company_id, key.endpoint_id as string);
-    const sealed = [row.sealed_secret, row.sealed_previous_secret].filter((one) => one !== null);
-    const opened = sealed.map((one) => secrets.open(one, owner)).filter((one) => one !== undefined);
-    if (opened.length === 0)
-      throw new Unanswered('Its secret cannot be opened: the setting SECRETS_KEY is another one.');
+  function signedHeaders(key: JobKey, row: StartedDeliveryRow, body: string): Record<string, string> {
+    const owner = secretOwner(key.company_id, key.endpoint_id as string);
+    const sealed = [row.sealed_secret, row.sealed_previous_secret].filter((secret) => secret !== null);
+    const opened = sealed.map((secret) => secrets.open(secret, owner)).filter((secret) => secret !== undefined);
+    if (opened.length === 0) throw new NoResponseError(UNDECRYPTABLE_SECRET);
     return {
       'content-type': 'application/json',
       'user-agent': 'case-records',
-      'webhook-id': eventIdOf(row.event_key, row),
-      'webhook-signature': signatureOf(opened, Math.floor(clock().epochMilliseconds / 1000), body),
+      'webhook-id': deliveryEventId(row.event_key, row),
+      'webhook-signature': signatureHeader(opened, Math.floor(clock().epochMilliseconds / 1000), body),
     };
   }
 
-  function notDelivered({ position, attempt, first }: BegunRow, tried: Try, retryAfter: string | undefined): Outcome {
-    // A ping tells how things are now.
-    if (position === null) return { state: 'failed', tried };
-    if (tried.status === GONE) return { state: 'gone', tried };
+  function failedResult(
+    { position, attempt: attemptNumber, first }: StartedDeliveryRow,
+    attempt: Attempt,
+    retryAfter: string | undefined,
+  ): DeliveryResult {
+    // A ping tests the endpoint as it is now, so it is not retried.
+    if (position === null) return { state: 'failed', attempt };
+    if (attempt.status === STATUS_GONE) return { state: 'gone', attempt };
     const now = clock();
-    const asked = secondsAsked(retryAfter, now);
-    const again = nextAttempt({ attempt, first: Temporal.Instant.from(first), asked }, now, random);
-    return again ? { state: 'waiting', tried, again, pause: asked !== undefined } : { state: 'given up', tried };
+    const requestedSeconds = retryAfterSeconds(retryAfter, now);
+    const firstAttemptAt = Temporal.Instant.from(first);
+    const retryAt = nextAttemptAt({ attemptNumber, firstAttemptAt, requestedSeconds }, now, random);
+    return retryAt
+      ? { state: 'waiting', attempt, retryAt, pausesEndpoint: requestedSeconds !== undefined }
+      : { state: 'abandoned', attempt };
   }
 
-  function report(key: JobKey, row: BegunRow, { tried }: Outcome, state: string | undefined): void {
-    const { status, error, ms } = tried;
-    const about = { company: key.company_id, endpoint: key.endpoint_id, delivery: row.id, type: row.event_type };
-    const told = { ...about, attempt: row.attempt, state, status, reason: error, ms };
-    if (state === 'delivered') logger.info(told, 'webhook delivered');
-    else logger[state === 'failed' ? 'error' : 'warn'](told, 'webhook not delivered');
-    if (state === 'delivered' || state === 'failed') outcomes.countWebhook(state);
+  function logResult(
+    key: JobKey,
+    row: StartedDeliveryRow,
+    { attempt }: DeliveryResult,
+    state: string | undefined,
+  ): void {
+    const { status, error, ms } = attempt;
+    const delivery = { company: key.company_id, endpoint: key.endpoint_id, delivery: row.id, type: row.event_type };
+    const fields = { ...delivery, attempt: row.attempt, state, status, reason: error, ms };
+    if (state === 'delivered') logger.info(fields, 'webhook delivered');
+    else logger[state === 'failed' ? 'error' : 'warn'](fields, 'webhook not delivered');
+    if (state === 'delivered' || state === 'failed') counters.countWebhook(state);
   }
 
-  const due = leaseStatements({ table: 'webhook_deliveries', key: sql.KEY, open: sql.OPEN });
-  const statements = { ...due, claim: sql.claim, nextDue: sql.nextDue };
+  const leases = leaseStatements({ table: 'webhook_deliveries', key: sql.KEY, open: sql.OPEN });
+  const statements = { ...leases, claim: sql.claim, nextDue: sql.nextDue };
   return { name: 'webhook_deliveries', key: sql.KEY, statements, handle };
 }
 
-const NOTHING: Omit<Try, 'at'> = { status: null, error: null, ms: 0, answer: null };
+const NO_RESPONSE: Omit<Attempt, 'at'> = { status: null, error: null, ms: 0, answer: null };
+const UNDECRYPTABLE_SECRET =
+  'The signing secret cannot be decrypted: SECRETS_KEY has changed. ' +
+  'Restore the old key as a second one, or rotate the secret.';

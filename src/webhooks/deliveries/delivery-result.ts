@@ -5,13 +5,13 @@ import { newId } from '../../kernel/ids.ts';
 import type { Lease } from '../../kernel/jobs/job-queue.ts';
 import { retryUntilRecorded } from '../../kernel/jobs/retry-write.ts';
 import { type Clock, type Instant, toSql } from '../../kernel/time/time.ts';
-import { insertNotice, type NoticeKind } from '../endpoints/alerts.sql.ts';
+import { type AlertKind, insertAlert } from '../endpoints/alerts.sql.ts';
 import { disableEndpoint, markFailing } from '../endpoints/statements.sql.ts';
 import * as sql from './delivery-queue.sql.ts';
-import { unlocked } from './retry-on-lock.ts';
+import { retryWhileLocked } from './retry-on-lock.ts';
 
-/** One attempt, as the log of the delivery keeps it. */
-export type Try = {
+/** One attempt, as the delivery's `tries` store it. */
+export type Attempt = {
   at: string;
   status: number | null;
   error: string | null;
@@ -20,82 +20,107 @@ export type Try = {
 };
 
 /**
- * What became of an attempt. `gone`: the receiver wants nothing more. `given up`: it was the last one. `pause`: the
- * receiver wants nothing at all before `again`.
+ * The result of an attempt. `gone`: the receiver answered 410. `abandoned`: this was the last attempt.
+ * `pausesEndpoint`: the receiver accepts no events at all before `retryAt`.
  */
-export type Outcome =
+export type DeliveryResult =
   | {
-      state: 'delivered' | 'failed' | 'dropped' | 'gone' | 'given up';
-      tried: Try;
-      again?: undefined;
-      pause?: undefined;
+      state: 'delivered' | 'failed' | 'dropped' | 'gone' | 'abandoned';
+      attempt: Attempt;
+      retryAt?: undefined;
+      pausesEndpoint?: undefined;
     }
-  | { state: 'waiting'; tried: Try; again: Instant; pause: boolean };
+  | { state: 'waiting'; attempt: Attempt; retryAt: Instant; pausesEndpoint: boolean };
 
-export type Begun = { position: string | null; epoch: number };
-type Settle = (key: string[], claim: Lease, begun: Begun, outcome: Outcome) => Promise<string | undefined>;
-type EndpointNow = { state: string; epoch: number; faltering: boolean };
+/** The delivery when its attempt began. A ping has no position. */
+export type StartedDelivery = { position: string | null; epoch: number };
 
-// Before an event is given up: an endpoint that has taken none for so long is failing as a whole.
-const STILL_TAKING = { hours: 12 };
+type RecordResult = (
+  key: string[],
+  lease: Lease,
+  started: StartedDelivery,
+  result: DeliveryResult,
+) => Promise<string | undefined>;
+type LockedEndpoint = { state: string; epoch: number; faltering: boolean };
 
-/**
- * Writes down what became of a delivery, and of its endpoint. First the endpoint is held or shared, then the statement
- * that looks for the next of the record is begun: it sees all that was queued.
- */
-export function settler({ db, clock, logger }: { db: Database; clock: Clock; logger: Logger }): Settle {
-  return (key, claim, begun, outcome) =>
+// When an event is abandoned, an endpoint that accepted no other event in this time is failing as a whole.
+const HEALTH_WINDOW = { hours: 12 };
+
+/** Returns a function that records the result of an attempt, and what it means for the endpoint. */
+export function resultRecorder({ db, clock, logger }: { db: Database; clock: Clock; logger: Logger }): RecordResult {
+  return (key, lease, started, result) =>
     retryUntilRecorded(
-      { signal: claim.signal, logger, what: 'a webhook', mayGiveUp: outcome.state !== 'delivered' },
+      { signal: lease.signal, logger, what: 'a webhook', mayGiveUp: result.state !== 'delivered' },
       () =>
-        unlocked(claim.signal, () =>
-          db.transaction((held) => settle(held, { key, claim, begun, outcome, now: clock() })),
+        retryWhileLocked(lease.signal, () =>
+          db.transaction((tx) => recordResult(tx, { key, lease, started, result, now: clock() })),
         ),
     );
 }
 
-type Settling = { key: string[]; claim: Lease; begun: Begun; outcome: Outcome; now: Instant };
+type FinishedDelivery = {
+  key: string[];
+  lease: Lease;
+  started: StartedDelivery;
+  result: DeliveryResult;
+  now: Instant;
+};
 
-async function settle(held: Executor, settling: Settling): Promise<string | undefined> {
-  const { key, begun, outcome } = settling;
-  const { state, again, pause } = outcome;
-  const endpoint = key.slice(0, 2);
-  const stops = state === 'gone' || state === 'given up';
-  const found = await held.queryFirst<EndpointNow>(stops ? sql.takeEndpoint : sql.shareEndpoint, endpoint);
-  // A ping tells how things are now, and what was dropped was not sent.
-  const failed = begun.position === null || state === 'dropped' ? found?.faltering : state !== 'delivered';
-  if (found && (pause || failed !== found.faltering)) {
-    await held.queryRows(sql.takeEndpoint, endpoint);
-    await held.queryRows(sql.noteAttempt, [...endpoint, failed, pause ? toSql(again) : null]);
+/**
+ * Locks the endpoint row first (exclusive or shared), so the statement that finds the record's next delivery sees
+ * everything that was queued. Returns the new state, or undefined if another worker has the delivery.
+ */
+async function recordResult(tx: Executor, delivery: FinishedDelivery): Promise<string | undefined> {
+  const { key, started, result } = delivery;
+  const { state, retryAt, pausesEndpoint } = result;
+  const endpointKey = key.slice(0, 2);
+  const mayStopEndpoint = state === 'gone' || state === 'abandoned';
+  const lock = mayStopEndpoint ? sql.lockEndpointExclusive : sql.lockEndpointShared;
+  const endpoint = await tx.queryFirst<LockedEndpoint>(lock, endpointKey);
+  // Pings and dropped deliveries do not change the endpoint's health.
+  const keepsHealth = started.position === null || state === 'dropped';
+  const unhealthy = keepsHealth ? endpoint?.faltering : state !== 'delivered';
+  if (endpoint && (pausesEndpoint || unhealthy !== endpoint.faltering)) {
+    await tx.queryRows(sql.lockEndpointExclusive, endpointKey);
+    const pausedUntil = pausesEndpoint ? toSql(retryAt) : null;
+    await tx.queryRows(sql.recordEndpointHealth, [...endpointKey, unhealthy, pausedUntil]);
   }
-  // Resumed since it was begun: all that waits is tried at once.
-  const anew = found !== undefined && found.epoch > begun.epoch;
-  if (!stops) return write(held, settling, state, anew ? undefined : again);
-  // It waits for the endpoint that somebody has stopped meanwhile to be resumed.
-  if (anew || found?.state !== 'active') return write(held, settling, 'waiting');
-  return stop(held, settling);
+  // After a resumption every waiting delivery is due immediately, with its attempts counted from zero.
+  const resumed = endpoint !== undefined && endpoint.epoch > started.epoch;
+  if (!mayStopEndpoint) return writeResult(tx, delivery, state, resumed ? undefined : retryAt);
+  // The endpoint was resumed or stopped during the attempt, so the delivery waits for it.
+  if (resumed || endpoint?.state !== 'active') return writeResult(tx, delivery, 'waiting');
+  return stopEndpoint(tx, delivery);
 }
 
-async function stop(held: Executor, settling: Settling): Promise<string | undefined> {
-  const { key, outcome, now } = settling;
-  const endpoint = key.slice(0, 2);
-  const gone = outcome.state === 'gone';
-  const since = toSql(now.subtract(STILL_TAKING));
-  const single = !gone && (await held.queryFirst(sql.deliveredSince, [...endpoint, since])) !== undefined;
-  const written = await write(held, settling, single ? 'failed' : 'waiting');
+/** Stops the endpoint and alerts the company. If the endpoint accepts other events, only the delivery has failed. */
+async function stopEndpoint(tx: Executor, delivery: FinishedDelivery): Promise<string | undefined> {
+  const { key, result, now } = delivery;
+  const endpointKey = key.slice(0, 2);
+  const gone = result.state === 'gone';
+  const since = toSql(now.subtract(HEALTH_WINDOW));
+  const isHealthy = !gone && (await tx.queryFirst(sql.findDeliveredSince, [...endpointKey, since])) !== undefined;
+  const written = await writeResult(tx, delivery, isHealthy ? 'failed' : 'waiting');
   if (written === undefined) return undefined;
-  const about = [...endpoint, toSql(now), WORKER_ORIGIN];
-  if (gone) await held.queryRows(disableEndpoint, [...about, 'It answered 410 Gone.']);
-  else if (!single)
-    await held.queryRows(markFailing, [...about, 'An event was refused for three days, and no other taken.']);
-  const kind: NoticeKind = gone ? 'gone' : single ? 'delivery_failed' : 'failing';
-  await held.queryRows(insertNotice, [...endpoint, newId(), kind, toSql(now)]);
+  const change = [...endpointKey, toSql(now), WORKER_ORIGIN];
+  if (gone) await tx.queryRows(disableEndpoint, [...change, 'The endpoint answered 410 Gone.']);
+  else if (!isHealthy) await tx.queryRows(markFailing, [...change, FAILING_REASON]);
+  const kind: AlertKind = gone ? 'gone' : isHealthy ? 'delivery_failed' : 'failing';
+  await tx.queryRows(insertAlert, [...endpointKey, newId(), kind, toSql(now)]);
   return written;
 }
 
-/** Gives the state that it is in now, or undefined where somebody else has it. */
-async function write(held: Executor, { key, claim, outcome, now }: Settling, state: string, again?: Instant) {
-  const holder = outcome.state === 'delivered' ? null : claim.id;
-  const values = [...key, holder, toSql(now), state, JSON.stringify([outcome.tried]), again ? toSql(again) : null];
-  return (await held.queryFirst<{ state: string }>(sql.settleDelivery, values))?.state;
+const FAILING_REASON = 'The endpoint rejected an event for three days and accepted no other in the last twelve hours.';
+
+/** Returns the new state, or undefined if the lease was lost. A success is recorded even then. */
+async function writeResult(
+  tx: Executor,
+  { key, lease, result, now }: FinishedDelivery,
+  state: string,
+  retryAt?: Instant,
+) {
+  const leaseId = result.state === 'delivered' ? null : lease.id;
+  const tries = JSON.stringify([result.attempt]);
+  const values = [...key, leaseId, toSql(now), state, tries, retryAt ? toSql(retryAt) : null];
+  return (await tx.queryFirst<{ state: string }>(sql.recordDeliveryResult, values))?.state;
 }

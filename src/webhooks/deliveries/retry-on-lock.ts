@@ -1,22 +1,22 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-const LOCKED = '55P03';
-const LOCKED_MS = [5, 10, 20, 50, 100, 200];
+const LOCK_NOT_AVAILABLE = '55P03';
+const MAX_DELAYS_MS = [5, 10, 20, 50, 100, 200];
 
-const isLocked = (error: unknown): boolean => (error as { code?: string }).code === LOCKED;
+const isLocked = (error: unknown): boolean => (error as { code?: string }).code === LOCK_NOT_AVAILABLE;
 
 /**
- * Asks again until nobody else holds the rows that `work` fails on at once, outside of any transaction: nobody keeps a
- * connection while it waits for somebody.
+ * Retries `work` while it fails with lock_not_available (NOWAIT). The wait happens outside the transaction, so no
+ * connection is held.
  */
-export async function unlocked<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function retryWhileLocked<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       if (signal.aborted || !isLocked(error)) throw error;
-      const most = LOCKED_MS[attempt] ?? 200;
-      await pause(most / 2 + (Math.random() * most) / 2, undefined, { signal }).catch(() => {});
+      const maxDelay = MAX_DELAYS_MS[attempt] ?? 200;
+      await sleep(maxDelay / 2 + (Math.random() * maxDelay) / 2, undefined, { signal }).catch(() => {});
     }
   }
 }

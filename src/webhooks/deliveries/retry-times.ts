@@ -1,40 +1,46 @@
 import type { Instant } from '../../kernel/time/time.ts';
 
-/** When a delivery is tried again. Pure. */
-
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-const PAUSES = [30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR];
-const LONGEST = 6 * HOUR;
-const SHORTEST = 30;
+const DELAYS_SECONDS = [30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR];
+const MIN_DELAY_SECONDS = 30;
+const MAX_DELAY_SECONDS = 6 * HOUR;
 const JITTER = 0.1;
-const PATIENCE = { hours: 72 };
-// Also where no worker was there for three days.
-const FEWEST = 10;
+const DEADLINE = { hours: 72 };
+// Without it, workers that were down for three days would abandon a delivery after a single attempt.
+const MIN_ATTEMPTS = 10;
 
-/** Three days after its first attempt a delivery is tried for the last time, unless it was tried too seldom. */
-const lastAttempt = (first: Instant): Instant => first.add(PATIENCE);
+type FailedAttempt = {
+  /** From 1. */
+  attemptNumber: number;
+  firstAttemptAt: Instant;
+  /** The delay that the receiver asked for, if it did. */
+  requestedSeconds: number | undefined;
+};
 
 /**
- * After attempt number `attempt`, from 1; undefined when that was the last one. Who asks for a pause of its own gets it,
- * as far as it lies between the shortest and the longest here.
+ * Returns the time of the next attempt, or undefined if this was the last one. Delivery is abandoned after three days,
+ * but never before ten attempts.
  */
-export function nextAttempt(
-  { attempt, first, asked }: { attempt: number; first: Instant; asked: number | undefined },
+export function nextAttemptAt(
+  { attemptNumber, firstAttemptAt, requestedSeconds }: FailedAttempt,
   now: Instant,
   random: () => number,
 ): Instant | undefined {
-  const last = lastAttempt(first);
-  const late = Temporal.Instant.compare(now, last) >= 0;
-  if (late && attempt >= FEWEST) return undefined;
-  const usual = (PAUSES[attempt - 1] ?? LONGEST) * (1 - JITTER + 2 * JITTER * random());
-  const pause = asked === undefined ? usual : Math.min(Math.max(asked, SHORTEST), LONGEST);
-  const next = now.add({ milliseconds: Math.round(pause * 1000) });
-  return late || Temporal.Instant.compare(next, last) < 0 ? next : last;
+  const deadline = firstAttemptAt.add(DEADLINE);
+  const isOverdue = Temporal.Instant.compare(now, deadline) >= 0;
+  if (isOverdue && attemptNumber >= MIN_ATTEMPTS) return undefined;
+  const scheduled = (DELAYS_SECONDS[attemptNumber - 1] ?? MAX_DELAY_SECONDS) * (1 - JITTER + 2 * JITTER * random());
+  const delay =
+    requestedSeconds === undefined
+      ? scheduled
+      : Math.min(Math.max(requestedSeconds, MIN_DELAY_SECONDS), MAX_DELAY_SECONDS);
+  const next = now.add({ milliseconds: Math.round(delay * 1000) });
+  return isOverdue || Temporal.Instant.compare(next, deadline) < 0 ? next : deadline;
 }
 
-/** The seconds that a Retry-After asks for: a number of them, or a date. */
-export function secondsAsked(header: string | undefined, now: Instant): number | undefined {
+/** Parses a Retry-After header, which holds a number of seconds or a date. */
+export function retryAfterSeconds(header: string | undefined, now: Instant): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header);
   const date = Date.parse(header);

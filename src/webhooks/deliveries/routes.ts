@@ -3,23 +3,23 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { pageHeaders } from '../../http/operation/paging.ts';
 import { Form, readForm } from '../../kernel/validation/form.ts';
 import { parsePage } from '../../kernel/validation/paging.ts';
-import { common, one, params } from '../endpoints/routes.ts';
+import { ENDPOINT_PARAMS, ENDPOINT_PATH, WEBHOOK_OPERATION } from '../endpoints/routes.ts';
 import type { WebhookSettings } from '../endpoints/verbs.ts';
 import { Delivery, DeliveryList, DeliveryQuery, DeliveryWithTries, ReplayBody, Replayed } from './schema.ts';
 import { listDeliveries, pingEndpoint, replayDelivery, replayRange, showDelivery } from './verbs.ts';
 
-const list = `${one}/deliveries`;
-const ofOne = { ...params, deliveryId: 'delivery' };
+const LIST_PATH = `${ENDPOINT_PATH}/deliveries`;
+const DELIVERY_PARAMS = { ...ENDPOINT_PARAMS, deliveryId: 'delivery' };
 
 export function deliveryRoutes(app: FastifyInstance, services: Services, settings: WebhookSettings): void {
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'listWebhookDeliveries',
     method: 'GET',
-    path: list,
+    path: LIST_PATH,
     summary: 'List deliveries to a webhook endpoint',
-    description: 'In pages, the newest first. Those that have ended are forgotten after 30 days.',
-    params,
+    description: 'Newest first, in pages. A delivery is deleted 30 days after it ended.',
+    params: ENDPOINT_PARAMS,
     query: DeliveryQuery,
     response: DeliveryList,
     handle: async (context, { endpointId }, _form, request) => {
@@ -31,41 +31,41 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'getWebhookDelivery',
     method: 'GET',
-    path: `${list}/{deliveryId}`,
+    path: `${LIST_PATH}/{deliveryId}`,
     summary: 'Get a delivery',
-    description: 'With every attempt: when, what was answered or what went wrong, and how long it took.',
-    params: ofOne,
+    description: 'Includes every attempt: its time, its duration, and the answer or the error.',
+    params: DELIVERY_PARAMS,
     response: DeliveryWithTries,
     handle: (context, { endpointId, deliveryId }) => showDelivery(context, endpointId, deliveryId),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'replayWebhookDelivery',
     method: 'POST',
-    path: `${list}/{deliveryId}/replay`,
-    summary: 'Deliver an event once more',
+    path: `${LIST_PATH}/{deliveryId}/replay`,
+    summary: 'Replay a delivery',
     description:
-      'As a new delivery of the same event, of one that has ended. Only for tokens that also have `events:read`.',
-    params: ofOne,
+      'Sends the event of an ended delivery again, as a new delivery. The token also needs the scope `events:read`.',
+    params: DELIVERY_PARAMS,
     response: Delivery,
     handle: (context, { endpointId, deliveryId }) => replayDelivery(context, endpointId, deliveryId),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'replayWebhookEvents',
     method: 'POST',
-    path: `${one}/replay`,
-    summary: 'Deliver a range of events once more',
+    path: `${ENDPOINT_PATH}/replay`,
+    summary: 'Replay a range of events',
     description:
-      'Everything in the range as new deliveries of the same events, up to 10,000 at once; `next` leads on. Without ' +
-      'bounds from the beginning of the log. What waits already is left out; refused while more than 50,000 wait. Only ' +
-      'for tokens that also have `events:read`.',
-    params,
+      'Queues new deliveries of the events in the range, at most 10,000 per request. If there are more, `next` is ' +
+      'the `after` of the next request. Without bounds the range is the whole log. Events that are already waiting ' +
+      'are left out. Refused while more than 50,000 deliveries wait. The token also needs the scope `events:read`.',
+    params: ENDPOINT_PARAMS,
     body: ReplayBody,
     bodyOptional: true,
     response: Replayed,
@@ -74,15 +74,15 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'pingWebhookEndpoint',
     method: 'POST',
-    path: `${one}/ping`,
+    path: `${ENDPOINT_PATH}/ping`,
     summary: 'Send a ping to a webhook endpoint',
     description:
-      'Queues an event of the type `ping`, which goes out once and whatever state the endpoint is in. While one waits, ' +
-      'it is the answer.',
-    params,
+      'Queues an event of the type `ping`. It is sent once, in any state of the endpoint. While a ping waits, no ' +
+      'other is queued: the answer is the waiting one.',
+    params: ENDPOINT_PARAMS,
     response: Delivery,
     handle: (context, { endpointId }) => pingEndpoint(context, endpointId),
   });

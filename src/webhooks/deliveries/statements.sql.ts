@@ -1,10 +1,10 @@
 import { isoTime, jsonObject, longStatement, statement } from '../../kernel/sql/statement.ts';
 
 /** Whether `type` is meant by one of `names`: itself, all of its record, or everything. */
-export const isMeant = (type: string, names: string): string =>
+export const matchesTypes = (type: string, names: string): string =>
   `(${type} = ANY (${names}) OR split_part(${type}, '.', 1) || '.*' = ANY (${names}) OR '*' = ANY (${names}))`;
 
-const shown = {
+const fields = {
   id: 'd.id',
   endpoint_id: 'd.endpoint_id',
   event_type: 'd.event_type',
@@ -20,29 +20,29 @@ const shown = {
   replay_of: 'd.replay_of',
 };
 /** The id of the event is made of the position, under the company's key. */
-const columns = `d.id, d.position::text, ${jsonObject(shown)}::text AS json`;
+const columns = `d.id, d.position::text, ${jsonObject(fields)}::text AS json`;
 
 const ofEndpoint = 'd.company_id = $1 AND d.endpoint_id = $2';
-const asked = `${ofEndpoint} AND ($3::text IS NULL OR d.state = $3) AND ($4::text IS NULL OR d.event_type = $4)
+const matchesFilters = `${ofEndpoint} AND ($3::text IS NULL OR d.state = $3) AND ($4::text IS NULL OR d.event_type = $4)
   AND ($5::timestamptz IS NULL OR d.created_at >= $5) AND ($6::timestamptz IS NULL OR d.created_at < $6)`;
 
 /** $1 company, $2 endpoint, $3 state, $4 type, $5 from, $6 to, each null for all, $7 limit, $8 offset: the newest first */
 export const listDeliveries = longStatement(
   'webhook_deliveries.list',
-  `SELECT ${columns} FROM webhook_deliveries d WHERE ${asked}
+  `SELECT ${columns} FROM webhook_deliveries d WHERE ${matchesFilters}
     ORDER BY d.created_at DESC, d.position DESC, d.id DESC LIMIT $7 OFFSET $8`,
 );
 
 /** As above, without $7 and $8 */
 export const countDeliveries = longStatement(
   'webhook_deliveries.count',
-  `SELECT count(*)::int AS total FROM webhook_deliveries d WHERE ${asked}`,
+  `SELECT count(*)::int AS total FROM webhook_deliveries d WHERE ${matchesFilters}`,
 );
 
 /** $1 company, $2 endpoint, $3 id. Its tries belong to it. */
 export const showDelivery = statement(
   'webhook_deliveries.show',
-  `SELECT d.id, d.position::text, d.state, ${jsonObject({ ...shown, tries: 'd.tries' })}::text AS json
+  `SELECT d.id, d.position::text, d.state, ${jsonObject({ ...fields, tries: 'd.tries' })}::text AS json
      FROM webhook_deliveries d WHERE ${ofEndpoint} AND d.id = $3`,
 );
 
@@ -57,7 +57,7 @@ export const insertPing = statement(
 );
 
 /** $1 company, $2 endpoint */
-export const waitingPing = statement(
+export const findWaitingPing = statement(
   'webhook_deliveries.waiting_ping',
   `SELECT ${columns} FROM webhook_deliveries d WHERE ${ofEndpoint} AND d.state = 'waiting' AND d.position IS NULL`,
 );
@@ -70,19 +70,19 @@ export const countWaiting = statement(
 );
 
 /** $1 company, $2 endpoint: nobody else queues, sends or settles anything of it until the transaction ends. */
-export const holdEndpoint = statement(
+export const lockEndpoint = statement(
   'webhook_endpoints.hold_all',
   `SELECT 1 FROM webhook_endpoints WHERE company_id = $1 AND id = $2 AND removed_at IS NULL FOR NO KEY UPDATE`,
 );
 
 /** Whether something of the same record and endpoint comes before it. */
-export const isBehind = (d: string): string => `EXISTS (
+export const hasPredecessor = (d: string): string => `EXISTS (
   SELECT 1 FROM webhook_deliveries w
    WHERE w.company_id = ${d}.company_id AND w.endpoint_id = ${d}.endpoint_id AND w.record_id = ${d}.record_id
      AND w.state = 'waiting' AND (w.position, w.id) < (${d}.position, ${d}.id))`;
 
 /** $1 company, $2 endpoint: whether the event of that position is on its way already. */
-const waits = (record: string, position: string) => `EXISTS (
+const isAlreadyWaiting = (record: string, position: string) => `EXISTS (
   SELECT 1 FROM webhook_deliveries o WHERE o.company_id = $1 AND o.endpoint_id = $2 AND o.record_id = ${record}
      AND o.position = ${position} AND o.state = 'waiting')`;
 
@@ -92,7 +92,7 @@ export const insertReplay = statement(
   `INSERT INTO webhook_deliveries AS d
      (company_id, endpoint_id, id, position, event_type, record_id, state, ready, due_at, created_at, replay_of)
    SELECT d.company_id, d.endpoint_id, $4, d.position, d.event_type, d.record_id, 'waiting', false, $5, $5, d.id
-     FROM webhook_deliveries d WHERE ${ofEndpoint} AND d.id = $3 AND NOT ${waits('d.record_id', 'd.position')}
+     FROM webhook_deliveries d WHERE ${ofEndpoint} AND d.id = $3 AND NOT ${isAlreadyWaiting('d.record_id', 'd.position')}
    RETURNING ${columns}, ARRAY[d.record_id] AS records`,
 );
 
@@ -108,8 +108,8 @@ export const insertReplays = statement(
        FROM events e JOIN webhook_endpoints w ON w.company_id = e.company_id AND w.id = $2
       WHERE e.company_id = $1 AND e.position <= least(w.position, $6::bigint) AND e.position > coalesce($5::bigint, 0)
         AND ($7::timestamptz IS NULL OR e.at >= $7) AND ($8::timestamptz IS NULL OR e.at < $8)
-        AND ${isMeant('e.type', '$4::text[]')} AND ${isMeant('e.type', 'w.types')}
-        AND NOT ${waits('e.record_id', 'e.position')}
+        AND ${matchesTypes('e.type', '$4::text[]')} AND ${matchesTypes('e.type', 'w.types')}
+        AND NOT ${isAlreadyWaiting('e.record_id', 'e.position')}
       ORDER BY e.position LIMIT $9
    ), made AS (
      INSERT INTO webhook_deliveries (company_id, endpoint_id, position, event_type, record_id, state, ready, due_at, created_at)
@@ -122,7 +122,7 @@ export const insertReplays = statement(
  * $1 company, $2 endpoint, $3 records. After something of them was put before others, in its transaction: of each the
  * first is ready. One that is on its way already is not called back.
  */
-export const orderDeliveries = statement(
+export const reorderDeliveries = statement(
   'webhook_deliveries.order',
   `WITH placed AS (
      SELECT d.id, row_number() OVER (PARTITION BY d.record_id ORDER BY d.position, d.id) = 1 AS first
@@ -133,7 +133,7 @@ export const orderDeliveries = statement(
 );
 
 /** $1 before when, $2 how many of an endpoint at most: gives how many were forgotten. */
-export const forgetDeliveries = longStatement(
+export const purgeDeliveries = longStatement(
   'webhook_deliveries.forget',
   `WITH gone AS (
      DELETE FROM webhook_deliveries d

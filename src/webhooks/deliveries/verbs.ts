@@ -1,5 +1,5 @@
-import { eventId, positionOf } from '../../events/event-id.ts';
-import { meantTypes } from '../../events/event-types.ts';
+import { eventId, eventPosition } from '../../events/event-id.ts';
+import { expandTypes } from '../../events/event-types.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
@@ -9,21 +9,21 @@ import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { parseTime, toSql } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { Page, PageOfJson } from '../../kernel/validation/paging.ts';
-import { mayHaveEventsSent, showEndpoint, type WebhookSettings } from '../endpoints/verbs.ts';
+import { assertMayReadEvents, showEndpoint, type WebhookSettings } from '../endpoints/verbs.ts';
 import type { DeliveryQuery, ReplayBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
-const MOST_REPLAYED = 10_000;
-const MOST_WAITING = 50_000;
+const MAX_REPLAYED_EVENTS = 10_000;
+const MAX_WAITING_DELIVERIES = 50_000;
 
-type Row = { id: string; position: string | null; json: string };
+type DeliveryRow = { id: string; position: string | null; json: string };
 
-/** A ping is its own event. */
-export const eventIdOf = (key: Buffer, { id, position }: Pick<Row, 'id' | 'position'>): string =>
+/** Returns the id of the event. A ping is not in the log, so its delivery's id is used. */
+export const deliveryEventId = (key: Buffer, { id, position }: Pick<DeliveryRow, 'id' | 'position'>): string =>
   position === null ? id : eventId(key, BigInt(position));
 
-const withEventId = ({ company }: Context, row: Row): string =>
-  `{"event_id" : "${eventIdOf(company.eventKey, row)}", ${row.json.slice(1)}`;
+const withEventId = ({ company }: Context, row: DeliveryRow): string =>
+  `{"event_id" : "${deliveryEventId(company.eventKey, row)}", ${row.json.slice(1)}`;
 
 export async function listDeliveries(
   context: Context,
@@ -39,7 +39,7 @@ export async function listDeliveries(
   await showEndpoint(context, endpointId);
   query.check();
   const values = [company.id, endpointId, state, type, from ?? null, to ?? null];
-  const rows = await db.queryRows<Row>(sql.listDeliveries, [...values, limit, offset]);
+  const rows = await db.queryRows<DeliveryRow>(sql.listDeliveries, [...values, limit, offset]);
   const total = (await db.queryFirst<{ total: number }>(sql.countDeliveries, values))?.total ?? 0;
   return { json: `[${rows.map((row) => withEventId(context, row)).join(', ')}]`, total };
 }
@@ -48,22 +48,26 @@ export async function showDelivery(context: Context, endpointId: string, id: str
   return withEventId(context, await findDelivery(context, endpointId, id));
 }
 
-async function findDelivery(context: Context, endpointId: string, id: string): Promise<Row & { state: string }> {
+async function findDelivery(
+  context: Context,
+  endpointId: string,
+  id: string,
+): Promise<DeliveryRow & { state: string }> {
   const { db, company } = context;
   await showEndpoint(context, endpointId);
-  const row = await db.queryFirst<Row & { state: string }>(sql.showDelivery, [company.id, endpointId, id]);
+  const row = await db.queryFirst<DeliveryRow & { state: string }>(sql.showDelivery, [company.id, endpointId, id]);
   if (!row) throw notFound('delivery');
   return row;
 }
 
-/** Goes out soon, whatever state the endpoint is in. One that waits already is as good. */
+/** Queues a ping, or returns the one that is already waiting. */
 export async function pingEndpoint(context: Context, endpointId: string): Promise<string> {
   const { db, company, clock } = context;
   const endpoint = [company.id, endpointId];
   const ping = await retryOnConflict(
     async () => {
-      const made = await db.queryFirst<Row>(sql.insertPing, [...endpoint, newId(), toSql(clock())]);
-      const row = made ?? (await db.queryFirst<Row>(sql.waitingPing, endpoint));
+      const inserted = await db.queryFirst<DeliveryRow>(sql.insertPing, [...endpoint, newId(), toSql(clock())]);
+      const row = inserted ?? (await db.queryFirst<DeliveryRow>(sql.findWaitingPing, endpoint));
       return row && withEventId(context, row);
     },
     async () => {
@@ -74,75 +78,85 @@ export async function pingEndpoint(context: Context, endpointId: string): Promis
   return ping;
 }
 
-/** Once more, as a delivery of its own of the same event. */
+/** Sends the event again, as a new delivery. */
 export async function replayDelivery(context: Context, endpointId: string, id: string): Promise<string> {
   const { company, clock } = context;
   const found = await findDelivery(context, endpointId, id);
-  await mayHaveEventsSent(context, endpointId);
-  if (found.position === null) throw invalidState('event_type', 'a ping is not repeated; send another one');
-  if (found.state === 'waiting') throw waitsAlready();
+  await assertMayReadEvents(context, endpointId);
+  if (found.position === null) throw invalidState('event_type', 'a ping cannot be replayed; send a new one');
+  if (found.state === 'waiting') throw alreadyWaiting();
   const values = [company.id, endpointId, id, newId(), toSql(clock())];
-  const row = await inOrder(context, endpointId, (held) => held.queryFirst<Row & Reordered>(sql.insertReplay, values));
-  if (!row) throw waitsAlready();
+  const row = await queueReplays(context, endpointId, (tx) =>
+    tx.queryFirst<DeliveryRow & Reordered>(sql.insertReplay, values),
+  );
+  if (!row) throw alreadyWaiting();
   return withEventId(context, row);
 }
 
-const waitsAlready = () => invalidState('state', 'the event is waiting to go out already');
+const alreadyWaiting = () => invalidState('state', 'the event is already waiting to be sent');
 
-/** Of which records something was put before others. */
+/** The records that got a delivery ahead of others that were waiting. */
 type Reordered = { records: string[] | null };
-type Queued = Reordered & { queued: number; last: string | null };
+type QueuedReplays = Reordered & { queued: number; last: string | null };
 
-/** Everything in a range once more, as far as one request does it. */
+/** Sends the events of a range again, up to the limit of one request. */
 export async function replayRange(
   context: Context,
   endpointId: string,
   form: Form<ReplayBody>,
-  { types: known }: WebhookSettings,
+  { eventTypes }: WebhookSettings,
 ): Promise<string> {
   const { company, clock } = context;
-  await mayHaveEventsSent(context, endpointId);
-  const after = form.read('after', form.body.after, (text) => readBound(context, text));
-  const until = form.read('until', form.body.until, (text) => readBound(context, text));
-  const named = form.body.types;
-  for (const [i, name] of (form.hasFault('types') ? [] : (named ?? [])).entries()) {
-    form.read(`types[${i}]`, name, () => meantTypes(known, [name]));
+  await assertMayReadEvents(context, endpointId);
+  const after = form.read('after', form.body.after, (text) => parseBound(context, text));
+  const until = form.read('until', form.body.until, (text) => parseBound(context, text));
+  const requestedTypes = form.body.types;
+  for (const [i, name] of (form.hasFault('types') ? [] : (requestedTypes ?? [])).entries()) {
+    form.read(`types[${i}]`, name, () => expandTypes(eventTypes, [name]));
   }
   const { types } = JSON.parse(await showEndpoint(context, endpointId));
   form.check();
   const bounds = [after?.position ?? null, until?.position ?? null, after?.at ?? null, until?.at ?? null];
-  const values = [company.id, endpointId, toSql(clock()), named ?? types, ...bounds, MOST_REPLAYED];
-  const found = await inOrder(context, endpointId, (held) => held.queryFirst<Queued>(sql.insertReplays, values));
+  const values = [company.id, endpointId, toSql(clock()), requestedTypes ?? types, ...bounds, MAX_REPLAYED_EVENTS];
+  const found = await queueReplays(context, endpointId, (tx) =>
+    tx.queryFirst<QueuedReplays>(sql.insertReplays, values),
+  );
   const { queued = 0, last = null } = found ?? {};
-  const next = queued === MOST_REPLAYED && last !== null ? eventId(company.eventKey, BigInt(last)) : null;
+  const next = queued === MAX_REPLAYED_EVENTS && last !== null ? eventId(company.eventKey, BigInt(last)) : null;
   return JSON.stringify({ queued, next });
 }
 
-/** Queues while nobody else does anything with the endpoint's deliveries, and gives each record its first one. */
-async function inOrder<T extends Reordered>(
+/**
+ * Runs `queue` while the endpoint is locked, so no other worker or request changes its deliveries. A replay comes
+ * before later events of its record, so the first delivery of each record is determined again.
+ */
+async function queueReplays<T extends Reordered>(
   { db, company }: Context,
   endpointId: string,
-  queue: (held: Executor) => Promise<T | undefined>,
+  queue: (tx: Executor) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const endpoint = [company.id, endpointId];
-  const found = await db.queryFirst<{ waiting: number }>(sql.countWaiting, [...endpoint, MOST_WAITING + 1]);
-  if (found && found.waiting > MOST_WAITING) {
-    throw invalidState('deliveries', `more than ${MOST_WAITING} are waiting to go out already`);
+  const found = await db.queryFirst<{ waiting: number }>(sql.countWaiting, [...endpoint, MAX_WAITING_DELIVERIES + 1]);
+  if (found && found.waiting > MAX_WAITING_DELIVERIES) {
+    throw invalidState(
+      'deliveries',
+      `more than ${MAX_WAITING_DELIVERIES} are already waiting; try again when fewer are`,
+    );
   }
-  const done = await db.transaction(async (held) => {
-    if (!(await held.queryFirst(sql.holdEndpoint, endpoint))) throw notFound('webhook endpoint');
-    const queued = await queue(held);
-    if (queued?.records) await held.queryRows(sql.orderDeliveries, [...endpoint, queued.records]);
+  const result = await db.transaction(async (tx) => {
+    if (!(await tx.queryFirst(sql.lockEndpoint, endpoint))) throw notFound('webhook endpoint');
+    const queued = await queue(tx);
+    if (queued?.records) await tx.queryRows(sql.reorderDeliveries, [...endpoint, queued.records]);
     return queued;
   });
   notifyWorkers(db);
-  return done;
+  return result;
 }
 
-/** The id of an event, or a time. */
-function readBound({ company }: Context, text: string): { position?: string; at?: string } {
+/** Parses the id of an event, or a time. */
+function parseBound({ company }: Context, text: string): { position?: string; at?: string } {
   if (!text.startsWith('evt_')) return { at: toSql(parseTime(text, company.timeZone)) };
-  const position = positionOf(company.eventKey, text);
+  const position = eventPosition(company.eventKey, text);
   if (position === undefined) throw new InvalidValue('unknown', 'is not the id of an event of the company');
   return { position: position.toString() };
 }

@@ -1,21 +1,27 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../kernel/database/database.ts';
 import { nextAttempt } from '../../kernel/jobs/backoff.ts';
+import { MAX_REASON_LENGTH } from '../../kernel/jobs/failure-reason.ts';
 import { queueStatements } from '../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../kernel/jobs/job-queue.ts';
+import type { PlainMail } from '../../kernel/plain-mail.ts';
 import { stripNul } from '../../kernel/sql/statement.ts';
 import { type Clock, type Instant, toSql } from '../../kernel/time/time.ts';
 import * as sql from './alerts.sql.ts';
 
-/** A plain mail of the service itself, as its sender takes it. */
-export type Mail = { id: string; due: Instant; recipient: string; subject: string; text: string };
-export type Tell = (mail: Mail, now: Instant, signal: AbortSignal) => Promise<unknown>;
+export type SendMail = (mail: PlainMail, now: Instant, signal: AbortSignal) => Promise<unknown>;
 
-export type NoticeOptions = { db: Database; clock: Clock; logger: Logger; tell: Tell; random?: () => number };
+export type AlertQueueOptions = {
+  db: Database;
+  clock: Clock;
+  logger: Logger;
+  sendMail: SendMail;
+  random?: () => number;
+};
 
-type Row = {
+type StartedAlertRow = {
   id: string;
-  kind: sql.NoticeKind;
+  kind: sql.AlertKind;
   attempt: number;
   due: string;
   url: string;
@@ -23,70 +29,74 @@ type Row = {
   recipient: string | null;
 };
 
-const PATIENCE = { hours: 72 };
-const LONGEST_REASON = 500;
+const DEADLINE = { hours: 72 };
 
-/** The mails to companies' contacts as due work: at least once, as far as there is anybody to tell. */
-export function noticeQueue({ db, clock, logger, tell, random = Math.random }: NoticeOptions): JobQueue {
-  async function handle(key: JobKey, claim: Lease): Promise<void> {
-    const values = [...sql.KEY.map((column) => key[column]), claim.id];
-    const row = await db.queryFirst<Row>(sql.beginNotice, values);
+/** Sends alert mails, each at least once: a worker that dies after sending leaves the alert to be sent again. */
+export function alertQueue({ db, clock, logger, sendMail, random = Math.random }: AlertQueueOptions): JobQueue {
+  async function handle(key: JobKey, lease: Lease): Promise<void> {
+    const values = [...sql.KEY.map((column) => key[column]), lease.id];
+    const row = await db.queryFirst<StartedAlertRow>(sql.startAlert, values);
     if (!row) return;
-    const settle = (state: string, reason: string | null, again?: Instant) => {
-      const rest = [toSql(clock()), state, row.recipient, reason, again ? toSql(again) : null];
-      return db.queryRows(sql.settleNotice, [...values, ...rest]);
+    const record = (state: sql.AlertState, error: string | null, retryAt?: Instant) => {
+      const result = [toSql(clock()), state, row.recipient, error, retryAt ? toSql(retryAt) : null];
+      return db.queryRows(sql.recordAlertResult, [...values, ...result]);
     };
-    const about = { company: key.company_id, endpoint: key.endpoint_id, kind: row.kind };
+    const fields = { company: key.company_id, endpoint: key.endpoint_id, kind: row.kind };
     if (row.recipient === null) {
-      logger.error(about, 'nobody to tell of a webhook endpoint');
-      return void (await settle('untold', 'The company has no contact_email and no sender_address.'));
+      logger.error(fields, 'webhook alert not sent: the company has no address');
+      await record(sql.ALERT_STATES.failed, 'The company has no contact_email and no sender_address. Set one of them.');
+      return;
     }
     const due = Temporal.Instant.from(row.due);
     try {
-      await tell({ id: row.id, due, recipient: row.recipient, ...wording(row) }, clock(), claim.signal);
-      await settle('told', null);
+      await sendMail({ id: row.id, due, recipient: row.recipient, ...renderAlert(row) }, clock(), lease.signal);
+      await record(sql.ALERT_STATES.sent, null);
     } catch (error) {
-      claim.signal.throwIfAborted();
+      lease.signal.throwIfAborted();
       const { permanent = false, message } = error as Error & { permanent?: boolean };
-      const again = permanent ? undefined : nextAttempt(row.attempt, clock(), due.add(PATIENCE), random);
-      await settle(again ? 'waiting' : 'untold', stripNul(message.slice(0, LONGEST_REASON)), again);
-      logger[again ? 'warn' : 'error']({ ...about, reason: message }, 'notice of a webhook endpoint not sent');
+      const retryAt = permanent ? undefined : nextAttempt(row.attempt, clock(), due.add(DEADLINE), random);
+      const state = retryAt ? sql.ALERT_STATES.waiting : sql.ALERT_STATES.failed;
+      await record(state, stripNul(message.slice(0, MAX_REASON_LENGTH)), retryAt);
+      logger[retryAt ? 'warn' : 'error']({ ...fields, reason: message }, 'webhook alert not sent');
     }
   }
 
-  const statements = queueStatements({ table: 'webhook_notices', key: sql.KEY, open: sql.OPEN });
+  const statements = queueStatements({
+    tenantTable: 'companies',
+    table: 'webhook_notices',
+    key: sql.KEY,
+    open: sql.OPEN,
+  });
   return { name: 'webhook_notices', key: sql.KEY, statements, handle };
 }
 
-const FACTS: Record<sql.NoticeKind, { subject: string; lines: string[] }> = {
+const STOPPED =
+  'No more events are sent to it. New events are kept, and are delivered in order when you resume the endpoint.';
+
+const TEMPLATES: Record<sql.AlertKind, { subject: string; problem: string; consequence: string }> = {
   failing: {
     subject: 'A webhook endpoint is failing',
-    lines: [
-      'an event was refused for three days by this webhook endpoint, and no other was taken in the last twelve hours:',
-      'Nothing more is sent to it. What happens meanwhile is kept, and delivered in its order once the endpoint is resumed.',
-    ],
+    problem:
+      'This webhook endpoint has rejected an event for three days and accepted no other in the last twelve hours:',
+    consequence: STOPPED,
   },
   delivery_failed: {
     subject: 'An event could not be delivered',
-    lines: [
-      'an event was refused for three days by this webhook endpoint, which takes others:',
-      'It has been given up. The list of failed deliveries shows why, and each of them can be replayed.',
-    ],
+    problem: 'This webhook endpoint has rejected an event for three days, but accepts others:',
+    consequence:
+      'Its delivery has been abandoned. The list of failed deliveries shows why, and each of them can be replayed.',
   },
   gone: {
     subject: 'A webhook endpoint is disabled',
-    lines: [
-      'this webhook endpoint has answered 410 Gone:',
-      'Nothing more is sent to it. What happens meanwhile is kept, and delivered in its order once the endpoint is resumed.',
-    ],
+    problem: 'This webhook endpoint has answered 410 Gone:',
+    consequence: STOPPED,
   },
 };
 
-/** Without the query of the address, which may hold what only the receiver should know. */
-function wording({ kind, url, company }: Row): Pick<Mail, 'subject' | 'text'> {
-  const { subject, lines } = FACTS[kind];
-  const [what, then] = lines;
-  const { origin, pathname } = new URL(url);
-  const text = [`Hello ${company},`, '', what, '', `${origin}${pathname}`, '', then, ''].join('\n');
-  return { subject: `${subject}: ${new URL(url).host}`, text };
+/** Leaves out the query of the URL, because it may hold a secret of the receiver. */
+function renderAlert({ kind, url, company }: StartedAlertRow): Pick<PlainMail, 'subject' | 'text'> {
+  const { subject, problem, consequence } = TEMPLATES[kind];
+  const { origin, pathname, host } = new URL(url);
+  const text = [`Hello ${company},`, '', problem, '', `${origin}${pathname}`, '', consequence, ''].join('\n');
+  return { subject: `${subject}: ${host}`, text };
 }

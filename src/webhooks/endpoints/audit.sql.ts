@@ -2,7 +2,7 @@ import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/statement.ts';
 
-const shown = {
+const fields = {
   id: 'w.id',
   url: 'w.url',
   description: 'w.description',
@@ -19,10 +19,10 @@ const shown = {
 };
 
 /** An endpoint as answers show it. */
-export const endpointRecord = jsonObject(shown);
+export const endpointJson = jsonObject(fields);
 
 /** No secret is in it, sealed or not, nor how far the endpoint has come. */
-export const endpointLog = imageAuditLog({
+export const endpointAuditLog = imageAuditLog({
   record: 'webhook_endpoint',
   verbs: ['created', 'updated', 'secret_rotated', 'marked_failing', 'disabled', 'resumed', 'removed'],
   path: '/webhooks/endpoints/{endpointId}',
@@ -30,5 +30,5 @@ export const endpointLog = imageAuditLog({
   access: 'webhooks',
   table: 'webhook_endpoints',
   as: 'w',
-  image: jsonObject({ ...shown, removed_at: isoTime('w.removed_at') }),
+  image: jsonObject({ ...fields, removed_at: isoTime('w.removed_at') }),
 });

@@ -1,18 +1,24 @@
 import { statement } from '../../kernel/sql/statement.ts';
 
-/** All that waits for an endpoint, after its resumption or removal, some at a time. */
+/**
+ * What a worker does with the waiting deliveries of an endpoint: after a resumption they are due immediately, after a
+ * removal they are dropped. The database stores the values.
+ */
+export const BACKLOG_ACTIONS = { expedite: 'hasten', discard: 'drop' } as const;
+export type BacklogAction = (typeof BACKLOG_ACTIONS)[keyof typeof BACKLOG_ACTIONS];
 
 /** $1 company, $2 endpoint */
-export const backlogOf = statement(
+export const findBacklog = statement(
   'webhook_endpoints.backlog',
   'SELECT backlog, epoch FROM webhook_endpoints WHERE company_id = $1 AND id = $2 AND backlog IS NOT NULL',
 );
 
 /**
- * $1 company, $2 endpoint, $3 now, $4 how many, $5–$7 record, position and id of the last one before. Each is come by
- * once: what the batches before have left behind is not gone over again. Gives how many, and the last.
+ * $1 company, $2 endpoint, $3 now, $4 how many, $5–$7 record, position and id of the last delivery of the batch before.
+ * A batch starts after the one before, so deliveries that were skipped are not read again. Returns the last delivery of
+ * the batch and the size of the batch, or no row if none is left.
  */
-const batchwise = (name: string, lock: string, condition: string, changes: string) =>
+const backlogBatch = (name: string, lock: string, condition: string, changes: string) =>
   statement(
     name,
     `WITH batch AS MATERIALIZED (
@@ -32,8 +38,8 @@ const batchwise = (name: string, lock: string, condition: string, changes: strin
        FROM batch b ORDER BY b.record_id DESC, b.position DESC, b.id DESC LIMIT 1`,
   );
 
-/** What waits for its next attempt, and has had none in this epoch. What somebody is taking is tried anyway. */
-export const hastenSome = batchwise(
+/** Skips deliveries that a worker has leased: their attempt is under way. Skips those tried since the resumption, too. */
+export const expediteBatch = backlogBatch(
   'webhook_deliveries.hasten',
   'FOR UPDATE SKIP LOCKED',
   `AND d.ready AND d.claim_at > $3 AND d.lease_by IS NULL
@@ -41,7 +47,7 @@ export const hastenSome = batchwise(
   'due_at = least(d.due_at, $3), lease_until = NULL',
 );
 
-export const dropSome = batchwise(
+export const discardBatch = backlogBatch(
   'webhook_deliveries.drop',
   'FOR UPDATE',
   '',
@@ -49,7 +55,7 @@ export const dropSome = batchwise(
 );
 
 /** $1 company, $2 endpoint, $3 now */
-export const dropPing = statement(
+export const discardPing = statement(
   'webhook_deliveries.drop_ping',
   `UPDATE webhook_deliveries SET state = 'dropped', ready = false, ended_at = $3, lease_by = NULL, lease_until = NULL
     WHERE company_id = $1 AND endpoint_id = $2 AND state = 'waiting' AND position IS NULL`,

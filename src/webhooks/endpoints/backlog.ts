@@ -4,24 +4,28 @@ import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
 import * as sql from './backlog.sql.ts';
 
-const BATCH = 1_000;
-const NONE = '00000000-0000-0000-0000-000000000000';
+const BATCH_SIZE = 1_000;
+const NIL_ID = '00000000-0000-0000-0000-000000000000';
 
-type Backlog = { backlog: 'hasten' | 'drop'; epoch: number };
-type Last = { record_id: string; position: string; id: string; count: number };
+type Backlog = { backlog: sql.BacklogAction; epoch: number };
+type BatchEnd = { record_id: string; position: string; id: string; count: number };
 
-/** However much waits: the request that resumed or removed the endpoint has not waited for it. Gives what is done. */
-export function backlogWork({ db, clock }: { db: Database; clock: Clock }) {
-  return async (company: string, id: string, { signal }: Lease): Promise<Backlog | undefined> => {
-    const found = await db.queryFirst<Backlog>(sql.backlogOf, [company, id]);
+/**
+ * Works through the waiting deliveries of an endpoint that was resumed or removed. There may be many, so a worker does
+ * it in batches instead of the request. Returns the finished backlog.
+ */
+export function backlogProcessor({ db, clock }: { db: Database; clock: Clock }) {
+  return async (companyId: string, id: string, { signal }: Lease): Promise<Backlog | undefined> => {
+    const found = await db.queryFirst<Backlog>(sql.findBacklog, [companyId, id]);
     if (!found) return undefined;
-    const drops = found.backlog === 'drop';
-    if (drops) await db.queryRows(sql.dropPing, [company, id, toSql(clock())]);
-    for (let last: Last = { record_id: NONE, position: '0', id: NONE, count: BATCH }; last.count === BATCH; ) {
+    const discards = found.backlog === sql.BACKLOG_ACTIONS.discard;
+    if (discards) await db.queryRows(sql.discardPing, [companyId, id, toSql(clock())]);
+    let last: BatchEnd = { record_id: NIL_ID, position: '0', id: NIL_ID, count: BATCH_SIZE };
+    while (last.count === BATCH_SIZE) {
       if (signal.aborted) return undefined;
-      const values = [company, id, toSql(clock()), BATCH, last.record_id, last.position, last.id];
-      const next = await db.queryFirst<Last>(drops ? sql.dropSome : sql.hastenSome, values);
-      if (!drops) notifyWorkers(db);
+      const values = [companyId, id, toSql(clock()), BATCH_SIZE, last.record_id, last.position, last.id];
+      const next = await db.queryFirst<BatchEnd>(discards ? sql.discardBatch : sql.expediteBatch, values);
+      if (!discards) notifyWorkers(db);
       last = next ?? { ...last, count: 0 };
     }
     return found;

@@ -13,33 +13,33 @@ import {
   RotateBody,
 } from './schema.ts';
 import {
-  changeEndpoint,
   createEndpoint,
   listEndpoints,
-  lockEndpoints,
+  lockCompanyEndpoints,
   removeEndpoint,
   resumeEndpoint,
   rotateSecret,
   showEndpoint,
+  updateEndpoint,
   type WebhookSettings,
 } from './verbs.ts';
 
-export const common = { addition: true, access: 'webhooks', tag: 'Webhooks' } as const;
-export const one = '/webhooks/endpoints/{endpointId}';
-export const params = { endpointId: 'webhook endpoint' };
-const list = '/webhooks/endpoints';
+export const WEBHOOK_OPERATION = { addition: true, access: 'webhooks', tag: 'Webhooks' } as const;
+export const ENDPOINT_PATH = '/webhooks/endpoints/{endpointId}';
+export const ENDPOINT_PARAMS = { endpointId: 'webhook endpoint' };
+const LIST_PATH = '/webhooks/endpoints';
 
-/** Of an answer that shows a secret. */
-const NOT_STORED = { 'cache-control': 'no-store' };
+/** For an answer that holds a secret. */
+const NO_STORE_HEADERS = { 'cache-control': 'no-store' };
 
 export function endpointRoutes(app: FastifyInstance, services: Services, settings: WebhookSettings): void {
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'listWebhookEndpoints',
     method: 'GET',
-    path: list,
+    path: LIST_PATH,
     summary: 'List webhook endpoints',
-    description: 'Newest first. `search` looks at the address and the description.',
+    description: 'Newest first. `search` looks in the URL and the description.',
     params: {},
     query: ListQuery,
     response: EndpointList,
@@ -47,96 +47,96 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'createWebhookEndpoint',
     method: 'POST',
-    path: list,
+    path: LIST_PATH,
     summary: 'Create a webhook endpoint',
     description:
-      'From now on the events of these types are posted to it, signed with the secret, which is shown this once. At most ' +
-      '50 for a company. Only for tokens that also have `events:read`.',
+      'Events of these types are posted to it from now on, signed with the secret. The secret is shown only in this ' +
+      'answer. A company can have at most 50 endpoints. The token also needs the scope `events:read`.',
     params: {},
     body: CreateEndpointBody,
     response: EndpointWithSecret,
     handle: async (context, _params, form) => ({
       json: await createEndpoint(context, form, settings),
-      headers: NOT_STORED,
+      headers: NO_STORE_HEADERS,
     }),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'getWebhookEndpoint',
     method: 'GET',
-    path: one,
+    path: ENDPOINT_PATH,
     summary: 'Get a webhook endpoint',
-    description: 'Everything but its secret.',
-    params,
+    description: 'Returns everything except the secret.',
+    params: ENDPOINT_PARAMS,
     response: Endpoint,
     record: {
       table: 'webhook_endpoints',
       show: (context, { endpointId }) => showEndpoint(context, endpointId),
-      lock: lockEndpoints,
+      lock: lockCompanyEndpoints,
     },
     handle: (context, { endpointId }) => showEndpoint(context, endpointId),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'updateWebhookEndpoint',
     method: 'PATCH',
-    path: one,
+    path: ENDPOINT_PATH,
     summary: 'Update a webhook endpoint',
     description:
-      'What is not sent stays as it is. What waits goes to the new address; other types are those of what happens from ' +
-      'now on, and what has happened before is sent by the types of then. Only for tokens that also have `events:read`.',
-    params,
+      'Fields that are not sent stay as they are. A new `url` also applies to waiting deliveries; new `types` apply ' +
+      'to later events only. The token also needs the scope `events:read`.',
+    params: ENDPOINT_PARAMS,
     body: EndpointBody,
     response: Endpoint,
-    handle: (context, { endpointId }, form) => changeEndpoint(context, endpointId, form, settings),
+    handle: (context, { endpointId }, form) => updateEndpoint(context, endpointId, form, settings),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'removeWebhookEndpoint',
     method: 'DELETE',
-    path: one,
+    path: ENDPOINT_PATH,
     summary: 'Remove a webhook endpoint',
-    description: 'Nothing more is sent to it; what waits is dropped.',
-    params,
+    description: 'No more events are sent to it, and waiting deliveries are dropped.',
+    params: ENDPOINT_PARAMS,
     response: EndpointRemoved,
     handle: (context, { endpointId }) => removeEndpoint(context, endpointId),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'rotateWebhookSecret',
     method: 'POST',
-    path: `${one}/rotate`,
+    path: `${ENDPOINT_PATH}/rotate`,
     summary: 'Replace the secret of a webhook endpoint',
     description:
-      'The new one is shown this once. The old one signs too until the overlap is over. Only for tokens that also have ' +
-      '`events:read`.',
-    params,
+      'The new secret is shown only in this answer. Until the overlap ends, deliveries are also signed with the old ' +
+      'one. The token also needs the scope `events:read`.',
+    params: ENDPOINT_PARAMS,
     body: RotateBody,
     bodyOptional: true,
     response: EndpointWithSecret,
     handle: async (context, { endpointId }, form) => ({
       json: await rotateSecret(context, endpointId, form.bodyMissing ? new Form({}) : form, settings),
-      headers: NOT_STORED,
+      headers: NO_STORE_HEADERS,
     }),
   });
 
   registerOperation(app, services, {
-    ...common,
+    ...WEBHOOK_OPERATION,
     id: 'resumeWebhookEndpoint',
     method: 'POST',
-    path: `${one}/resume`,
+    path: `${ENDPOINT_PATH}/resume`,
     summary: 'Resume a webhook endpoint',
     description:
-      'Of one that is failing or disabled: everything that has happened since is delivered, in its order. Only for ' +
-      'tokens that also have `events:read`.',
-    params,
+      'Activates a failing or disabled endpoint. All events since then are delivered, those of each record in order. ' +
+      'The token also needs the scope `events:read`.',
+    params: ENDPOINT_PARAMS,
     response: Endpoint,
     handle: (context, { endpointId }) => resumeEndpoint(context, endpointId),
   });

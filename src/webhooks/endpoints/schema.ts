@@ -2,21 +2,22 @@ import { type Static, Type } from 'typebox';
 import { CreatedBy, credentialOut } from '../../kernel/credential-columns.ts';
 import { decimal, instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 
-export const STATES = ['active', 'disabled', 'failing'] as const;
+export const ENDPOINT_STATES = ['active', 'disabled', 'failing'] as const;
 
-const word = <W extends string>(words: readonly W[], description: string) =>
-  Type.Unsafe<W>({ type: 'string', enum: [...words], description });
+const enumOf = <Value extends string>(values: readonly Value[], description: string) =>
+  Type.Unsafe<Value>({ type: 'string', enum: [...values], description });
 
 const url = text({
   minLength: 1,
   maxLength: 2_000,
-  description: 'Where events are posted to: https, at a public address, without credentials and fragment.',
-  examples: ['https://firm.example/hooks/case-records'],
+  description: 'The URL that events are posted to: https, a public address, no credentials and no fragment.',
+  examples: ['https://company.example/hooks/case-records'],
 });
-const description = optional(text({ maxLength: 500, description: 'For people.', examples: ['The bookkeeping'] }));
+const description = optional(text({ maxLength: 500, description: 'A note for people.', examples: ['Bookkeeping'] }));
 const types = Type.Array(Type.String({ maxLength: 100 }), {
   maxItems: 100,
-  description: 'Which events: a type such as `invoice.sent`, all of a record as `invoice.*`, or `*` for everything.',
+  description:
+    'The events to send: a type such as `invoice.sent`, all types of a record (`invoice.*`), or all events (`*`).',
   examples: [['invoice.*', 'interaction.created']],
 });
 
@@ -28,7 +29,7 @@ export const EndpointBody = Type.Object({
   description,
   types: Type.Optional(types),
   state: Type.Optional(
-    word(['active', 'disabled'], 'While it is disabled nothing is sent; once active again, all that has waited is.'),
+    enumOf(['active', 'disabled'], 'A disabled endpoint is sent no events. They wait until it is active again.'),
   ),
 });
 export type EndpointBody = Static<typeof EndpointBody>;
@@ -36,7 +37,7 @@ export type EndpointBody = Static<typeof EndpointBody>;
 export const RotateBody = Type.Object({
   overlap_hours: optional(
     decimal({
-      description: 'How long the old secret signs beside the new one: 0 to 168 hours, 24 by default.',
+      description: 'How long deliveries are also signed with the old secret: 0 to 168 hours, 24 by default.',
       examples: [24],
     }),
   ),
@@ -48,16 +49,18 @@ const fields = {
   url: Type.String(),
   description: nullable(Type.String()),
   types: Type.Array(Type.String()),
-  state: word(STATES, 'Only to an active one anything is sent, but for pings.'),
-  state_reason: nullable(Type.String({ description: 'Why nothing is sent, unless an update set the state.' })),
+  state: enumOf(ENDPOINT_STATES, 'Events are sent only to an active endpoint; pings are sent to any.'),
+  state_reason: nullable(Type.String({ description: 'Why no events are sent; null if an update set the state.' })),
   failing_since: nullable(instant()),
   secret_rotated_at: nullable(instant()),
-  previous_secret_until: nullable(instant({ description: 'Until then the secret before the last signs too.' })),
+  previous_secret_until: nullable(
+    instant({ description: 'Until then deliveries are also signed with the previous secret.' }),
+  ),
   created_at: instant(),
   updated_at: instant(),
   created_by: CreatedBy,
   url_set_by: credentialOut(
-    'The key or the API client that set the present `url`, as it was called then; null for the command line.',
+    'The key or API client that set the current `url`, with its name at that time; null for the command line.',
   ),
 };
 export const Endpoint = Type.Object(fields, { additionalProperties: false });
@@ -66,7 +69,10 @@ export const EndpointList = Type.Array(Endpoint);
 export const EndpointWithSecret = Type.Object(
   {
     ...fields,
-    secret: Type.String({ description: 'What deliveries are signed with. Shown this once.', examples: ['whsec_…'] }),
+    secret: Type.String({
+      description: 'Deliveries are signed with it. It is shown only in this answer.',
+      examples: ['whsec_…'],
+    }),
   },
   { additionalProperties: false },
 );

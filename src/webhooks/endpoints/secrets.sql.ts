@@ -10,8 +10,8 @@ export const sealedSecrets = statement(
 );
 
 /** $1 company, $2 endpoint, $3 what was sealed, $4 the same sealed anew. Nothing where it has been replaced. */
-export const resealSecret = statement(
-  'webhook_endpoints.reseal',
+export const reencryptSecret = statement(
+  'webhook_endpoints.reencrypt',
   `UPDATE webhook_endpoints
       SET sealed_secret = CASE sealed_secret WHEN $3 THEN $4 ELSE sealed_secret END,
           sealed_previous_secret = CASE sealed_previous_secret WHEN $3 THEN $4 ELSE sealed_previous_secret END
@@ -20,13 +20,8 @@ export const resealSecret = statement(
 );
 
 /** $1 now: those that sign nothing any more. */
-export const forgetPreviousSecrets = statement(
+export const purgePreviousSecrets = statement(
   'webhook_endpoints.forget_secrets',
   `UPDATE webhook_endpoints SET sealed_previous_secret = NULL
     WHERE sealed_previous_secret IS NOT NULL AND previous_secret_until <= $1`,
-);
-
-export const countFailing = statement(
-  'webhook_endpoints.failing',
-  `SELECT count(*)::int AS count FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL`,
 );

@@ -4,50 +4,52 @@ import type { SecretBox } from '../../kernel/secret-box.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
 import * as sql from './secrets.sql.ts';
 
-/** What deliveries are signed with. The prefix tells a reader, and the scanners of code hosts, what has leaked. */
+/** The prefix lets people and the secret scanners of code hosts recognise a leaked secret. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64url')}`;
 
-export const ownerOf = (companyId: string, endpointId: string): string[] => [companyId, endpointId.toLowerCase()];
+/** Binds an encrypted secret to its endpoint: it cannot be decrypted for another one. */
+export const secretOwner = (companyId: string, endpointId: string): string[] => [companyId, endpointId.toLowerCase()];
 
-/** As docs/client.md describes it: one signature for each secret. */
-export function signatureOf(secrets: readonly string[], seconds: number, body: string): string {
-  const one = (secret: string) => createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
-  return [`t=${seconds}`, ...secrets.map((secret) => `v1=${one(secret)}`)].join(',');
+/** Has one signature per secret; docs/client.md describes the format. */
+export function signatureHeader(secrets: readonly string[], seconds: number, body: string): string {
+  const sign = (secret: string) => createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+  return [`t=${seconds}`, ...secrets.map((secret) => `v1=${sign(secret)}`)].join(',');
 }
 
 type SealedRow = { company_id: string; id: string; sealed: string };
 
-/** How many secrets there are, how many of them no key opens, and how many need an old one. */
+/** Counts the encrypted secrets: all, those that no key decrypts, and those that need a key other than the first. */
 export async function countSecrets(
   { db, clock }: { db: Executor; clock: Clock },
   secrets: SecretBox,
-): Promise<{ all: number; closed: number; old: number }> {
+): Promise<{ total: number; undecryptable: number; outdated: number }> {
   const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
-  const open = rows.filter(({ company_id, id, sealed }) => secrets.open(sealed, ownerOf(company_id, id)) !== undefined);
-  const current = open.filter(({ company_id, id, sealed }) => secrets.isCurrent(sealed, ownerOf(company_id, id)));
-  return { all: rows.length, closed: rows.length - open.length, old: open.length - current.length };
+  const open = rows.filter(
+    ({ company_id, id, sealed }) => secrets.open(sealed, secretOwner(company_id, id)) !== undefined,
+  );
+  const current = open.filter(({ company_id, id, sealed }) => secrets.isCurrent(sealed, secretOwner(company_id, id)));
+  return {
+    total: rows.length,
+    undecryptable: rows.length - open.length,
+    outdated: open.length - current.length,
+  };
 }
 
-/** Seals anew, with the first key, what needs an old one. `closed` are those that no key opens. */
-export async function resealSecrets(
+/** Re-encrypts under the first key every secret that still needs an older one. */
+export async function reencryptSecrets(
   { db, clock }: { db: Executor; clock: Clock },
   secrets: SecretBox,
-): Promise<{ secrets: number; resealed: number; closed: number }> {
+): Promise<{ secrets: number; reencrypted: number; undecryptable: number }> {
   const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
-  let resealed = 0;
-  let closed = 0;
+  let reencrypted = 0;
+  let undecryptable = 0;
   for (const { company_id, id, sealed } of rows) {
-    const owner = ownerOf(company_id, id);
+    const owner = secretOwner(company_id, id);
     if (secrets.isCurrent(sealed, owner)) continue;
     const secret = secrets.open(sealed, owner);
-    if (secret === undefined) closed += 1;
-    else if (await db.queryFirst(sql.resealSecret, [company_id, id, sealed, secrets.seal(secret, owner)]))
-      resealed += 1;
+    if (secret === undefined) undecryptable += 1;
+    else if (await db.queryFirst(sql.reencryptSecret, [company_id, id, sealed, secrets.seal(secret, owner)]))
+      reencrypted += 1;
   }
-  return { secrets: rows.length, resealed, closed };
-}
-
-/** How many endpoints the service has stopped sending to, for the doctor. */
-export async function countFailing({ db }: { db: Executor }): Promise<number> {
-  return (await db.queryFirst<{ count: number }>(sql.countFailing, []))?.count ?? 0;
+  return { secrets: rows.length, reencrypted, undecryptable };
 }

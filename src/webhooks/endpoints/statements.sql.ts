@@ -1,7 +1,7 @@
 import { NIL_CASE_ID } from '../../kernel/audit/audit-log.ts';
 import { credentialColumns, MAKER_COLUMNS, setCredentialIf } from '../../kernel/credential-columns.sql.ts';
 import { isoTime, jsonObject, longStatement, statement } from '../../kernel/sql/statement.ts';
-import { endpointLog, endpointRecord as record } from './audit.sql.ts';
+import { endpointAuditLog, endpointJson as record } from './audit.sql.ts';
 
 const here = 'w.company_id = $1 AND w.id = $2';
 const kept = `${here} AND w.removed_at IS NULL`;
@@ -39,30 +39,30 @@ export const insertEndpoint = statement(
       WHERE (SELECT count(*) FROM webhook_endpoints WHERE company_id = $1 AND removed_at IS NULL) < $10
      RETURNING *
    ), e AS (
-     ${endpointLog.entry('created', { from: 'w', at: '$7', origin: '$8' })}
+     ${endpointAuditLog.insertEvent('created', { from: 'w', at: '$7', origin: '$8' })}
    )
    SELECT ${record}::text FROM w`,
 );
 
 const seen = `seen AS MATERIALIZED (
-  SELECT w.version, w.state, ${endpointLog.image} AS before FROM webhook_endpoints w WHERE ${kept})`;
+  SELECT w.version, w.state, ${endpointAuditLog.image} AS before FROM webhook_endpoints w WHERE ${kept})`;
 const isSeen = `${here} AND w.version = seen.version`;
 
 /** What waits is tried at once, by workers, and as if it had never been tried before. */
-const goOnIf = (resumed: string) =>
+const resumeIf = (resumed: string) =>
   `failing_since = CASE WHEN NOT (${resumed}) THEN w.failing_since END,
    paused_until = CASE WHEN NOT (${resumed}) THEN w.paused_until END,
    faltering = w.faltering AND NOT (${resumed}), epoch = w.epoch + (${resumed})::int,
    backlog = CASE WHEN ${resumed} THEN 'hasten' ELSE w.backlog END`;
 
 /** That the types `w` has had since events were last queued for it, as many as that, would become more. */
-const hasManyTypes = (types: string, most: string) =>
+const exceedsTypeChanges = (types: string, most: string) =>
   `(${types}::text[] <> w.types AND jsonb_array_length(w.earlier_types) >= ${most})`;
 
 /** $1 company, $2 id, $3 types, $4 how many earlier ones are kept at most */
-export const findManyTypes = statement(
+export const hasTooManyTypeChanges = statement(
   'webhook_endpoints.many_types',
-  `SELECT 1 FROM webhook_endpoints w WHERE ${kept} AND ${hasManyTypes('$3', '$4')}`,
+  `SELECT 1 FROM webhook_endpoints w WHERE ${kept} AND ${exceedsTypeChanges('$3', '$4')}`,
 );
 
 /**
@@ -81,12 +81,12 @@ export const updateEndpoint = statement(
                                    'until', (SELECT last_value FROM event_positions), 'types', w.types)
                                  ELSE w.earlier_types END,
             state_reason = CASE WHEN $8 IS NULL THEN w.state_reason END,
-            ${goOnIf("coalesce($8, '') = 'active' AND seen.state <> 'active'")},
+            ${resumeIf("coalesce($8, '') = 'active' AND seen.state <> 'active'")},
             updated_at = $3, version = w.version + 1
-       FROM seen WHERE ${isSeen} AND ($7::text[] IS NULL OR NOT ${hasManyTypes('$7', '$10')})
+       FROM seen WHERE ${isSeen} AND ($7::text[] IS NULL OR NOT ${exceedsTypeChanges('$7', '$10')})
      RETURNING w.*
    ), e AS (
-     ${endpointLog.entry('updated', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
+     ${endpointAuditLog.insertEvent('updated', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
    SELECT ${record}::text FROM w`,
 );
@@ -96,11 +96,11 @@ export const resumeEndpoint = statement(
   'webhook_endpoints.resume',
   `WITH ${seen}, w AS (
      UPDATE webhook_endpoints w
-        SET state = 'active', state_reason = NULL, ${goOnIf('true')}, updated_at = $3, version = w.version + 1
+        SET state = 'active', state_reason = NULL, ${resumeIf('true')}, updated_at = $3, version = w.version + 1
        FROM seen WHERE ${isSeen} AND seen.state <> 'active'
      RETURNING w.*
    ), e AS (
-     ${endpointLog.entry('resumed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
+     ${endpointAuditLog.insertEvent('resumed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
    SELECT ${record}::text FROM w`,
 );
@@ -118,7 +118,7 @@ export const rotateSecret = statement(
        FROM seen WHERE ${isSeen}
      RETURNING w.*
    ), e AS (
-     ${endpointLog.entry('secret_rotated', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
+     ${endpointAuditLog.insertEvent('secret_rotated', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
    SELECT ${record}::text FROM w`,
 );
@@ -132,13 +132,13 @@ export const removeEndpoint = statement(
        FROM seen WHERE ${isSeen}
      RETURNING w.*
    ), e AS (
-     ${endpointLog.entry('removed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
+     ${endpointAuditLog.insertEvent('removed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
    SELECT ${jsonObject({ id: 'w.id', removed_at: isoTime('w.removed_at') })}::text FROM w`,
 );
 
 /** $1 company, $2 id, $3 now, $4 origin, $5 why. To be asked in a transaction that holds the endpoint's row. */
-const stop = (verb: 'marked_failing' | 'disabled', changes: string) =>
+const stopEndpoint = (verb: 'marked_failing' | 'disabled', changes: string) =>
   statement(
     `webhook_endpoints.${verb}`,
     `WITH ${seen}, w AS (
@@ -146,15 +146,15 @@ const stop = (verb: 'marked_failing' | 'disabled', changes: string) =>
          FROM seen WHERE ${isSeen}
        RETURNING w.*
      ), e AS (
-       ${endpointLog.entry(verb, { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
+       ${endpointAuditLog.insertEvent(verb, { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
      )
      SELECT 1 FROM w`,
   );
-export const markFailing = stop('marked_failing', `state = 'failing', failing_since = $3`);
-export const disableEndpoint = stop('disabled', `state = 'disabled'`);
+export const markFailing = stopEndpoint('marked_failing', `state = 'failing', failing_since = $3`);
+export const disableEndpoint = stopEndpoint('disabled', `state = 'disabled'`);
 
 /** Of which nothing is left: the log shows what a record is as long as it has entries of it. */
-export const forgetEndpoints = longStatement(
+export const purgeEndpoints = longStatement(
   'webhook_endpoints.forget',
   `DELETE FROM webhook_endpoints w
     WHERE w.removed_at IS NOT NULL AND w.backlog IS NULL
@@ -162,4 +162,10 @@ export const forgetEndpoints = longStatement(
       AND NOT EXISTS (SELECT 1 FROM webhook_notices n WHERE n.company_id = w.company_id AND n.endpoint_id = w.id)
       AND NOT EXISTS (SELECT 1 FROM events e
                        WHERE e.company_id = w.company_id AND e.case_id = '${NIL_CASE_ID}' AND e.record_id = w.id)`,
+);
+
+/** Counts the failing endpoints of all companies. */
+export const countFailingEndpoints = statement(
+  'webhook_endpoints.failing',
+  `SELECT count(*)::int AS count FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL`,
 );

@@ -1,9 +1,10 @@
-import { lockCredentials, underCredentialLock } from '../../company/credentials/credential-lock.ts';
-import { meantTypes } from '../../events/event-types.ts';
+import { lockCredentials, withCredentialLock } from '../../company/credentials/credential-lock.ts';
+import { expandTypes } from '../../events/event-types.ts';
 import { readWatermark } from '../../events/watermark.ts';
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
 import { credentialValues } from '../../kernel/credential-columns.ts';
+import type { Executor } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { InvalidValue, invalidRequest, invalidState, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -15,30 +16,30 @@ import type { Form } from '../../kernel/validation/form.ts';
 import { type ListRequest, likePattern, type PageOfJson } from '../../kernel/validation/paging.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 import type { CreateEndpointBody, EndpointBody, RotateBody } from './schema.ts';
-import { newSecret, ownerOf } from './secrets.ts';
+import { newSecret, secretOwner } from './secrets.ts';
 import * as sql from './statements.sql.ts';
 
-/** The lock that writes to an endpoint take first. */
-export const lockEndpoints = lockCredentials;
+/** Every write to an endpoint takes this lock first, so that the limit of endpoints and the credential's state hold. */
+export const lockCompanyEndpoints = lockCredentials;
 
-/** What the verbs must know of the service. */
+/** Settings of the service that the verbs depend on. */
 export type WebhookSettings = {
-  /** Undefined where the service has no key to keep secrets with. */
+  /** Undefined if SECRETS_KEY is not set. */
   secrets: SecretBox | undefined;
-  /** Whether endpoints may be at private addresses and speak plain http. */
-  privateAddresses: boolean;
-  /** Every type of event that there is. */
-  types: readonly string[];
+  /** Whether an endpoint may have a private address and plain http. */
+  allowPrivateAddresses: boolean;
+  /** Every type of event that exists. */
+  eventTypes: readonly string[];
 };
 
-const MOST_ENDPOINTS = 50;
-// While nothing is queued for it, as while it is disabled, each of them is kept.
-const MOST_TYPES = 100;
-const USUAL_OVERLAP_HOURS = 24n;
-const LONGEST_OVERLAP_HOURS = 168n;
+const MAX_ENDPOINTS = 50;
+// While an endpoint is disabled, each change of its types is stored until the events before it have been queued.
+const MAX_TYPE_CHANGES = 100;
+const DEFAULT_OVERLAP_HOURS = 24n;
+const MAX_OVERLAP_HOURS = 168n;
 
-export async function listEndpoints({ db, company }: Context, listing: ListRequest): Promise<PageOfJson> {
-  const { limit, offset, search } = listing;
+export async function listEndpoints({ db, company }: Context, list: ListRequest): Promise<PageOfJson> {
+  const { limit, offset, search } = list;
   const values = [company.id, limit, offset, search === null ? null : likePattern(search)];
   return (await db.queryFirst<PageOfJson>(sql.listEndpoints, values)) ?? { json: '[]', total: 0 };
 }
@@ -55,25 +56,31 @@ export async function createEndpoint(
   settings: WebhookSettings,
 ): Promise<string> {
   const { db, company, clock, credential } = context;
-  const url = readEndpoint(context, form, settings);
+  const url = parseEndpoint(context, form, settings);
   const id = newId();
   const secret = newSecret();
-  const sealed = sealFor(context, form, id, secret, settings);
+  const sealed = sealSecret(context, form, id, secret, settings);
   form.check();
   const { description = null, types } = form.body;
-  const { settled } = await readWatermark(db);
+  const { position: watermark } = await readWatermark(db);
   const values = [company.id, id, url, description, types, sealed, toSql(clock()), auditOrigin(context)];
-  const all = [...values, settled.toString(), MOST_ENDPOINTS, ...credentialValues(credential)];
-  const record = await underCredentialLock(context, (held) => held.db.queryJson(sql.insertEndpoint, all));
-  if (record === undefined) throw tooMany();
+  const all = [...values, watermark.toString(), MAX_ENDPOINTS, ...credentialValues(credential)];
+  const record = await withCredentialLock(context, (locked) => locked.db.queryJson(sql.insertEndpoint, all));
+  if (record === undefined) throw tooManyEndpoints();
   return withSecret(record, secret);
 }
 
-const tooMany = () =>
-  invalidRequest([{ field: 'url', code: 'too_many', message: `a company has at most ${MOST_ENDPOINTS} endpoints` }]);
+const tooManyEndpoints = () =>
+  invalidRequest([
+    {
+      field: 'url',
+      code: 'too_many',
+      message: `a company can have at most ${MAX_ENDPOINTS} endpoints; remove one first`,
+    },
+  ]);
 
-/** What is not sent stays. */
-export async function changeEndpoint(
+/** Fields that are not sent stay as they are. */
+export async function updateEndpoint(
   context: Context,
   id: string,
   form: Form<EndpointBody>,
@@ -81,17 +88,20 @@ export async function changeEndpoint(
 ): Promise<string> {
   const { db, company, clock, credential } = context;
   const { description = null, types = null, state = null } = form.body;
-  const url = readEndpoint(context, form, settings) ?? null;
+  const url = parseEndpoint(context, form, settings) ?? null;
   const now = toSql(clock());
   const values = [company.id, id, now, auditOrigin(context), url, description, types, state];
-  const all = [...values, form.has('description'), MOST_TYPES, ...credentialValues(credential)];
+  const all = [...values, form.has('description'), MAX_TYPE_CHANGES, ...credentialValues(credential)];
   const record = await retryOnConflict(
-    async () => form.ok && underCredentialLock(context, (held) => held.db.queryJson(sql.updateEndpoint, all)),
+    async () => form.ok && withCredentialLock(context, (locked) => locked.db.queryJson(sql.updateEndpoint, all)),
     async () => {
       await showEndpoint(context, id);
       form.check();
-      if (types && (await db.queryFirst(sql.findManyTypes, [company.id, id, types, MOST_TYPES]))) {
-        throw invalidState('types', `have been changed ${MOST_TYPES} times since events were last queued`);
+      if (types && (await db.queryFirst(sql.hasTooManyTypeChanges, [company.id, id, types, MAX_TYPE_CHANGES]))) {
+        throw invalidState(
+          'types',
+          `have been changed ${MAX_TYPE_CHANGES} times since events were last queued; resume the endpoint first`,
+        );
       }
     },
   );
@@ -99,23 +109,23 @@ export async function changeEndpoint(
   return record;
 }
 
-/** Everything that has waited is sent, in its order. */
+/** All waiting events are then sent, each record's in order. */
 export async function resumeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
-  await mayHaveEventsSent(context, id);
+  await assertMayReadEvents(context, id);
   const values = [company.id, id, toSql(clock()), auditOrigin(context)];
   const record = await retryOnConflict(
-    () => underCredentialLock(context, (held) => held.db.queryJson(sql.resumeEndpoint, values)),
+    () => withCredentialLock(context, (locked) => locked.db.queryJson(sql.resumeEndpoint, values)),
     async () => {
       const { state } = JSON.parse(await showEndpoint(context, id));
-      if (state === 'active') throw invalidState('state', 'the endpoint is active');
+      if (state === 'active') throw invalidState('state', 'the endpoint is already active');
     },
   );
   notifyWorkers(db);
   return record;
 }
 
-/** The new secret signs from now on, the old one beside it for a while. */
+/** Deliveries are signed with the new secret, and until the overlap ends also with the old one. */
 export async function rotateSecret(
   context: Context,
   id: string,
@@ -123,14 +133,14 @@ export async function rotateSecret(
   settings: WebhookSettings,
 ): Promise<string> {
   const { company, clock } = context;
-  await mayHaveEventsSent(context, id);
-  const hours = form.read('overlap_hours', form.body.overlap_hours, parseOverlap) ?? USUAL_OVERLAP_HOURS;
+  await assertMayReadEvents(context, id);
+  const hours = form.read('overlap_hours', form.body.overlap_hours, parseOverlap) ?? DEFAULT_OVERLAP_HOURS;
   const secret = newSecret();
-  const sealed = sealFor(context, form, id, secret, settings);
+  const sealed = sealSecret(context, form, id, secret, settings);
   const now = clock();
   const values = [company.id, id, toSql(now), auditOrigin(context), sealed, toSql(now.add({ hours: Number(hours) }))];
   const record = await retryOnConflict(
-    async () => form.ok && underCredentialLock(context, (held) => held.db.queryJson(sql.rotateSecret, values)),
+    async () => form.ok && withCredentialLock(context, (locked) => locked.db.queryJson(sql.rotateSecret, values)),
     async () => {
       await showEndpoint(context, id);
       form.check();
@@ -143,7 +153,7 @@ export async function removeEndpoint(context: Context, id: string): Promise<stri
   const { db, company, clock } = context;
   const values = [company.id, id, toSql(clock()), auditOrigin(context)];
   const record = await retryOnConflict(
-    () => underCredentialLock(context, (held) => held.db.queryJson(sql.removeEndpoint, values)),
+    () => withCredentialLock(context, (locked) => locked.db.queryJson(sql.removeEndpoint, values)),
     async () => {
       await showEndpoint(context, id);
     },
@@ -152,25 +162,30 @@ export async function removeEndpoint(context: Context, id: string): Promise<stri
   return record;
 }
 
+/** Counts the failing endpoints of all companies, for the doctor. */
+export async function countFailingEndpoints({ db }: { db: Executor }): Promise<number> {
+  return (await db.queryFirst<{ count: number }>(sql.countFailingEndpoints, []))?.count ?? 0;
+}
+
 const NOT_ALLOWED = {
   field: 'scopes',
   code: 'not_allowed',
-  message: 'only a token with events:read can have events sent',
+  message: 'must include events:read, because the endpoint receives events',
 } as const;
 
-/** Whoever has events sent somewhere could as well read them. That there is no such endpoint comes first. */
-export async function mayHaveEventsSent(context: Context, id: string): Promise<void> {
+/** An endpoint receives events, so the caller must be allowed to read them. An unknown endpoint is reported first. */
+export async function assertMayReadEvents(context: Context, id: string): Promise<void> {
   const { scopes } = context;
   if (!scopes || scopes.has('events:read')) return;
   await showEndpoint(context, id);
   throw invalidRequest([NOT_ALLOWED]);
 }
 
-/** Gives the address as it is kept. */
-function readEndpoint(
+/** Returns the URL as it is stored. */
+function parseEndpoint(
   { scopes }: Context,
   form: Form<EndpointBody>,
-  { privateAddresses, types: known }: WebhookSettings,
+  { allowPrivateAddresses, eventTypes }: WebhookSettings,
 ): string | undefined {
   const { types } = form.body;
   if (scopes && !scopes.has('events:read')) {
@@ -178,29 +193,29 @@ function readEndpoint(
   }
   if (types?.length === 0) form.addFault('types', 'too_short', 'must name at least one type');
   for (const [i, name] of (form.hasFault('types') ? [] : (types ?? [])).entries()) {
-    form.read(`types[${i}]`, name, () => meantTypes(known, [name]));
+    form.read(`types[${i}]`, name, () => expandTypes(eventTypes, [name]));
   }
-  return form.read('url', form.body.url, (text) => parseEndpointUrl(text, privateAddresses));
+  return form.read('url', form.body.url, (text) => parseEndpointUrl(text, allowPrivateAddresses));
 }
 
-function sealFor<T>(
+function sealSecret<T>(
   { company }: Context,
   form: Form<T>,
   id: string,
   secret: string,
   { secrets }: WebhookSettings,
 ): string | undefined {
-  if (!secrets) form.addFault('secret', 'invalid_state', 'cannot be kept: the setting SECRETS_KEY is not set');
-  return secrets?.seal(secret, ownerOf(company.id, id));
+  if (!secrets) form.addFault('secret', 'invalid_state', 'cannot be stored: the setting SECRETS_KEY is not set');
+  return secrets?.seal(secret, secretOwner(company.id, id));
 }
 
-/** Adds the secret here rather than in the statement: the database, and whatever it logs, never sees it. */
+/** The secret is added here and not in the statement, so that it reaches neither the database nor its logs. */
 const withSecret = (record: string, secret: string): string => `${record.slice(0, -1)}, "secret" : "${secret}"}`;
 
 function parseOverlap(hours: DecimalInput): bigint {
   const { units } = parseInteger(hours);
-  if (units < 0n || units > LONGEST_OVERLAP_HOURS) {
-    throw new InvalidValue('out_of_range', `must lie between 0 and ${LONGEST_OVERLAP_HOURS}`);
+  if (units < 0n || units > MAX_OVERLAP_HOURS) {
+    throw new InvalidValue('out_of_range', `must be between 0 and ${MAX_OVERLAP_HOURS}`);
   }
   return units;
 }

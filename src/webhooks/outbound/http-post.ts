@@ -1,41 +1,45 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request as requestOver } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { connect, type Reach, Unanswered } from './public-connect.ts';
+import { connectToPublicHost, NoResponseError, type OutboundPolicy } from './public-connect.ts';
 
-/** One request to a receiver, over a connection of its own. A redirection is an answer like any other. */
+export type PostTimeouts = { headersMs: number; totalMs: number };
+export type PostOptions = OutboundPolicy & { timeouts?: PostTimeouts };
+export type PostRequest = { headers: Record<string, string>; body: string };
+export type PostResponse = { status: number; retryAfter: string | undefined; text: string };
 
-export type Times = { headersMs: number; totalMs: number };
-export type Sent = { headers: Record<string, string>; body: string };
-export type Answered = { status: number; retryAfter: string | undefined; text: string };
+const DEFAULT_TIMEOUTS: PostTimeouts = { headersMs: 10_000, totalMs: 20_000 };
+const MAX_RESPONSE_BYTES = 65_536;
 
-const TIMES: Times = { headersMs: 10_000, totalMs: 20_000 };
-const MOST_READ = 65_536;
-
-/** Throws an `Unanswered` where no answer came, and the signal's own reason where that says so. */
+/**
+ * Sends one request over a new connection. Redirects are not followed: their status is returned like any other. Throws
+ * a `NoResponseError` if there was no response, and the reason of `signal` if that was aborted.
+ */
 export async function post(
   url: URL,
-  sent: Sent,
-  reach: Reach & { times?: Times },
+  request: PostRequest,
+  options: PostOptions,
   signal: AbortSignal,
-): Promise<Answered> {
-  const { headersMs, totalMs } = reach.times ?? TIMES;
-  const late = new AbortController();
-  const giveUp = () => late.abort(new Unanswered(`No answer within ${headersMs / 1000} s.`));
-  const timer = setTimeout(giveUp, headersMs);
-  const began = performance.now();
-  const ending = AbortSignal.any([signal, late.signal]);
+): Promise<PostResponse> {
+  const { headersMs, totalMs } = options.timeouts ?? DEFAULT_TIMEOUTS;
+  const timeout = new AbortController();
+  const onTimeout = () => timeout.abort(new NoResponseError(`No answer within ${headersMs / 1000} s.`));
+  const timer = setTimeout(onTimeout, headersMs);
+  const startedAt = performance.now();
+  const headersSignal = AbortSignal.any([signal, timeout.signal]);
   let socket: Socket | undefined;
   try {
-    socket = await connect(url, reach, ending);
-    const response = await answerTo(socket, url, sent, ending);
+    socket = await connectToPublicHost(url, options, headersSignal);
+    const response = await sendOverSocket(socket, url, request, headersSignal);
     clearTimeout(timer);
-    const left = AbortSignal.timeout(Math.max(1, Math.ceil(totalMs - (performance.now() - began))));
-    const text = await beginningOf(response, AbortSignal.any([signal, left]));
+    const remainingMs = Math.max(1, Math.ceil(totalMs - (performance.now() - startedAt)));
+    const text = await readBodyStart(response, AbortSignal.any([signal, AbortSignal.timeout(remainingMs)]));
     return { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'], text };
   } catch (error) {
-    ending.throwIfAborted();
-    throw error instanceof Unanswered ? error : new Unanswered(reasonOf(error as NodeJS.ErrnoException));
+    headersSignal.throwIfAborted();
+    throw error instanceof NoResponseError
+      ? error
+      : new NoResponseError(describeSocketError(error as NodeJS.ErrnoException));
   } finally {
     clearTimeout(timer);
     socket?.on('error', () => {});
@@ -43,22 +47,22 @@ export async function post(
   }
 }
 
-async function answerTo(socket: Socket, url: URL, { headers, body }: Sent, signal: AbortSignal) {
-  const request = requestOver({
+async function sendOverSocket(socket: Socket, url: URL, { headers, body }: PostRequest, signal: AbortSignal) {
+  const request = httpRequest({
     method: 'POST',
     path: url.pathname + url.search,
     headers: { host: url.host, ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' },
     createConnection: () => socket,
   });
-  // Also once nobody waits for it any more.
+  // An error after `once` has settled would otherwise end the process.
   request.on('error', () => {});
   request.end(body);
   const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];
   return response;
 }
 
-/** As much of it as anybody will look at. What has been answered counts, also where the rest of it never comes. */
-async function beginningOf(response: IncomingMessage, signal: AbortSignal): Promise<string> {
+/** Returns what arrived of the body. The status counts even if the rest of the body never comes. */
+async function readBodyStart(response: IncomingMessage, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   const stop = () => response.destroy();
@@ -67,17 +71,17 @@ async function beginningOf(response: IncomingMessage, signal: AbortSignal): Prom
     for await (const chunk of response) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length >= MOST_READ) break;
+      if (length >= MAX_RESPONSE_BYTES) break;
     }
   } catch {
-    // Broken off.
+    // The connection broke or the time was up: the part that arrived is enough.
   } finally {
     signal.removeEventListener('abort', stop);
   }
-  return Buffer.concat(chunks).subarray(0, MOST_READ).toString('utf8');
+  return Buffer.concat(chunks).subarray(0, MAX_RESPONSE_BYTES).toString('utf8');
 }
 
-const reasonOf = ({ name, code, message }: NodeJS.ErrnoException): string =>
+const describeSocketError = ({ name, code, message }: NodeJS.ErrnoException): string =>
   name === 'AbortError' || name === 'TimeoutError'
     ? 'The connection could not be opened in time.'
     : `The connection failed: ${code ?? message}.`;

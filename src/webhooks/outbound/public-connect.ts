@@ -1,77 +1,84 @@
 import { once } from 'node:events';
-import { connect as connectTo, type Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { connect as secure } from 'node:tls';
-import { resolvePublic, resolveWithHosts } from './dns.ts';
-import { isPublic, literalAddress } from './public-address.ts';
+import { connect as connectTls } from 'node:tls';
+import { resolveWithDns, resolveWithSystem } from './dns.ts';
+import { isPublicAddress, literalAddress } from './public-address.ts';
 
 /**
- * Connections to addresses that strangers have named. The name is resolved once, each address is judged, and it is the
- * address that is connected to: nothing can be another one the second time it is asked for.
+ * Connections to URLs that callers chose must not reach the internal network. The name is resolved once, each address
+ * is checked, and the connection goes to a checked address, so a second DNS answer cannot lead elsewhere.
  */
-export type Reach = {
-  privateAddresses: boolean;
+export type OutboundPolicy = {
+  allowPrivateAddresses: boolean;
   resolve?: (host: string, signal: AbortSignal) => Promise<string[]>;
-  /** The machine's own addresses, public ones among them. */
-  own?: () => string[];
+  /** The machine's own addresses, which are refused even if they are public. */
+  localAddresses?: () => string[];
   dial?: (address: string, port: number) => Socket;
-  /** Of the receivers' certificates, where it is none that Node knows. */
+  /** The issuer of receivers' certificates, if Node does not trust it. */
   ca?: string | undefined;
 };
 
-/** Why there was no answer, for people. */
-export class Unanswered extends Error {}
+/** Why there was no response. The message is shown to people. */
+export class NoResponseError extends Error {}
 
-const MOST_ADDRESSES = 4;
-const CONNECT_MS = 4_000;
+const MAX_ADDRESSES = 4;
+const CONNECT_TIMEOUT_MS = 4_000;
 
-// Written as Node writes them everywhere.
-const ownAddresses = () => Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
-const dialAddress = (address: string, port: number) => connectTo({ host: address, port });
+// Comparable as text, because Node writes an address the same way everywhere.
+const interfaceAddresses = () =>
+  Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
+const dialAddress = (address: string, port: number) => connectTcp({ host: address, port });
 
-/** A socket over which a request can be sent; nothing has been sent over it but what TLS itself sends. */
-export async function connect(url: URL, reach: Reach, signal: AbortSignal): Promise<Socket> {
-  if (url.protocol !== 'https:' && !reach.privateAddresses) throw new Unanswered('Only https is spoken.');
+/** Returns a socket that is ready for a request; only the TLS handshake has been sent. */
+export async function connectToPublicHost(url: URL, policy: OutboundPolicy, signal: AbortSignal): Promise<Socket> {
+  if (url.protocol !== 'https:' && !policy.allowPrivateAddresses) throw new NoResponseError('Only https is allowed.');
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-  const socket = await openFirst(await addressesOf(url, reach, signal), port, reach, signal);
-  return url.protocol === 'https:' ? overTls(socket, url, reach, signal) : socket;
+  const socket = await connectToFirst(await allowedAddresses(url, policy, signal), port, policy, signal);
+  return url.protocol === 'https:' ? startTls(socket, url, policy, signal) : socket;
 }
 
-async function addressesOf(url: URL, reach: Reach, signal: AbortSignal): Promise<string[]> {
+async function allowedAddresses(url: URL, policy: OutboundPolicy, signal: AbortSignal): Promise<string[]> {
   const literal = literalAddress(url);
-  const { resolve = reach.privateAddresses ? resolveWithHosts : resolvePublic } = reach;
+  const { resolve = policy.allowPrivateAddresses ? resolveWithSystem : resolveWithDns } = policy;
   const found = literal === undefined ? await unlessAborted(resolve(url.hostname, signal), signal) : [literal];
-  const allowed = found.filter((address) => isAllowed(address, reach));
+  const allowed = found.filter((address) => isAllowed(address, policy));
   if (allowed.length === 0) {
-    throw new Unanswered(found.length > 0 ? 'The host is at no public address.' : 'The host has no address.');
+    throw new NoResponseError(found.length > 0 ? 'The host has no public address.' : 'The host has no address.');
   }
-  return allowed.slice(0, MOST_ADDRESSES);
+  return allowed.slice(0, MAX_ADDRESSES);
 }
 
-const isAllowed = (address: string, { privateAddresses, own = ownAddresses }: Reach): boolean =>
-  privateAddresses || (isPublic(address) && !own().includes(address));
+const isAllowed = (
+  address: string,
+  { allowPrivateAddresses, localAddresses = interfaceAddresses }: OutboundPolicy,
+): boolean => allowPrivateAddresses || (isPublicAddress(address) && !localAddresses().includes(address));
 
-/** The first address that answers. */
-async function openFirst(addresses: string[], port: number, reach: Reach, signal: AbortSignal): Promise<Socket> {
-  let fault: unknown;
+async function connectToFirst(
+  addresses: string[],
+  port: number,
+  policy: OutboundPolicy,
+  signal: AbortSignal,
+): Promise<Socket> {
+  let lastError: unknown;
   for (const address of addresses) {
     try {
-      return await open(address, port, reach, signal);
+      return await openSocket(address, port, policy, signal);
     } catch (error) {
       signal.throwIfAborted();
-      fault = error;
+      lastError = error;
     }
   }
-  throw fault;
+  throw lastError;
 }
 
-async function open(address: string, port: number, reach: Reach, signal: AbortSignal): Promise<Socket> {
-  const { dial = dialAddress } = reach;
+async function openSocket(address: string, port: number, policy: OutboundPolicy, signal: AbortSignal): Promise<Socket> {
+  const { dial = dialAddress } = policy;
   const socket = dial(address, port);
   try {
-    await once(socket, 'connect', { signal: AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]) });
-    if (!isAllowed(socket.remoteAddress ?? '', reach)) {
-      throw new Unanswered('The connection led to no public address.');
+    await once(socket, 'connect', { signal: AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]) });
+    if (!isAllowed(socket.remoteAddress ?? '', policy)) {
+      throw new NoResponseError('The connection did not lead to a public address.');
     }
     return socket;
   } catch (error) {
@@ -81,11 +88,11 @@ async function open(address: string, port: number, reach: Reach, signal: AbortSi
   }
 }
 
-async function overTls(socket: Socket, url: URL, { ca }: Reach, signal: AbortSignal): Promise<Socket> {
-  // A literal address is no server name; the certificate is held against it all the same.
+async function startTls(socket: Socket, url: URL, { ca }: OutboundPolicy, signal: AbortSignal): Promise<Socket> {
+  // An IP address is not valid as a TLS server name. The certificate is checked against it all the same.
   const host = literalAddress(url);
   const names = host === undefined ? { servername: url.hostname } : { host };
-  const tls = secure({ socket, ...names, ca, ALPNProtocols: ['http/1.1'] });
+  const tls = connectTls({ socket, ...names, ca, ALPNProtocols: ['http/1.1'] });
   try {
     await once(tls, 'secureConnect', { signal });
     return tls;

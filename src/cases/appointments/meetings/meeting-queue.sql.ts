@@ -1,6 +1,6 @@
 import { isoTime, statement } from '../../../kernel/sql/statement.ts';
 import { ofAppointment } from '../appointment-key.sql.ts';
-import { appointmentAuditLog } from '../audit.sql.ts';
+import { appointmentAudit } from '../audit.sql.ts';
 
 /** The statements of one reconcile step: start it, record its result. */
 
@@ -93,11 +93,11 @@ export const recordResult = statement(
        FROM g WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3
      RETURNING p.video_id, p.join_url
    ), e AS (
-     ${appointmentAuditLog.entry('meeting_changed', {
+     ${appointmentAudit.insertEvent('meeting_changed', {
        from: 'a, p WHERE (a.video_id, a.join_url) IS DISTINCT FROM (p.video_id, p.join_url)',
        at: '$5',
        origin: '$13',
-       before: appointmentAuditLog.snapshot,
+       before: appointmentAudit.snapshot,
      })}
    )
    SELECT g.state FROM g`,

@@ -143,7 +143,12 @@ export function meetingQueue(options: MeetingQueueOptions): JobQueue {
     else logger[state === 'failed' ? 'error' : 'warn']({ ...fields, reason: error }, 'meeting not reconciled');
   }
 
-  const statements = queueStatements({ table: 'meetings', key: sql.MEETING_KEY, open: sql.OPEN });
+  const statements = queueStatements({
+    tenantTable: 'companies',
+    table: 'meetings',
+    key: sql.MEETING_KEY,
+    open: sql.OPEN,
+  });
   return { name: 'meetings', key: sql.MEETING_KEY, statements, handle };
 }
 

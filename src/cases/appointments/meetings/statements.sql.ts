@@ -1,6 +1,6 @@
 import { jsonObject, longStatement, statement } from '../../../kernel/sql/statement.ts';
 import { ofAppointment } from '../appointment-key.sql.ts';
-import { appointmentAuditLog } from '../audit.sql.ts';
+import { appointmentAudit } from '../audit.sql.ts';
 import { scheduleReconcile } from './desired-state.sql.ts';
 
 const meetingJson = jsonObject({
@@ -47,7 +47,7 @@ export const rejectionReasons = statement(
 /** $1 company, $2 case, $3 appointment, $4 now, $5 origin. A failed meeting is tried again. */
 export const requestMeeting = statement(
   'meetings.request',
-  `WITH ${appointmentAuditLog.auditedUpdate({
+  `WITH ${appointmentAudit.auditedUpdate({
     verb: 'meeting_wished',
     set: 'video_meeting = true, meeting_pending = true',
     where: `a.deleted_at IS NULL AND a.cancelled = 0 AND a.end_at > $4 AND EXISTS (
@@ -67,7 +67,7 @@ export const requestMeeting = statement(
 /** $1 company, $2 case, $3 appointment, $4 now, $5 origin */
 export const withdrawMeeting = statement(
   'meetings.withdraw',
-  `WITH ${appointmentAuditLog.auditedUpdate({
+  `WITH ${appointmentAudit.auditedUpdate({
     verb: 'meeting_withdrawn',
     set: 'video_meeting = false',
     where: 'a.deleted_at IS NULL AND a.video_meeting',

@@ -5,7 +5,7 @@ import { isoTime, jsonObject } from '../../../kernel/sql/statement.ts';
 const onceEnded = (value: string) => `CASE WHEN m.state IN ('sent', 'failed') THEN ${value} END`;
 
 /** An event is logged when a message ends, when a failed one is scheduled again, and when one is resent by hand. */
-export const messageAuditLog = imageAuditLog({
+export const messageAudit = imageAuditLog({
   record: 'message',
   verbs: ['sent', 'failed', 'rescheduled', 'resent'],
   access: 'appointments:read',

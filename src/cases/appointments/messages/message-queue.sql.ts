@@ -1,6 +1,6 @@
 import { isoTime, statement } from '../../../kernel/sql/statement.ts';
 import { ofAppointment } from '../appointment-key.sql.ts';
-import { messageAuditLog } from './audit.sql.ts';
+import { messageAudit } from './audit.sql.ts';
 import { calendarRecipients } from './calendar-recipients.sql.ts';
 import { deadline, isKey, MESSAGE_KEY } from './statements.sql.ts';
 
@@ -116,11 +116,11 @@ const start = (name: string, locking: Locking) =>
               updated_at = $6
          FROM decided d WHERE ${sameKey('s', 'd')}
      ), e AS (
-       ${messageAuditLog.entry('failed', {
+       ${messageAudit.insertEvent('failed', {
          from: `decided d JOIN m ON ${sameKey('m', 'd')} WHERE d.decision = 'failed'`,
          at: '$6',
          origin: '$8',
-         before: messageAuditLog.image,
+         before: messageAudit.image,
        })}
      )
      SELECT m.id, d.decision, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts AS uncertain_attempts,
@@ -144,7 +144,7 @@ const recordSent = (name: string, locking: Locking) =>
   statement(
     name,
     `WITH sent AS (
-       SELECT input.*, ${messageAuditLog.image} AS before
+       SELECT input.*, ${messageAudit.image} AS before
          FROM ${inputRows(['sent_to', 'text'], ['provider_id', 'text'])} JOIN messages m ON ${sameKey('m', 'input')}
         WHERE m.state <> 'sent' FOR NO KEY UPDATE OF m ${locking}
      ), m AS (
@@ -152,7 +152,7 @@ const recordSent = (name: string, locking: Locking) =>
                              updated_at = $7, lease_by = NULL, lease_until = NULL
          FROM sent WHERE ${sameKey('m', 'sent')} RETURNING m.*
      ), e AS (
-       ${messageAuditLog.entry('sent', {
+       ${messageAudit.insertEvent('sent', {
          from: `m JOIN sent ON ${sameKey('m', 'sent')}`,
          at: '$7',
          origin: '$8',
@@ -175,14 +175,14 @@ export const recordConfirmationSent = statement(
   `WITH a AS (
      SELECT * FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR SHARE
    ), locked AS MATERIALIZED (
-     SELECT ${messageAuditLog.image} AS before FROM a JOIN messages m ON ${ofAppointment('m')}
+     SELECT ${messageAudit.image} AS before FROM a JOIN messages m ON ${ofAppointment('m')}
       WHERE m.id = $4 AND m.state <> 'sent' FOR NO KEY UPDATE OF m
    ), m AS (
      UPDATE messages m SET state = 'sent', sent_at = $7, sent_to = $5, provider_id = $6, updated_at = $7,
                            lease_by = NULL, lease_until = NULL
        FROM locked WHERE ${isKey} RETURNING m.*
    ), e AS (
-     ${messageAuditLog.entry('sent', { from: 'm, locked', at: '$7', origin: '$9', before: 'locked.before' })}
+     ${messageAudit.insertEvent('sent', { from: 'm, locked', at: '$7', origin: '$9', before: 'locked.before' })}
    )
    INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at,
                          updated_at, recipient)
@@ -200,7 +200,7 @@ export const recordConfirmationSent = statement(
 export const recordMessageFailure = statement(
   'messages.record_failure',
   `WITH locked AS MATERIALIZED (
-     SELECT ${messageAuditLog.image} AS before FROM messages m
+     SELECT ${messageAudit.image} AS before FROM messages m
       WHERE ${isKey} AND m.lease_by = $5 AND m.${NOT_ENDED} FOR NO KEY UPDATE
    ), m AS (
      UPDATE messages m
@@ -210,7 +210,7 @@ export const recordMessageFailure = statement(
        FROM locked WHERE ${isKey}
      RETURNING m.*
    ), e AS (
-     ${messageAuditLog.entry('failed', {
+     ${messageAudit.insertEvent('failed', {
        from: `m, locked WHERE m.state = 'failed'`,
        at: '$6',
        origin: '$10',

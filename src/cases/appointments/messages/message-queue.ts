@@ -37,7 +37,7 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
   async function handle(key: JobKey, lease: Lease): Promise<void> {
     const claimed = { key, lease };
     const started = await attempts.start(claimed);
-    if (started?.decision === 'failed') counters.count('failed', started);
+    if (started?.decision === 'failed') counters.countMessage('failed', started);
     if (started?.decision !== 'sending') return;
     const result = await send(senders[started.channel], toOutgoingMessage(key, started), lease.signal);
     if (result instanceof DeliveryError) await recordFailure(claimed, started, result);
@@ -60,7 +60,7 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
 
   async function recordSent(claimed: ClaimedMessage, started: StartedMessage, receipt: Receipt): Promise<void> {
     await attempts.recordSent(claimed, started, receipt);
-    counters.count('sent', started);
+    counters.countMessage('sent', started);
     logger.info(logFields(claimed.key, started), 'message sent');
   }
 
@@ -72,7 +72,7 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
     const retryAt = giveUp ? undefined : nextAttempt(started.attempt, clock(), deadline, random);
     const reason = error.message.slice(0, MAX_REASON_LENGTH) + (uncertain ? ' It may have gone out.' : '');
     const state = await attempts.recordFailure(claimed, { reason, retryAt, uncertain });
-    if (state === 'failed') counters.count('failed', started);
+    if (state === 'failed') counters.countMessage('failed', started);
     const level = state === 'failed' ? 'error' : 'warn';
     logger[level]({ ...logFields(claimed.key, started), attempt: started.attempt, state, reason }, 'message not sent');
   }
@@ -80,7 +80,7 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
   return CHANNELS.map((channel) => {
     const name = `messages.${channel}`;
     const open = `${OPEN} AND channel = '${channel}'`;
-    const statements = queueStatements({ name, table: 'messages', key: MESSAGE_KEY, open });
+    const statements = queueStatements({ name, tenantTable: 'companies', table: 'messages', key: MESSAGE_KEY, open });
     return { name, key: MESSAGE_KEY, statements, handle };
   });
 }

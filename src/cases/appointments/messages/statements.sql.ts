@@ -1,6 +1,6 @@
 import { isoTime, jsonObject, longStatement, statement } from '../../../kernel/sql/statement.ts';
 import { ofAppointment } from '../appointment-key.sql.ts';
-import { messageAuditLog } from './audit.sql.ts';
+import { messageAudit } from './audit.sql.ts';
 
 export const MESSAGE_KEY = ['company_id', 'case_id', 'appointment_id', 'id'] as const;
 
@@ -62,7 +62,7 @@ export const insertResend = statement(
      ON CONFLICT DO NOTHING
      RETURNING *
    ), e AS (
-     ${messageAuditLog.entry('resent', { from: 'm', at: '$6', origin: '$7' })}
+     ${messageAudit.insertEvent('resent', { from: 'm', at: '$6', origin: '$7' })}
    )
    SELECT ${messageJson}::text FROM m`,
 );

@@ -3,23 +3,23 @@ import { registerOperation, type Services } from '../../../http/operation/operat
 import { answerList } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { ListQuery } from '../../../kernel/validation/paging.ts';
-import { AlsoQuery } from '../created-by.schema.ts';
 import { lockCredentials } from '../credential-lock.ts';
-import { NOT_STORED } from '../secrets.ts';
+import { EndCredentialQuery } from '../descendants.schema.ts';
+import { NO_STORE_HEADERS } from '../secrets.ts';
 import { ClientBody, ClientDisabled, ClientList, ClientRecord, ClientWithSecret, CreateClientBody } from './schema.ts';
 import {
-  changeClient,
   createClient,
   disableClient,
   enableClient,
   listClients,
   rotateClient,
   showClient,
+  updateClient,
 } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
-const list = '/manage/clients';
-const one = `${list}/{clientId}`;
+const collection = '/manage/clients';
+const item = `${collection}/{clientId}`;
 const params = { clientId: 'client' };
 
 export function clientRoutes(app: FastifyInstance, services: Services): void {
@@ -27,9 +27,9 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'listClients',
     method: 'GET',
-    path: list,
+    path: collection,
     summary: 'List API clients',
-    description: 'Newest first. `search` looks at the name.',
+    description: 'Newest first. `search` matches the name.',
     params: {},
     query: ListQuery,
     response: ClientList,
@@ -40,23 +40,24 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'createClient',
     method: 'POST',
-    path: list,
+    path: collection,
     summary: 'Create an API client',
     description:
-      'For POST /oauth/token, with scopes that the caller has itself. The secret is shown this once and stored nowhere.',
+      'A client for POST /oauth/token. The caller can grant only scopes that it has itself. The secret is shown only ' +
+      'in this answer; the service stores a hash of it.',
     params: {},
     body: CreateClientBody,
     response: ClientWithSecret,
-    handle: async (context, _params, form) => ({ json: await createClient(context, form), headers: NOT_STORED }),
+    handle: async (context, _params, form) => ({ json: await createClient(context, form), headers: NO_STORE_HEADERS }),
   });
 
   registerOperation(app, services, {
     ...common,
     id: 'getClient',
     method: 'GET',
-    path: one,
+    path: item,
     summary: 'Get an API client',
-    description: 'Everything but its secret.',
+    description: 'Everything except the secret.',
     params,
     response: ClientRecord,
     record: {
@@ -71,55 +72,58 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'updateClient',
     method: 'PATCH',
-    path: one,
+    path: item,
     summary: 'Update an API client',
     description:
-      'A scope that is taken away is missing from its tokens within two seconds; a new one is in new tokens, and must be ' +
-      'one that the caller has itself.',
+      'Tokens lose a removed scope within two seconds. Only new tokens get an added scope, and the caller must have ' +
+      'it itself.',
     params,
     body: ClientBody,
     response: ClientRecord,
-    handle: (context, { clientId }, form) => changeClient(context, clientId, form),
+    handle: (context, { clientId }, form) => updateClient(context, clientId, form),
   });
 
   registerOperation(app, services, {
     ...common,
     id: 'rotateClient',
     method: 'POST',
-    path: `${one}/rotate`,
+    path: `${item}/rotate`,
     summary: "Replace a client's secret",
     description:
-      'The old secret gets no more tokens from now on; tokens that it has got live until they expire. Disabling the client ' +
-      'ends them as well. Refused where the client has scopes that the caller does not have.',
+      'The old secret gets no more tokens; tokens that were issued before work until they expire. Disabling the ' +
+      'client ends them as well. Answers 400 if the client has scopes that the caller does not have.',
     params,
     response: ClientWithSecret,
-    handle: async (context, { clientId }) => ({ json: await rotateClient(context, clientId), headers: NOT_STORED }),
+    handle: async (context, { clientId }) => ({
+      json: await rotateClient(context, clientId),
+      headers: NO_STORE_HEADERS,
+    }),
   });
 
   registerOperation(app, services, {
     ...common,
     id: 'disableClient',
     method: 'POST',
-    path: `${one}/disable`,
+    path: `${item}/disable`,
     summary: 'Disable an API client',
     description:
-      'It gets no more tokens, and those it has stop working within two seconds and make nothing more from this moment. ' +
-      'The answer says what it made that still works; `also` ends that too, in the same transaction. A client that was ' +
-      'disabled before answers alike.',
+      'The client gets no more tokens. Its tokens stop working within two seconds and cannot create credentials or ' +
+      'endpoints from this moment. The answer lists everything the client created that still works; `also` ends that ' +
+      'too, in the same transaction. Disabling a disabled client again gives the same answer.',
     params,
-    query: AlsoQuery,
+    query: EndCredentialQuery,
     response: ClientDisabled,
     handle: (context, { clientId }, _form, request) =>
-      disableClient(context, clientId, readForm(AlsoQuery, request.query)),
+      disableClient(context, clientId, readForm(EndCredentialQuery, request.query)),
   });
 
   registerOperation(app, services, {
     ...common,
     id: 'enableClient',
     method: 'POST',
-    path: `${one}/enable`,
+    path: `${item}/enable`,
     summary: 'Enable an API client',
-    description: 'It gets tokens again, with the same secret. Those of the time before stay ended.',
+    description: 'The client gets tokens again, with the same secret. Tokens from before it was disabled stay ended.',
     params,
     response: ClientRecord,
     handle: (context, { clientId }) => enableClient(context, clientId),

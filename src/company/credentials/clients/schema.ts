@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox';
 import { CreatedBy, credentialOut } from '../../../kernel/credential-columns.ts';
 import { COMPANY_SCOPES } from '../../../kernel/scopes.ts';
 import { instant, nullable, text, uuid } from '../../../kernel/validation/schema-types.ts';
-import { MADE_FIELDS } from '../created-by.schema.ts';
-import { scopesOf } from '../granted-scopes.ts';
+import { END_RESULT_FIELDS } from '../descendants.schema.ts';
+import { scopeListSchema } from '../granted-scopes.ts';
 
-const name = text({ minLength: 1, maxLength: 100, description: 'What the client is.', examples: ['website'] });
-const scopes = scopesOf(COMPANY_SCOPES);
+const name = text({ minLength: 1, maxLength: 100, description: 'What the client is for.', examples: ['website'] });
+const scopes = scopeListSchema(COMPANY_SCOPES);
 
 export const CreateClientBody = Type.Object({ name, scopes });
 export const ClientBody = Type.Object({ name: Type.Optional(name), scopes: Type.Optional(scopes) });
@@ -22,14 +22,14 @@ const fields = {
   disabled_at: nullable(instant()),
   created_by: CreatedBy,
   rotated_by: credentialOut(
-    'The key or the API client that last replaced the secret; null if none did, and for the command line.',
+    'The key or API client that last replaced the secret; null if none did, or if the command line did.',
   ),
 };
 
 export const ClientRecord = Type.Object(fields, { additionalProperties: false });
-export const ClientDisabled = Type.Object({ ...fields, ...MADE_FIELDS }, { additionalProperties: false });
+export const ClientDisabled = Type.Object({ ...fields, ...END_RESULT_FIELDS }, { additionalProperties: false });
 export const ClientList = Type.Array(ClientRecord);
 export const ClientWithSecret = Type.Object(
-  { ...fields, client_secret: Type.String({ description: 'It is shown this once.', examples: ['crs_…'] }) },
+  { ...fields, client_secret: Type.String({ description: 'It is shown only in this answer.', examples: ['crs_…'] }) },
   { additionalProperties: false },
 );

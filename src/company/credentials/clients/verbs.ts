@@ -10,11 +10,11 @@ import type { ListRequest, PageOfJson } from '../../../kernel/validation/paging.
 import { assertVisible } from '../../../kernel/validation/single-line.ts';
 import type { CompanyContext } from '../../admin-context.ts';
 import { readListPage } from '../../list.ts';
-import type { AlsoQuery } from '../created-by.schema.ts';
-import { readAlso, withMade } from '../created-by.ts';
-import { underCredentialLock } from '../credential-lock.ts';
-import { readScopes, requireGrantable } from '../granted-scopes.ts';
-import { digest, newClientSecret, withSecret } from '../secrets.ts';
+import { withCredentialLock } from '../credential-lock.ts';
+import type { EndCredentialQuery } from '../descendants.schema.ts';
+import { readKindsToEnd, withDescendants } from '../descendants.ts';
+import { readScopes, validateGrantable } from '../granted-scopes.ts';
+import { newClientSecret, secretHash, withSecret } from '../secrets.ts';
 import type { ClientBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
@@ -22,75 +22,84 @@ export async function listClients({ db, company }: CompanyContext, listing: List
   return readListPage(db, sql.listClients, [company.id], listing);
 }
 
-export const showClient = (desk: CompanyContext, id: string): Promise<string> => onClient(desk, sql.showClient, id);
+export const showClient = (context: CompanyContext, id: string): Promise<string> =>
+  queryClient(context, sql.showClient, id);
 
-export async function createClient(desk: CompanyContext, form: Form<ClientBody>): Promise<string> {
-  const { db, company, clock, credential } = desk;
+export async function createClient(context: CompanyContext, form: Form<ClientBody>): Promise<string> {
+  const { db, company, clock, credential } = context;
   form.read('name', form.body.name, assertVisible);
   const scopes = readScopes(form);
-  requireGrantable(form, desk);
+  validateGrantable(form, context);
   form.check();
   await assertBelowLimit(db, sql.clientLimit, [company.id]);
   const secret = newClientSecret();
-  const values = [company.id, newId(), form.body.name, scopes, digest(secret), toSql(clock())];
-  const all = [...values, ...credentialValues(credential), auditOrigin(desk)];
-  const record = await underCredentialLock(desk, (held) => held.db.queryJson(sql.insertClient, all));
-  if (record === undefined) throw new Error('A client was refused without a reason.');
+  const values = [company.id, newId(), form.body.name, scopes, secretHash(secret), toSql(clock())];
+  const all = [...values, ...credentialValues(credential), auditOrigin(context)];
+  const record = await withCredentialLock(context, (locked) => locked.db.queryJson(sql.insertClient, all));
+  if (record === undefined) throw new Error('The client was not written, and no reason was found.');
   return withSecret(record, 'client_secret', secret);
 }
 
-export async function changeClient(desk: CompanyContext, id: string, form: Form<ClientBody>): Promise<string> {
-  const { company, clock } = desk;
+export async function updateClient(context: CompanyContext, id: string, form: Form<ClientBody>): Promise<string> {
+  const { company, clock } = context;
   form.read('name', form.body.name, assertVisible);
   const values = [company.id, id, form.body.name ?? null, readScopes(form) ?? null];
-  const all = [...values, toSql(clock()), grantable(desk), auditOrigin(desk)];
-  return underCredentialLock(desk, async (held) => {
-    const record = form.ok ? await held.db.queryJson(sql.updateClient, all) : undefined;
+  const all = [...values, toSql(clock()), grantableScopes(context), auditOrigin(context)];
+  return withCredentialLock(context, async (locked) => {
+    const record = form.ok ? await locked.db.queryJson(sql.updateClient, all) : undefined;
     if (record !== undefined) return record;
-    requireGrantable(form, desk, await scopesOf(held, id));
+    validateGrantable(form, context, await findClientScopes(locked, id));
     form.check();
-    throw new Error('A change of a client was refused without a reason.');
+    throw new Error('The client was not updated, and no reason was found.');
   });
 }
 
-/** Who learns the secret can do what the client may: nobody is given more than it has. */
-export async function rotateClient(desk: CompanyContext, id: string): Promise<string> {
-  const { company, clock, credential } = desk;
+/** The caller learns the secret and so gets every scope of the client; it must have these scopes itself. */
+export async function rotateClient(context: CompanyContext, id: string): Promise<string> {
+  const { company, clock, credential } = context;
   const secret = newClientSecret();
-  const values = [company.id, id, digest(secret), toSql(clock()), grantable(desk), auditOrigin(desk)];
+  const values = [company.id, id, secretHash(secret), toSql(clock()), grantableScopes(context), auditOrigin(context)];
   const all = [...values, ...credentialValues(credential)];
-  return underCredentialLock(desk, async (held) => {
-    const record = await held.db.queryJson(sql.rotateClient, all);
+  return withCredentialLock(context, async (locked) => {
+    const record = await locked.db.queryJson(sql.rotateClient, all);
     if (record !== undefined) return withSecret(record, 'client_secret', secret);
-    const lacking = (await scopesOf(held, id)).filter((scope) => desk.scopes && !desk.scopes.has(scope));
+    const lacking = (await findClientScopes(locked, id)).filter(
+      (scope) => context.scopes && !context.scopes.has(scope),
+    );
     const message = `the client has scopes that this token does not have: ${lacking.join(', ')}`;
     throw invalidRequest([{ field: 'scopes', code: 'not_allowed', message }]);
   });
 }
 
-const grantable = ({ scopes }: CompanyContext) => (scopes ? [...scopes] : null);
+const grantableScopes = ({ scopes }: CompanyContext) => (scopes ? [...scopes] : null);
 
-async function scopesOf({ db, company }: CompanyContext, id: string): Promise<string[]> {
+async function findClientScopes({ db, company }: CompanyContext, id: string): Promise<string[]> {
   const client = await db.queryFirst<{ scopes: string[] }>(sql.findScopes, [company.id, id]);
   if (!client) throw notFound('client');
   return client.scopes;
 }
 
-/** Also of a client that was disabled before: what it made and still works can be ended later. */
-export async function disableClient(desk: CompanyContext, id: string, query: Form<AlsoQuery>): Promise<string> {
-  const also = readAlso(query);
-  if (!query.ok) await showClient(desk, id);
+/** Accepts a client that was disabled before, so that its descendants can be ended later. */
+export async function disableClient(
+  context: CompanyContext,
+  id: string,
+  query: Form<EndCredentialQuery>,
+): Promise<string> {
+  const kinds = readKindsToEnd(query);
+  if (!query.ok) await showClient(context, id);
   query.check();
-  return underCredentialLock(desk, async (held) => {
-    const record = await onClient(held, sql.disableClient, id, toSql(desk.clock()), auditOrigin(desk));
-    return withMade(held, { type: 'client', id }, also, record);
+  return withCredentialLock(context, async (locked) => {
+    const record = await queryClient(locked, sql.disableClient, id, toSql(context.clock()), auditOrigin(context));
+    return withDescendants(locked, { type: 'client', id }, kinds, record);
   });
 }
 
-export const enableClient = (desk: CompanyContext, id: string): Promise<string> =>
-  underCredentialLock(desk, (held) => onClient(held, sql.enableClient, id, toSql(desk.clock()), auditOrigin(desk)));
+export const enableClient = (context: CompanyContext, id: string): Promise<string> =>
+  withCredentialLock(context, (locked) =>
+    queryClient(locked, sql.enableClient, id, toSql(context.clock()), auditOrigin(context)),
+  );
 
-async function onClient(
+async function queryClient(
   { db, company }: CompanyContext,
   statement: Statement,
   id: string,

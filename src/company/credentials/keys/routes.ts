@@ -4,24 +4,24 @@ import { answerList } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { ListQuery } from '../../../kernel/validation/paging.ts';
 import { findCompany } from '../../company.ts';
-import { AlsoQuery } from '../created-by.schema.ts';
 import { lockCredentials } from '../credential-lock.ts';
-import { NOT_STORED } from '../secrets.ts';
+import { EndCredentialQuery } from '../descendants.schema.ts';
+import { NO_STORE_HEADERS } from '../secrets.ts';
 import { KeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from './schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from './verbs.ts';
 
 const common = { addition: true, access: 'manage', tag: 'Management' } as const;
-const list = '/manage/keys';
-const one = `${list}/{keyId}`;
+const collection = '/manage/keys';
+const item = `${collection}/{keyId}`;
 
 export function keyRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     id: 'listKeys',
     method: 'GET',
-    path: list,
+    path: collection,
     summary: 'List API keys',
-    description: 'Newest first, revoked and expired ones as well. `search` looks at the name.',
+    description: 'Newest first, including revoked and expired keys. `search` matches the name.',
     params: {},
     query: ListQuery,
     response: KeyList,
@@ -32,23 +32,24 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'createKey',
     method: 'POST',
-    path: list,
+    path: collection,
     summary: 'Create an API key',
     description:
-      'A bearer token for a script, with scopes that the caller has itself. It is shown this once and stored nowhere.',
+      'A bearer token for a script. The caller can grant only scopes that it has itself. The key is shown only in ' +
+      'this answer; the service stores a hash of it.',
     params: {},
     body: KeyBody,
     response: KeyCreated,
-    handle: async (context, _params, form) => ({ json: await createKey(context, form), headers: NOT_STORED }),
+    handle: async (context, _params, form) => ({ json: await createKey(context, form), headers: NO_STORE_HEADERS }),
   });
 
   registerOperation(app, services, {
     ...common,
     id: 'getKey',
     method: 'GET',
-    path: one,
+    path: item,
     summary: 'Get an API key',
-    description: 'Everything but the key itself.',
+    description: 'Everything except the key itself.',
     params: { keyId: 'key' },
     response: KeyRecord,
     record: { table: 'tokens', show: (context, { keyId }) => showKey(context, keyId), lock: lockCredentials },
@@ -59,16 +60,17 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'revokeKey',
     method: 'DELETE',
-    path: one,
+    path: item,
     summary: 'Revoke an API key',
     description:
-      'It stops working within two seconds, makes nothing more from this moment, and stays in the list. The answer says ' +
-      'what it made that still works; `also` ends that too, in the same transaction. A key that was revoked before ' +
-      'answers alike.',
+      'The key stops working within two seconds, cannot create credentials or endpoints from this moment, and stays ' +
+      'in the list. The answer lists everything the key created that still works; `also` ends that too, in the same ' +
+      'transaction. Revoking a revoked key again gives the same answer.',
     params: { keyId: 'key' },
-    query: AlsoQuery,
+    query: EndCredentialQuery,
     response: KeyRevoked,
-    handle: (context, { keyId }, _form, request) => revokeKey(context, keyId, readForm(AlsoQuery, request.query)),
+    handle: (context, { keyId }, _form, request) =>
+      revokeKey(context, keyId, readForm(EndCredentialQuery, request.query)),
   });
 
   registerOperation(app, services, {
@@ -79,15 +81,15 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     method: 'POST',
     path: '/manage/companies/{companyId}/keys',
     summary: 'Create an API key for a company',
-    description: 'The first key of a new company, with which it makes the others.',
+    description: 'The first key of a new company. The company creates its other keys with it.',
     params: { companyId: 'company' },
     body: KeyBody,
     response: KeyCreated,
     handle: async (context, { companyId }, form) => {
       const company = await findCompany(context, companyId);
-      // An operator has none of a company's scopes, and gives a company all of them.
+      // An operator has no scopes of the company, but may grant all of them.
       const json = await createKey({ ...context, company, scopes: undefined }, form);
-      return { json, headers: NOT_STORED };
+      return { json, headers: NO_STORE_HEADERS };
     },
   });
 }

@@ -2,30 +2,30 @@ import { type Static, Type } from 'typebox';
 import { CreatedBy } from '../../../kernel/credential-columns.ts';
 import { ALL_SCOPES, COMPANY_SCOPES, type Scope } from '../../../kernel/scopes.ts';
 import { instant, nullable, optional, text, time, uuid } from '../../../kernel/validation/schema-types.ts';
-import { MADE_FIELDS } from '../created-by.schema.ts';
-import { scopesOf } from '../granted-scopes.ts';
+import { END_RESULT_FIELDS } from '../descendants.schema.ts';
+import { scopeListSchema } from '../granted-scopes.ts';
 
 const keyBody = (scopes: readonly Scope[]) =>
   Type.Object({
     name: text({ minLength: 1, maxLength: 100, description: 'What the key is for.', examples: ['nightly export'] }),
-    scopes: scopesOf(scopes),
+    scopes: scopeListSchema(scopes),
     expires_at: optional(
       time({
-        description: 'In the future; without it the key lives until it is revoked.',
+        description: 'Must be in the future; without it the key works until it is revoked.',
         examples: ['2027-01-01 00:00'],
       }),
     ),
   });
 
 export const KeyBody = keyBody(COMPANY_SCOPES);
-/** For the command line, the only one that grants `operator`. */
+/** The body for the command line; only there can `operator` be granted. */
 export const AnyKeyBody = keyBody(ALL_SCOPES);
 export type KeyBody = Static<typeof AnyKeyBody>;
 
 const fields = {
   id: uuid(),
   name: Type.String({ examples: ['nightly export'] }),
-  scopes: scopesOf(ALL_SCOPES),
+  scopes: scopeListSchema(ALL_SCOPES),
   created_at: instant(),
   expires_at: nullable(instant()),
   last_used_at: nullable(instant({ description: 'Exact to about a minute.' })),
@@ -34,9 +34,12 @@ const fields = {
 };
 
 export const KeyRecord = Type.Object(fields, { additionalProperties: false });
-export const KeyRevoked = Type.Object({ ...fields, ...MADE_FIELDS }, { additionalProperties: false });
+export const KeyRevoked = Type.Object({ ...fields, ...END_RESULT_FIELDS }, { additionalProperties: false });
 export const KeyList = Type.Array(KeyRecord);
 export const KeyCreated = Type.Object(
-  { ...fields, key: Type.String({ description: 'The bearer token. It is shown this once.', examples: ['cr_…'] }) },
+  {
+    ...fields,
+    key: Type.String({ description: 'The bearer token. It is shown only in this answer.', examples: ['cr_…'] }),
+  },
   { additionalProperties: false },
 );

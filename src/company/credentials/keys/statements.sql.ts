@@ -1,7 +1,7 @@
 import { imageAuditLog } from '../../../kernel/audit/audit-log.ts';
 import { createdBy, MAKER_COLUMNS } from '../../../kernel/credential-columns.sql.ts';
 import { isoTime, jsonObject, rowLimit, statement } from '../../../kernel/sql/statement.ts';
-import { contains, lists } from '../../list.sql.ts';
+import { listStatements, searchIn } from '../../list.sql.ts';
 
 const given = {
   id: 't.id',
@@ -27,13 +27,13 @@ export const keyLog = imageAuditLog({
 
 const here = 't.company_id = $1 AND t.client_id IS NULL';
 
-export const listKeys = lists('keys', {
+export const listKeys = listStatements('keys', {
   scope: 1,
   from: `tokens t WHERE ${here}`,
   as: 't',
   element: record,
   order: 't.created_at DESC, t.id DESC',
-  matches: contains('lower(t.name)'),
+  matches: searchIn('lower(t.name)'),
 });
 
 /** $1 company, $2 id */
@@ -54,7 +54,7 @@ export const insertKey = statement(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      RETURNING *
    ), e AS (
-     ${keyLog.entry('created', { from: 't', at: '$7', origin: '$11' })}
+     ${keyLog.insertEvent('created', { from: 't', at: '$7', origin: '$11' })}
    )
    SELECT ${record}::text FROM t`,
 );
@@ -69,7 +69,7 @@ export const revokeKey = statement(
        FROM old WHERE t.company_id = old.company_id AND t.id = old.id AND old.revoked_at IS NULL
      RETURNING t.*
    ), e AS (
-     ${keyLog.entry('revoked', { from: 't', at: '$3', origin: '$4', before: keyLog.was('old') })}
+     ${keyLog.insertEvent('revoked', { from: 't', at: '$3', origin: '$4', before: keyLog.snapshotOf('old') })}
    )
    SELECT ${record}::text FROM (SELECT * FROM t UNION ALL SELECT * FROM old WHERE old.revoked_at IS NOT NULL) t`,
 );

@@ -9,11 +9,11 @@ import type { ListRequest, PageOfJson } from '../../../kernel/validation/paging.
 import { assertVisible } from '../../../kernel/validation/single-line.ts';
 import type { CompanyContext } from '../../admin-context.ts';
 import { readListPage } from '../../list.ts';
-import type { AlsoQuery } from '../created-by.schema.ts';
-import { readAlso, withMade } from '../created-by.ts';
-import { underCredentialLock } from '../credential-lock.ts';
-import { readScopes, requireGrantable } from '../granted-scopes.ts';
-import { digest, newToken, withSecret } from '../secrets.ts';
+import { withCredentialLock } from '../credential-lock.ts';
+import type { EndCredentialQuery } from '../descendants.schema.ts';
+import { readKindsToEnd, withDescendants } from '../descendants.ts';
+import { readScopes, validateGrantable } from '../granted-scopes.ts';
+import { newToken, secretHash, withSecret } from '../secrets.ts';
 import type { KeyBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
@@ -27,42 +27,42 @@ export async function showKey({ db, company }: CompanyContext, id: string): Prom
   return record;
 }
 
-/** Which scopes can be granted at all is in the schema with which the form was read. */
-export async function createKey(desk: CompanyContext, form: Form<KeyBody>): Promise<string> {
+/** The schema of the form decides which scopes exist; this verb checks that the caller may grant them. */
+export async function createKey(context: CompanyContext, form: Form<KeyBody>): Promise<string> {
   const { body } = form;
   form.read('name', body.name, assertVisible);
   const scopes = readScopes(form) ?? [];
-  requireGrantable(form, desk);
-  const expiry = form.read('expires_at', body.expires_at, (text) => parseExpiry(text, desk));
+  validateGrantable(form, context);
+  const expiry = form.read('expires_at', body.expires_at, (text) => parseExpiry(text, context));
   form.check();
-  await assertBelowLimit(desk.db, sql.keyLimit, [desk.company.id, toSql(desk.clock())]);
-  return storeKey(desk, { name: body.name, scopes, expiry });
+  await assertBelowLimit(context.db, sql.keyLimit, [context.company.id, toSql(context.clock())]);
+  return storeKey(context, { name: body.name, scopes, expiry });
 }
 
 export async function storeKey(
-  desk: CompanyContext,
+  context: CompanyContext,
   { name, scopes, expiry }: { name: string; scopes: readonly string[]; expiry?: Instant | undefined },
 ): Promise<string> {
-  const { company, clock, credential } = desk;
+  const { company, clock, credential } = context;
   const key = newToken();
   const expires = expiry ? toSql(expiry) : null;
-  const values = [company.id, newId(), digest(key), name, scopes, expires, toSql(clock())];
-  const all = [...values, ...credentialValues(credential), auditOrigin(desk)];
-  const record = await underCredentialLock(desk, ({ db }) => db.queryJson(sql.insertKey, all));
-  if (record === undefined) throw new Error('A key was refused without a reason.');
+  const values = [company.id, newId(), secretHash(key), name, scopes, expires, toSql(clock())];
+  const all = [...values, ...credentialValues(credential), auditOrigin(context)];
+  const record = await withCredentialLock(context, ({ db }) => db.queryJson(sql.insertKey, all));
+  if (record === undefined) throw new Error('The key was not written, and no reason was found.');
   return withSecret(record, 'key', key);
 }
 
-/** Also of a key that was revoked before: what it made and still works can be ended later. */
-export async function revokeKey(desk: CompanyContext, id: string, query: Form<AlsoQuery>): Promise<string> {
-  const { company, clock } = desk;
-  const also = readAlso(query);
-  if (!query.ok) await showKey(desk, id);
+/** Accepts a key that was revoked before, so that its descendants can be ended later. */
+export async function revokeKey(context: CompanyContext, id: string, query: Form<EndCredentialQuery>): Promise<string> {
+  const { company, clock } = context;
+  const kinds = readKindsToEnd(query);
+  if (!query.ok) await showKey(context, id);
   query.check();
-  return underCredentialLock(desk, async (held) => {
-    const record = await held.db.queryJson(sql.revokeKey, [company.id, id, toSql(clock()), auditOrigin(desk)]);
+  return withCredentialLock(context, async (locked) => {
+    const record = await locked.db.queryJson(sql.revokeKey, [company.id, id, toSql(clock()), auditOrigin(context)]);
     if (record === undefined) throw notFound('key');
-    return withMade(held, { type: 'key', id }, also, record);
+    return withDescendants(locked, { type: 'key', id }, kinds, record);
   });
 }
 

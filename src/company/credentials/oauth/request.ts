@@ -1,27 +1,27 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
-import { type Credentials, Refusal } from './verbs.ts';
+import { type ClientCredentials, OAuthError } from './verbs.ts';
 
-export const FORM = 'application/x-www-form-urlencoded';
+export const FORM_CONTENT_TYPE = 'application/x-www-form-urlencoded';
 
 export type Parameters = ReadonlyMap<string, string>;
 
-const KNOWN = ['grant_type', 'scope', 'token', 'client_id', 'client_secret'];
+const KNOWN_PARAMETERS = ['grant_type', 'scope', 'token', 'client_id', 'client_secret'];
 
 /**
- * The body as JSON or as a form. A parameter without a value counts as not sent, and one that nobody knows is ignored,
- * whatever it holds (RFC 6749, section 3.2).
+ * Reads the body as JSON or as a form. A parameter without a value counts as not sent, and an unknown parameter is
+ * ignored, whatever its value (RFC 6749, section 3.2).
  */
-export function parametersOf({ body, headers }: FastifyRequest): Parameters {
-  if (!(body instanceof Buffer) || body.length === 0) throw invalid('The body must hold the parameters.');
-  if (!isUtf8(body)) throw invalid('The body must be UTF-8.');
+export function parseParameters({ body, headers }: FastifyRequest): Parameters {
+  if (!(body instanceof Buffer) || body.length === 0) throw invalidRequest('The body must contain the parameters.');
+  if (!isUtf8(body)) throw invalidRequest('The body must be UTF-8.');
   const text = body.toString('utf8');
-  const isForm = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === FORM;
+  const isForm = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === FORM_CONTENT_TYPE;
   const parameters = new Map<string, string>();
   for (const [name, value] of isForm ? new URLSearchParams(text) : jsonEntries(text)) {
-    if (!KNOWN.includes(name) || value === '' || value === null) continue;
-    if (typeof value !== 'string') throw invalid(`The parameter ${name} must be text.`);
-    if (parameters.has(name)) throw invalid(`The parameter ${name} must not be sent twice.`);
+    if (!KNOWN_PARAMETERS.includes(name) || value === '' || value === null) continue;
+    if (typeof value !== 'string') throw invalidRequest(`The parameter ${name} must be text.`);
+    if (parameters.has(name)) throw invalidRequest(`The parameter ${name} must not be sent twice.`);
     parameters.set(name, value);
   }
   return parameters;
@@ -32,31 +32,34 @@ function jsonEntries(text: string): [string, unknown][] {
   try {
     body = JSON.parse(text);
   } catch {
-    // Falls through: null is no object either.
+    // The error is thrown below: undefined is not an object.
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw invalid('The body must be one JSON object.');
+    throw invalidRequest('The body must be one JSON object.');
   return Object.entries(body);
 }
 
-const BASIC = /^Basic +([A-Za-z0-9+/]+=*) *$/i;
+const BASIC_HEADER = /^Basic +([A-Za-z0-9+/]+=*) *$/i;
 
-/** By HTTP Basic or in the body, never both. Undefined where there are none that could be read. */
-export function credentialsOf({ headers }: FastifyRequest, parameters: Parameters): Credentials | undefined {
+/** Reads the credentials from HTTP Basic or from the body, never both. Returns undefined if there are none. */
+export function readClientCredentials(
+  { headers }: FastifyRequest,
+  parameters: Parameters,
+): ClientCredentials | undefined {
   const [id, secret] = [parameters.get('client_id'), parameters.get('client_secret')];
   if (headers.authorization === undefined) return id && secret ? { id, secret } : undefined;
-  if (secret !== undefined) throw invalid('The client must authenticate in one way only.');
-  const basic = readBasic(headers.authorization);
-  // A client_id is a UUID, in which letter case means nothing.
+  if (secret !== undefined) throw invalidRequest('The client must authenticate in one way only.');
+  const basic = parseBasicAuth(headers.authorization);
+  // A client_id is a UUID, so letter case does not matter.
   if (id !== undefined && basic && id.toLowerCase() !== basic.id.toLowerCase()) {
-    throw invalid('The body names another client than the header.');
+    throw invalidRequest('The client_id in the body differs from the one in the Authorization header.');
   }
   return basic;
 }
 
 /** Returns undefined if the header is missing or cannot be read. */
-export function readBasic(header: string | undefined): Credentials | undefined {
-  const text = Buffer.from(BASIC.exec(header ?? '')?.[1] ?? '', 'base64').toString('utf8');
+export function parseBasicAuth(header: string | undefined): ClientCredentials | undefined {
+  const text = Buffer.from(BASIC_HEADER.exec(header ?? '')?.[1] ?? '', 'base64').toString('utf8');
   const [, id, secret] = /^([^:]+):(.+)$/s.exec(text) ?? [];
   if (id === undefined || secret === undefined) return undefined;
   try {
@@ -66,7 +69,7 @@ export function readBasic(header: string | undefined): Credentials | undefined {
   }
 }
 
-/** Both halves are written as in a form (RFC 6749, section 2.3.1). */
+/** Id and secret are form-encoded before they are joined (RFC 6749, section 2.3.1). */
 const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
 
-const invalid = (message: string) => new Refusal('invalid_request', message);
+const invalidRequest = (message: string) => new OAuthError('invalid_request', message);

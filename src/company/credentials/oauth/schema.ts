@@ -1,16 +1,16 @@
 import { Type } from 'typebox';
 
-const client = {
+const clientFields = {
   client_id: Type.Optional(Type.String({ description: 'Unless HTTP Basic is used.' })),
   client_secret: Type.Optional(Type.String({ description: 'Unless HTTP Basic is used.' })),
 };
 
 export const TokenBody = Type.Object({
   grant_type: Type.Unsafe<'client_credentials'>({ type: 'string', enum: ['client_credentials'] }),
-  ...client,
+  ...clientFields,
   scope: Type.Optional(
     Type.String({
-      description: "Words with blanks between them; all of the client's scopes where it is not sent.",
+      description: "Scopes separated by spaces; all of the client's scopes if it is not sent.",
       examples: ['invoices:read invoices:write'],
     }),
   ),
@@ -18,13 +18,13 @@ export const TokenBody = Type.Object({
 
 export const RevokeBody = Type.Object({
   token: Type.String({ description: 'An access token of this client.' }),
-  token_type_hint: Type.Optional(Type.String({ description: 'Not looked at.' })),
-  ...client,
+  token_type_hint: Type.Optional(Type.String({ description: 'Ignored.' })),
+  ...clientFields,
 });
 
 const closed = { additionalProperties: false };
 
-export const Granted = Type.Object(
+export const TokenResponse = Type.Object(
   {
     access_token: Type.String({ examples: ['cr_…'] }),
     token_type: Type.Unsafe<'Bearer'>({ type: 'string', enum: ['Bearer'] }),
@@ -34,10 +34,10 @@ export const Granted = Type.Object(
   closed,
 );
 
-export const Revoked = Type.Object({}, closed);
+export const RevokedResponse = Type.Object({}, closed);
 
-/** RFC 6749, section 5.2. */
-export const Refused = Type.Object(
+/** The error response of RFC 6749, section 5.2. */
+export const OAuthErrorResponse = Type.Object(
   {
     error: Type.Unsafe<string>({
       type: 'string',

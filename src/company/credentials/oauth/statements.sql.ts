@@ -10,7 +10,7 @@ export const findClient = statement(
  * Of tokens that ended long ago, as many as one statement may spend its time on. They are picked once and for all:
  * a limit below IN is worked out again for every row in some plans, and then holds for none of them.
  */
-const MOST_FORGOTTEN = 20;
+const MAX_PRUNED_TOKENS = 20;
 
 /**
  * $1 company, $2 client, $3 the hash with which it was let in, $4 id, $5 hash, $6 scopes, $7 expiry, $8 now, $9 since
@@ -22,7 +22,7 @@ export const insertToken = statement(
   `WITH old AS MATERIALIZED (
      SELECT t.id FROM tokens t
       WHERE t.company_id = $1 AND t.client_id IS NOT NULL AND least(t.expires_at, t.revoked_at) < $9
-      ORDER BY least(t.expires_at, t.revoked_at) LIMIT ${MOST_FORGOTTEN} FOR UPDATE SKIP LOCKED
+      ORDER BY least(t.expires_at, t.revoked_at) LIMIT ${MAX_PRUNED_TOKENS} FOR UPDATE SKIP LOCKED
    ), forgotten AS (
      DELETE FROM tokens t USING old WHERE t.company_id = $1 AND t.id = old.id
    )

@@ -5,7 +5,7 @@ import { syncFromAdvisers } from '../desired-state.sql.ts';
 const isAdviser = 'd.company_id = $1 AND d.id = $2';
 
 const isLockedAdviser = 'a.company_id = $1 AND a.id = $2';
-const before = adviserLog.was('old');
+const before = adviserLog.snapshotOf('old');
 
 const accountJson = jsonObject({
   adviser_id: 'd.id',
@@ -60,7 +60,7 @@ export const connectAccount = statement(
    ), g AS (
      ${syncWithRetries}
    ), e AS (
-     ${adviserLog.entry('video_account_connected', { from: 'd a', at: '$9', origin: '$10', before })}
+     ${adviserLog.insertEvent('video_account_connected', { from: 'd a', at: '$9', origin: '$10', before })}
    )
    SELECT ${accountJson}::text FROM d LEFT JOIN v ON true`,
 );
@@ -74,7 +74,7 @@ export const disconnectAccount = statement(
    ), g AS (
      ${syncFromAdvisers('$3')}
    ), e AS (
-     ${adviserLog.entry('video_account_disconnected', { from: 'd a', at: '$3', origin: '$4', before })}
+     ${adviserLog.insertEvent('video_account_disconnected', { from: 'd a', at: '$3', origin: '$4', before })}
    )
    SELECT ${jsonObject({ adviser_id: 'd.id', disconnected_at: isoTime('d.updated_at') })}::text FROM d`,
 );
@@ -97,7 +97,7 @@ export const listSealedSecrets = statement(
 );
 
 /** $1 company, $2 account, $3 old sealed secret, $4 new one. Returns no row if the secret was changed or deleted. */
-export const replaceSealedSecret = statement(
-  'video_accounts.reseal',
+export const reencryptSecret = statement(
+  'video_accounts.reencrypt',
   `UPDATE video_accounts SET sealed_secret = $4 WHERE company_id = $1 AND id = $2 AND sealed_secret = $3 RETURNING 1`,
 );

@@ -64,36 +64,40 @@ type SealedRow = { company_id: string; id: string; adviser_id: string; sealed_se
 
 const ownerOf = ({ company_id, adviser_id }: SealedRow): string[] => [company_id, adviser_id];
 
-/** `closed`: secrets that no key decrypts. `old`: secrets that need a key other than the first. */
-export async function countSealedSecrets(
+/** Counts the encrypted secrets: all, those that no key decrypts, and those that need a key other than the first. */
+export async function countAccounts(
   { db }: Pick<Context, 'db'>,
   secrets: SecretBox,
-): Promise<{ all: number; closed: number; old: number }> {
+): Promise<{ total: number; undecryptable: number; outdated: number }> {
   const rows = await db.queryRows<SealedRow>(sql.listSealedSecrets, []);
   const open = rows.filter((row) => secrets.open(row.sealed_secret, ownerOf(row)) !== undefined);
   const current = open.filter((row) => secrets.isCurrent(row.sealed_secret, ownerOf(row)));
-  return { all: rows.length, closed: rows.length - open.length, old: open.length - current.length };
+  return {
+    total: rows.length,
+    undecryptable: rows.length - open.length,
+    outdated: open.length - current.length,
+  };
 }
 
-/** Encrypts secrets that need an old key again, with the first key. `closed`: secrets that no key decrypts. */
+/** Re-encrypts under the first key every secret that still needs an older one. */
 export async function reencryptAccounts(
   { db }: Pick<Context, 'db'>,
   secrets: SecretBox,
-): Promise<{ accounts: number; resealed: number; closed: number }> {
+): Promise<{ accounts: number; reencrypted: number; undecryptable: number }> {
   const rows = await db.queryRows<SealedRow>(sql.listSealedSecrets, []);
-  let resealed = 0;
-  let closed = 0;
+  let reencrypted = 0;
+  let undecryptable = 0;
   for (const row of rows) {
     const owner = ownerOf(row);
     if (secrets.isCurrent(row.sealed_secret, owner)) continue;
     const secret = secrets.open(row.sealed_secret, owner);
-    if (secret === undefined) closed += 1;
+    if (secret === undefined) undecryptable += 1;
     else {
       const values = [row.company_id, row.id, row.sealed_secret, secrets.seal(secret, owner)];
-      if (await db.queryFirst(sql.replaceSealedSecret, values)) resealed += 1;
+      if (await db.queryFirst(sql.reencryptSecret, values)) reencrypted += 1;
     }
   }
-  return { accounts: rows.length, resealed, closed };
+  return { accounts: rows.length, reencrypted, undecryptable };
 }
 
 function checkCredentials(form: Form<VideoAccountBody>, secrets: SecretBox | undefined): void {

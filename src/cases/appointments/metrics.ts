@@ -1,0 +1,17 @@
+import type { DatabaseGauge } from '../../kernel/metrics.ts';
+import { toSql } from '../../kernel/time/time.ts';
+import { countDueMeetings, countDueMessages } from './metrics.sql.ts';
+
+export const APPOINTMENT_GAUGES: readonly DatabaseGauge[] = [
+  {
+    name: 'messages_due',
+    help: 'Messages that are due and have not been sent.',
+    label: { name: 'channel', values: ['email', 'sms'] },
+    read: (db, now) => db.queryRows(countDueMessages, [toSql(now)]),
+  },
+  {
+    name: 'meetings_due',
+    help: 'Meetings with a change that the provider has not received yet.',
+    read: (db, now) => db.queryRows(countDueMeetings, [toSql(now)]),
+  },
+];

@@ -1,0 +1,8 @@
+import { readAndWrite } from '../kernel/schema/grants.ts';
+
+export const CASE_GRANTS = [
+  ...readAndWrite('people', 'addresses', 'relationships'),
+  ...readAndWrite('interactions'),
+  ...readAndWrite('invoices', 'invoice_items', 'payments'),
+  ...readAndWrite('appointments', 'messages', 'meetings', 'video_accounts'),
+];

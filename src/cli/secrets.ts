@@ -1,0 +1,31 @@
+import { reencryptAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
+import { SecretBox } from '../kernel/secret-box.ts';
+import { systemClock } from '../kernel/time/time.ts';
+import { reencryptSecrets } from '../webhooks/endpoints/secrets.ts';
+import type { Command } from './command.ts';
+import { withDatabase } from './database.ts';
+
+export const commands: Command[] = [
+  {
+    name: 'secrets reencrypt',
+    summary: 'Re-encrypt the secrets of video accounts and webhooks under the current SECRETS_KEY',
+    description:
+      'Run it after putting a new key in front of SECRETS_KEY. It covers all companies and encrypts under the first ' +
+      'key; keep the older keys in SECRETS_KEY until it has finished. ' +
+      'Exit code 1 if some secrets cannot be decrypted with any of the keys.',
+    examples: ['secrets reencrypt', 'secrets reencrypt --json'],
+    run: ({ config }) =>
+      withDatabase(config, async (db) => {
+        const secretBox = new SecretBox(config.SECRETS_KEY ?? []);
+        const video = await reencryptAccounts({ db }, secretBox);
+        const webhooks = await reencryptSecrets({ db, clock: systemClock }, secretBox);
+        const counts = {
+          accounts: video.accounts,
+          webhook_secrets: webhooks.secrets,
+          reencrypted: video.reencrypted + webhooks.reencrypted,
+          undecryptable: video.undecryptable + webhooks.undecryptable,
+        };
+        return { json: JSON.stringify(counts), failed: counts.undecryptable > 0 };
+      }),
+  },
+];

@@ -1,0 +1,63 @@
+import { type Static, Type } from 'typebox';
+import { CreatedBy, credentialOut } from '../../kernel/credential-columns.ts';
+import { instant, nullable, uuid } from '../../kernel/validation/schema-types.ts';
+
+/** The values of the query parameter `also`. */
+export const DESCENDANT_KINDS = ['endpoints', 'keys', 'clients'] as const;
+export type DescendantKind = (typeof DESCENDANT_KINDS)[number];
+
+export const EndCredentialQuery = Type.Object({
+  also: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        'What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to ' +
+        'everything of these kinds that the credential created, directly or indirectly: endpoints and clients are ' +
+        'disabled, keys are revoked.',
+      examples: ['endpoints,keys,clients'],
+    }),
+  ),
+});
+export type EndCredentialQuery = Static<typeof EndCredentialQuery>;
+
+const enumOf = <W extends string>(words: readonly W[], description?: string) =>
+  Type.Unsafe<W>({ type: 'string', enum: [...words], ...(description && { description }) });
+
+const fields = {
+  type: enumOf(['key', 'client', 'webhook_endpoint']),
+  id: uuid(),
+  name: Type.String({ description: 'For an endpoint, its scheme and host.', examples: ['website'] }),
+  state: enumOf(['active', 'failing', 'disabled', 'revoked', 'expired', 'removed']),
+  created_at: instant(),
+  last_used_at: nullable(
+    instant({ description: 'For a client, when it last got a token; for an endpoint, when its last delivery ended.' }),
+  ),
+  created_by: CreatedBy,
+  changed_by: credentialOut(
+    'The key or API client that last replaced the secret of the client, or last set the URL of the endpoint.',
+  ),
+};
+
+const TraceEntry = Type.Object(fields, { additionalProperties: false });
+
+/** The fields that are added to the record of a credential when it is ended. */
+export const END_RESULT_FIELDS = {
+  also_ended: Type.Array(TraceEntry, {
+    description: 'Everything the credential created, directly or indirectly, that this request ended.',
+  }),
+  still_working: Type.Array(TraceEntry, {
+    description: 'Everything the credential created, directly or indirectly, that still works.',
+  }),
+};
+
+/** The answer of the command line, which searches all companies. */
+export const CredentialTrace = Type.Array(
+  Type.Object(
+    {
+      ...fields,
+      company_id: uuid(),
+      ended: Type.Boolean({ description: 'Whether this command ended it.' }),
+    },
+    { additionalProperties: false },
+  ),
+);

@@ -1,0 +1,82 @@
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
+import { InvalidValue } from '../../kernel/errors.ts';
+import type { Statement } from '../../kernel/sql/statement.ts';
+import { toSql } from '../../kernel/time/time.ts';
+import type { Form } from '../../kernel/validation/form.ts';
+import type { CompanyContext } from '../admin-context.ts';
+import { DESCENDANT_KINDS, type DescendantKind, type EndCredentialQuery } from './descendants.schema.ts';
+import * as sql from './descendants.sql.ts';
+
+/** A key or a client of any company. */
+export type CredentialKey = { type: 'key' | 'client'; id: string };
+
+/** The credential itself (`root`) or one of its descendants: what it created, directly or indirectly. */
+export type TraceEntry = {
+  type: 'key' | 'client' | 'webhook_endpoint';
+  id: string;
+  root: boolean;
+  working: boolean;
+  json: string;
+};
+
+const KIND_OF = { key: 'keys', client: 'clients', webhook_endpoint: 'endpoints' } as const;
+const STATE_AFTER_END = { key: 'revoked', client: 'disabled', webhook_endpoint: 'disabled' } as const;
+const DISABLED_REASON = 'A credential that created the endpoint, or set its URL, was ended.';
+
+/** Returns the kinds that `also` names; none if it was not sent or has a fault. */
+export const readKindsToEnd = (query: Form<EndCredentialQuery>): readonly DescendantKind[] =>
+  query.read('also', query.body.also, (text) => {
+    const words = text.split(',').map((word) => word.trim());
+    if (!words.every(isKind))
+      throw new InvalidValue('not_allowed', `must be a comma-separated list of: ${DESCENDANT_KINDS.join(', ')}`);
+    return DESCENDANT_KINDS.filter((kind) => words.includes(kind));
+  }) ?? [];
+
+const isKind = (word: string): word is DescendantKind => (DESCENDANT_KINDS as readonly string[]).includes(word);
+
+/** Returns the credential and its descendants in one company. */
+export const traceInCompany = (
+  { db, company, clock }: CompanyContext,
+  { type, id }: CredentialKey,
+  { onlyWorking }: { onlyWorking: boolean },
+): Promise<TraceEntry[]> =>
+  db.queryRows<TraceEntry>(sql.traceInCompany, [company.id, type, id, toSql(clock()), onlyWorking]);
+
+const listWorkingDescendants = async (context: CompanyContext, credential: CredentialKey): Promise<TraceEntry[]> =>
+  (await traceInCompany(context, credential, { onlyWorking: true })).filter(({ root }) => !root);
+
+/**
+ * Ends the working descendants of these kinds and returns them as they were. Call it under the lock of the company's
+ * credentials and after the credential itself was ended, so that no descendant can be created meanwhile.
+ */
+export async function endDescendants(
+  context: CompanyContext,
+  credential: CredentialKey,
+  kinds: readonly DescendantKind[],
+): Promise<TraceEntry[]> {
+  if (kinds.length === 0) return [];
+  const ended = (await listWorkingDescendants(context, credential)).filter(({ type }) => kinds.includes(KIND_OF[type]));
+  const commonParams = [toSql(context.clock()), auditOrigin(context)];
+  const end = async (type: TraceEntry['type'], statement: Statement, ...further: string[]) => {
+    const ids = ended.filter((entry) => entry.type === type).map(({ id }) => id);
+    if (ids.length > 0) await context.db.queryRows(statement, [context.company.id, ids, ...commonParams, ...further]);
+  };
+  await end('webhook_endpoint', sql.disableEndpoints, DISABLED_REASON);
+  await end('key', sql.revokeKeys);
+  await end('client', sql.disableClients);
+  return ended;
+}
+
+/** Ends descendants, and adds to the record of the ended credential which were ended and which still work. */
+export async function withDescendants(
+  context: CompanyContext,
+  credential: CredentialKey,
+  kinds: readonly DescendantKind[],
+  record: string,
+): Promise<string> {
+  const ended = (await endDescendants(context, credential, kinds)).map(({ type, json }) =>
+    JSON.stringify({ ...JSON.parse(json), state: STATE_AFTER_END[type] }),
+  );
+  const working = (await listWorkingDescendants(context, credential)).map(({ json }) => json);
+  return `${record.slice(0, -1)}, "also_ended" : [${ended.join(', ')}], "still_working" : [${working.join(', ')}]}`;
+}

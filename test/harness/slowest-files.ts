@@ -1,0 +1,18 @@
+import { resolve } from 'node:path';
+import type { TestEvent } from 'node:test/reporters';
+
+/** A reporter of node:test that prints the slowest files of a run when it has ended. */
+
+const MAX_FILES = 10;
+
+export default async function* slowestFiles(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const files: { file: string; seconds: number }[] = [];
+  for await (const { type, data } of events) {
+    // A file is a test of the runner's own, named by its path. Its time includes the start of the process.
+    if (type !== 'test:complete' || resolve(data.name) !== data.file) continue;
+    files.push({ file: data.name, seconds: data.details.duration_ms / 1_000 });
+  }
+  files.sort((a, b) => b.seconds - a.seconds);
+  yield `\nThe slowest of ${files.length} files:\n`;
+  for (const { file, seconds } of files.slice(0, MAX_FILES)) yield `${seconds.toFixed(1).padStart(7)} s  ${file}\n`;
+}

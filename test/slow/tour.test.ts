@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { databaseProcess, isAlive, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
+import { readTour, takeTour, takeTypedTour } from '../harness/tour.ts';
+
+/** What the documents tell a newcomer to type. */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const home = await temporaryDirectory();
+after(home.remove);
+
+test("every line of the README's tour does what the README says", async (t) => {
+  const steps = await readTour('README.md', 'Five-minute tour');
+  const DATA_DIR = join(home.path, 'data');
+  const service = await startProcess({ DATA_DIR });
+  t.after(() => service.stop());
+  const database = await databaseProcess(DATA_DIR);
+  assert.ok(database, 'the database runs');
+
+  await takeTour(steps, { cwd: home.path });
+  assert.deepEqual(new Set(steps.map(({ status }) => status)), new Set([undefined, '200', '400', '404']));
+
+  assert.equal(await service.stop('SIGTERM'), 0, service.output.join('\n'));
+  assert.equal(await databaseProcess(DATA_DIR), undefined);
+  assert.ok(!isAlive(database), 'the database has stopped');
+});
+
+test("the README's tour touches every resource", async () => {
+  const commands = (await readTour('README.md', 'Five-minute tour')).map((step) => step.commands).join('');
+  for (const path of ['address-book', 'interactions', 'invoices', 'appointments']) {
+    assert.ok(commands.includes(`$CASE/${path}`), path);
+  }
+});
+
+test('the command line alone leads from an empty database to the first interaction', async (t) => {
+  const server = await startBundledPostgres({ dataDir: join(home.path, 'own'), log: () => {} });
+  t.after(() => server.stop());
+  const env = { ...process.env, DATABASE_URL: urlOf(server.connection), PORT: String(await freePort()) };
+  const steps = await readTour('docs/command-line.md', 'From an empty database');
+  await takeTour(steps, { cwd: ROOT, env });
+  assert.ok(steps.some(({ status }) => status === '200'));
+});
+
+test('the tour of the client prints what its page says', async (t) => {
+  const DATA_DIR = join(home.path, 'client');
+  const service = await startProcess({ DATA_DIR });
+  t.after(() => service.stop());
+  const steps = await readTour('docs/client.md', 'Tour', 'ts');
+  assert.ok(steps.length > 5);
+  await takeTypedTour(steps, { cwd: ROOT, env: { ...process.env, DATA_DIR } });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
