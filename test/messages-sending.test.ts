@@ -7,8 +7,8 @@ import { startMessage, startMessages } from '../src/cases/appointments/messages/
 import { MESSAGE_KEY } from '../src/cases/appointments/messages/statements.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
 import { toQuery } from '../src/kernel/database/legacy-query.ts';
-import { CodedError } from '../src/kernel/errors.ts';
-import { nextAttempt } from '../src/kernel/jobs/backoff.ts';
+import { UnavailableError } from '../src/kernel/errors.ts';
+import { nextAttemptAt, PROVIDER_SCHEDULE } from '../src/kernel/jobs/backoff.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
@@ -319,7 +319,7 @@ const databaseWithout = (broken: (name: string) => Error | undefined): typeof ap
   });
 
 for (const [why, error] of [
-  ['is away', new CodedError('unavailable', 'away')],
+  ['is away', new UnavailableError('away')],
   ['has a full disk', Object.assign(new Error('No space left on device'), { code: '53100' })],
 ] as const) {
   test(`a message that has gone out while the database ${why} is written down later, and not sent twice`, async () => {
@@ -348,8 +348,7 @@ test('a fault is written down by the claim that holds the message when the datab
     tried++;
     fault();
   };
-  const broken = (name: string) =>
-    away && name === 'messages.record_failure' ? new CodedError('unavailable', 'away') : undefined;
+  const broken = (name: string) => (away && name === 'messages.record_failure' ? new UnavailableError('away') : undefined);
   const patient = messageWorker({ ...app, db: databaseWithout(broken) }, { email: post });
   const running = patient.runOnce();
   while (tried === 0) await pause(5);
@@ -456,17 +455,13 @@ test('what a server says is stored, whatever it says', async () => {
 test('pauses vary by a fifth, and there is none when the time is up', () => {
   const now = Temporal.Instant.from('2026-06-01T09:00:00Z');
   const far = now.add({ hours: 100 });
-  const pause = (random: number) => now.until(nextAttempt(1, now, far, () => random) ?? now).total('seconds');
+  const next = (attempt: number, deadline: Temporal.Instant, random: number) =>
+    nextAttemptAt(PROVIDER_SCHEDULE, { attempt, now, deadline }, () => random);
+  const pause = (random: number) => now.until(next(1, far, random) ?? now).total('seconds');
   assert.deepEqual([pause(0), pause(0.5), pause(1)], [8, 10, 12]);
-  assert.equal(nextAttempt(9, now, now.add({ minutes: 10 }), () => 0.5)?.toString(), '2026-06-01T09:05:00Z');
-  assert.equal(
-    nextAttempt(1, now, now.add({ seconds: 8 }), () => 0.5),
-    undefined,
-  );
-  assert.equal(
-    nextAttempt(1, now, now.subtract({ seconds: 8 }), () => 0.5),
-    undefined,
-  );
+  assert.equal(next(9, now.add({ minutes: 10 }), 0.5)?.toString(), '2026-06-01T09:05:00Z');
+  assert.equal(next(1, now.add({ seconds: 8 }), 0.5), undefined);
+  assert.equal(next(1, now.subtract({ seconds: 8 }), 0.5), undefined);
 });
 
 // Seeing it, and sending again

@@ -17,12 +17,12 @@ export type DeliveryAttempts = {
   start(message: ClaimedMessage): Promise<StartedMessage | undefined>;
   recordSent(message: ClaimedMessage, started: StartedMessage, receipt: Receipt): Promise<void>;
   /** Returns the new state of the message, or undefined if another worker has claimed it in the meantime. */
-  recordFailure(message: ClaimedMessage, failure: FailedAttempt): Promise<string | undefined>;
+  recordFailure(message: ClaimedMessage, failure: DeliveryFailure): Promise<string | undefined>;
 };
 
 export type ClaimedMessage = { key: JobKey; lease: Lease };
 /** `retryAt` is undefined if there is no further attempt. */
-export type FailedAttempt = { reason: string; retryAt: Instant | undefined; uncertain: boolean };
+export type DeliveryFailure = { reason: string; retryAt: Instant | undefined; uncertain: boolean };
 type SentMessage = { key: JobKey; receipt: Receipt };
 
 export type StartedMessage = {
@@ -113,7 +113,7 @@ export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: Delivery
       WORKER_ORIGIN,
     ]);
 
-  const recording = { logger, what: 'a message', pausesMs: recordDelaysMs };
+  const recording = { logger, subject: 'message result', delaysMs: recordDelaysMs };
 
   return {
     start: batchCalls<ClaimedMessage, StartedMessage | undefined>(
@@ -124,7 +124,7 @@ export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: Delivery
       const putInCalendar = channel === 'email' && kind === 'confirmation';
       const write = () => (putInCalendar ? recordConfirmationSent : recordSent)({ key, receipt });
       // Never gives up, whatever the database answers: an unrecorded message would be sent again.
-      await retryUntilRecorded({ ...recording, signal: lease.signal, mayGiveUp: false }, write);
+      await retryUntilRecorded({ ...recording, signal: lease.signal, giveUpOnError: false }, write);
     },
     async recordFailure({ key, lease }, { reason, retryAt, uncertain }) {
       const result = [stripNul(reason), retryAt ? toSql(retryAt) : null, Number(uncertain), WORKER_ORIGIN];
@@ -133,7 +133,7 @@ export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: Delivery
         const values = [...keyValues(key), lease.id, toSql(clock()), ...result];
         return db.queryFirst<{ state: string }>(sql.recordMessageFailure, values);
       };
-      return (await retryUntilRecorded({ ...recording, signal: lease.signal, mayGiveUp: true }, write))?.state;
+      return (await retryUntilRecorded({ ...recording, signal: lease.signal, giveUpOnError: true }, write))?.state;
     },
   };
 }

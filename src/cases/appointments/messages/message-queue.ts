@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../../kernel/database/database.ts';
-import { nextAttempt } from '../../../kernel/jobs/backoff.ts';
+import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../kernel/jobs/backoff.ts';
 import type { DeliveryCounters } from '../../../kernel/jobs/delivery-counters.ts';
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
@@ -69,7 +69,8 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
     const { permanent, uncertain } = error;
     const giveUp =
       permanent || (uncertain && started.uncertain_attempts + 1 >= MAX_UNCERTAIN_ATTEMPTS[started.channel]);
-    const retryAt = giveUp ? undefined : nextAttempt(started.attempt, clock(), deadline, random);
+    const failed = { attempt: started.attempt, now: clock(), deadline };
+    const retryAt = giveUp ? undefined : nextAttemptAt(PROVIDER_SCHEDULE, failed, random);
     const reason = error.message.slice(0, MAX_REASON_LENGTH) + (uncertain ? ' It may have gone out.' : '');
     const state = await attempts.recordFailure(claimed, { reason, retryAt, uncertain });
     if (state === 'failed') counters.countMessage('failed', started);
