@@ -348,7 +348,8 @@ test('a fault is written down by the claim that holds the message when the datab
     tried++;
     fault();
   };
-  const broken = (name: string) => (away && name === 'messages.record_failure' ? new UnavailableError('away') : undefined);
+  const broken = (name: string) =>
+    away && name === 'messages.record_failure' ? new UnavailableError('away') : undefined;
   const patient = messageWorker({ ...app, db: databaseWithout(broken) }, { email: post });
   const running = patient.runOnce();
   while (tried === 0) await pause(5);

@@ -498,7 +498,7 @@ export type CreateCaseAppointmentBody = {
   email_confirmation?: boolean | null | undefined;
   /** Sends a reminder to email_recipient. */
   email_notification?: boolean | null | undefined;
-  /** Email of a customer of the case. Empty text is no recipient. */
+  /** Email of a customer of the case. An empty text means no recipient. */
   email_recipient?: string | null | undefined;
   /** Sends a booking confirmation to sms_recipient. */
   sms_confirmation?: boolean | null | undefined;
@@ -507,9 +507,9 @@ export type CreateCaseAppointmentBody = {
   /** A possible phone number. */
   sms_recipient?: string | null | undefined;
   notes?: string | null | undefined;
-  /** Added to the messages. */
+  /** Included in the messages. */
   location?: string | null | undefined;
-  /** Makes a video-meeting link, provided the adviser has connected an account. */
+  /** Creates a video meeting, provided the adviser has connected an account. */
   video_meeting?: boolean | null | undefined;
 };
 
@@ -519,18 +519,18 @@ export type CreateCaseAppointmentAnswer = {
   start_time: string;
   /** Wall time of the company. */
   end_time: string;
-  /** Booking confirmation by email: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by email; null if it was not requested. */
   email_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by email: where it stands, null when it was not asked for. */
+  /** State of the reminder by email; null if it was not requested. */
   email_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   email_day_before: 0 | 1;
   sms_recipient: string | null;
-  /** Booking confirmation by SMS: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by SMS; null if it was not requested. */
   sms_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by SMS: where it stands, null when it was not asked for. */
+  /** State of the reminder by SMS; null if it was not requested. */
   sms_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   sms_day_before: 0 | 1;
   notes: string | null;
   location: string | null;
@@ -546,34 +546,34 @@ export type ListCaseAppointmentsEntry = {
   start_time: string;
   /** Wall time of the company. */
   end_time: string;
-  /** Booking confirmation by email: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by email; null if it was not requested. */
   email_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by email: where it stands, null when it was not asked for. */
+  /** State of the reminder by email; null if it was not requested. */
   email_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   email_day_before: 0 | 1;
   sms_recipient: string | null;
-  /** Booking confirmation by SMS: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by SMS; null if it was not requested. */
   sms_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by SMS: where it stands, null when it was not asked for. */
+  /** State of the reminder by SMS; null if it was not requested. */
   sms_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   sms_day_before: 0 | 1;
   notes: string | null;
   location: string | null;
   created_at: string;
   updated_at: string;
   type: string | null;
-  /** 1 when the client attended, else 0. */
+  /** 1 if the client attended, else 0. */
   attended: 0 | 1;
-  /** 1 when the appointment was cancelled, else 0. */
+  /** 1 if the appointment was cancelled, else 0. */
   cancelled: 0 | 1;
   deleted_at: string | null;
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   email_recipient: string;
   video_id: string | null;
   join_url: string | null;
-  /** As it was at the booking. */
+  /** The address at the time of the booking. */
   adviser_email: string;
 };
 
@@ -586,7 +586,7 @@ export type UpdateCaseAppointmentBody = {
   email_confirmation?: boolean | null | undefined;
   /** Sends a reminder to email_recipient. */
   email_notification?: boolean | null | undefined;
-  /** Email of a customer of the case. Empty text is no recipient. */
+  /** Email of a customer of the case. An empty text means no recipient. */
   email_recipient?: string | null | undefined;
   /** Sends a booking confirmation to sms_recipient. */
   sms_confirmation?: boolean | null | undefined;
@@ -595,7 +595,7 @@ export type UpdateCaseAppointmentBody = {
   /** A possible phone number. */
   sms_recipient?: string | null | undefined;
   notes?: string | null | undefined;
-  /** Added to the messages. */
+  /** Included in the messages. */
   location?: string | null | undefined;
 };
 
@@ -605,30 +605,30 @@ export type UpdateCaseAppointmentAnswer = {
   start_time: string;
   /** Wall time of the company. */
   end_time: string;
-  /** Booking confirmation by email: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by email; null if it was not requested. */
   email_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by email: where it stands, null when it was not asked for. */
+  /** State of the reminder by email; null if it was not requested. */
   email_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   email_day_before: 0 | 1;
   sms_recipient: string | null;
-  /** Booking confirmation by SMS: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by SMS; null if it was not requested. */
   sms_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by SMS: where it stands, null when it was not asked for. */
+  /** State of the reminder by SMS; null if it was not requested. */
   sms_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   sms_day_before: 0 | 1;
   notes: string | null;
   location: string | null;
   created_at: string;
   updated_at: string;
   type: string | null;
-  /** 1 when the client attended, else 0. */
+  /** 1 if the client attended, else 0. */
   attended: 0 | 1;
-  /** 1 when the appointment was cancelled, else 0. */
+  /** 1 if the appointment was cancelled, else 0. */
   cancelled: 0 | 1;
   deleted_at: string | null;
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   email_recipient: string;
   video_id: string | null;
   join_url: string | null;
@@ -643,11 +643,11 @@ export type ListAdviserAppointmentsEntry = ListCaseAppointmentsEntry;
 export type RestoreAppointmentAnswer = ListCaseAppointmentsEntry;
 
 export type SetAppointmentOutcomeBody = {
-  /** Whether the client attended; not before the start. */
+  /** Whether the client attended. Cannot be true before the start. */
   attended?: boolean | null | undefined;
-  /** True withdraws every message that has not gone out; false places the reminders anew. */
+  /** `true` withdraws every message that has not been sent; `false` schedules the reminders again. */
   cancelled?: boolean | null | undefined;
-  /** A word of your own. */
+  /** Free text, for your own use. */
   type?: string | null | undefined;
 };
 
@@ -656,19 +656,19 @@ export type SetAppointmentOutcomeAnswer = ListCaseAppointmentsEntry;
 export type ListAppointmentMessagesEntry = {
   id: string;
   appointment_id: string;
-  /** How it goes out. */
+  /** How the message is sent. */
   channel: 'email' | 'sms';
-  /** A cancellation calls off a confirmation that had gone out. */
+  /** A cancellation follows a confirmation that was sent, when the appointment is deleted or cancelled. */
   kind: 'confirmation' | 'reminder' | 'cancellation';
-  /** Where it stands. */
+  /** State of the message. */
   state: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped';
   due_at: string;
   sent_at: string | null;
-  /** The address or number it was handed over for. */
+  /** The address or number it was sent to. */
   sent_to: string | null;
-  /** How often sending it was begun. */
+  /** Number of attempts to send it. */
   attempts: number;
-  /** Why the last attempt that failed did so. */
+  /** Why the last failed attempt failed. */
   last_error: string | null;
 };
 
@@ -679,20 +679,20 @@ export type ResendMessageAnswer = ListAppointmentMessagesEntry;
 export type GetAppointmentMeetingAnswer = {
   appointment_id: string;
   customer_case_id: string;
-  /** Where it is, or where it is being made. */
+  /** Where the meeting exists, or is being created. */
   provider: 'jitsi' | 'zoom' | null;
-  /** Pending while the provider has yet to learn of something. */
+  /** `pending` until the provider has carried out the last change. */
   state: 'none' | 'pending' | 'ready' | 'failed';
-  /** What the provider calls it. */
+  /** The provider's identifier of the meeting. */
   video_id: string | null;
   join_url: string | null;
-  /** How often the provider was asked since the wish last changed. */
+  /** Number of attempts since the last change. */
   attempts: number;
-  /** Why the last attempt failed, where it did. */
+  /** Why the last attempt failed. */
   last_error: string | null;
 };
 
-export type WishAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
+export type RequestAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
 
 export type WithdrawAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
 
@@ -1353,7 +1353,7 @@ export type CreateCompanyKeyAnswer = CreateKeyAnswer;
 
 export type GetVideoAccountAnswer = {
   adviser_id: string;
-  /** Jitsi asks for nothing else, Zoom for everything below. */
+  /** Zoom requires all fields below, Jitsi none. */
   provider: 'jitsi' | 'zoom';
   account_id: string | null;
   client_id: string | null;
@@ -1362,15 +1362,15 @@ export type GetVideoAccountAnswer = {
 };
 
 export type ConnectVideoAccountBody = {
-  /** Jitsi asks for nothing else, Zoom for everything below. */
+  /** Zoom requires all fields below, Jitsi none. */
   provider: 'jitsi' | 'zoom';
-  /** Of the Zoom account that the app is in. */
+  /** Identifier of the Zoom account that the app belongs to. */
   account_id?: string | null | undefined;
-  /** Of a server-to-server OAuth app. */
+  /** Client ID of a server-to-server OAuth app. */
   client_id?: string | null | undefined;
-  /** Kept encrypted and never shown. */
+  /** Stored encrypted and never shown. */
   client_secret?: string | null | undefined;
-  /** Whose meetings they are: an email or an identifier of Zoom, or "me". */
+  /** The Zoom user who hosts the meetings: an email, a Zoom user ID, or "me". */
   user?: string | null | undefined;
 };
 
@@ -1961,7 +1961,7 @@ export type Operations = {
     };
     answer: ReversePaymentAnswer;
   };
-  /** Create case appointment. Books an appointment. A reminder goes out one day before the start at the same wall time; booked later than that, one hour before the start; later still, it is skipped. */
+  /** Create case appointment. Books an appointment. A reminder is due at the wall time of the start, as many days before it as the company sets in `reminder_lead_days` (1 to 30, by default 1). If that time has passed, it is due one hour before the start; if that has passed too, it is skipped. */
   createCaseAppointment: {
     input: {
       /** The case. */
@@ -1972,23 +1972,23 @@ export type Operations = {
     };
     answer: CreateCaseAppointmentAnswer;
   };
-  /** List the appointments of a case. In the order of their starts. */
+  /** List the appointments of a case. Ordered by start. */
   listCaseAppointments: {
     input: {
       /** Starts at this time or later. */
       from?: string | undefined;
       /** Starts before this time. */
       to?: string | undefined;
-      /** Only those that are not deleted, only deleted ones, or all. */
+      /** `false`: only appointments that are not deleted; `true`: only deleted ones; `all`: both. */
       deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
-      /** The address that an adviser of the company has now. */
+      /** The current address of an adviser of the company. */
       adviser_email?: string | undefined;
       /** The case. */
       caseId: string;
     };
     answer: ListCaseAppointmentsEntry[];
   };
-  /** Update case appointment. Moving the start moves the reminders. A confirmation goes out again only when this request asks for it; false withdraws what has not gone out; notes and location send nothing. */
+  /** Update case appointment. Moving the start moves the reminders. A confirmation is sent again only if this request asks for it; false withdraws a message that has not been sent. Changing notes or location sends no message. */
   updateCaseAppointment: {
     input: {
       /** The case. */
@@ -2003,7 +2003,7 @@ export type Operations = {
     };
     answer: UpdateCaseAppointmentAnswer;
   };
-  /** Delete case appointment. Withdraws every message that has not gone out, and the meeting. */
+  /** Delete case appointment. Withdraws every message that has not been sent, and the meeting. */
   deleteCaseAppointment: {
     input: {
       /** The case. */
@@ -2017,7 +2017,7 @@ export type Operations = {
     };
     answer: DeleteCaseAppointmentAnswer;
   };
-  /** Read one appointment. A deleted one is unknown here; the list shows it on request. */
+  /** Read one appointment. Returns 404 for a deleted appointment; the list can show it. */
   readAppointment: {
     input: {
       /** The case. */
@@ -2029,16 +2029,16 @@ export type Operations = {
     };
     answer: ReadAppointmentAnswer;
   };
-  /** List the appointments of an adviser. Across the cases of the company, in the order of their starts. `X-Total-Count` and `Link` tell of the other pages. */
+  /** List the appointments of an adviser. Across all cases of the company, ordered by start. Paged: see the headers `X-Total-Count` and `Link`. */
   listAdviserAppointments: {
     input: {
-      /** The address that an adviser of the company has now. */
+      /** The current address of an adviser of the company. */
       adviser_email: string;
       /** Starts at this time or later. */
       from?: string | undefined;
       /** Starts before this time. */
       to?: string | undefined;
-      /** Only those that are not deleted, only deleted ones, or all. */
+      /** `false`: only appointments that are not deleted; `true`: only deleted ones; `all`: both. */
       deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
       /** Which page, from 1. */
       page?: number | undefined;
@@ -2047,7 +2047,7 @@ export type Operations = {
     };
     answer: ListAdviserAppointmentsEntry[];
   };
-  /** Restore a deleted appointment. Places the reminders that were wanted anew; confirmations do not go out again. Refused with 400 when it is not deleted. */
+  /** Restore a deleted appointment. Schedules the requested reminders again; confirmations are not sent again. The answer is 400 if the appointment is not deleted. */
   restoreAppointment: {
     input: {
       /** The case. */
@@ -2061,7 +2061,7 @@ export type Operations = {
     };
     answer: RestoreAppointmentAnswer;
   };
-  /** Say what became of an appointment. Cancelling withdraws every message that has not gone out, taking it back places the reminders anew. While it is cancelled no message is placed. It cannot be both attended and cancelled. */
+  /** Record the outcome of an appointment. Cancelling withdraws every message that has not been sent; undoing it schedules the reminders again. No message is scheduled for a cancelled appointment. An appointment cannot be both attended and cancelled. */
   setAppointmentOutcome: {
     input: {
       /** The case. */
@@ -2076,7 +2076,7 @@ export type Operations = {
     };
     answer: SetAppointmentOutcomeAnswer;
   };
-  /** Messages of an appointment. Every confirmation and reminder, the first due first: where it stands, and what went wrong. */
+  /** List the messages of an appointment. All confirmations, reminders and cancellations, with state and last error. The earliest due comes first. */
   listAppointmentMessages: {
     input: {
       /** The case. */
@@ -2086,7 +2086,7 @@ export type Operations = {
     };
     answer: ListAppointmentMessagesEntry[];
   };
-  /** Messages of the company. In pages, the last due first; deleted appointments included. */
+  /** List the messages of the company. Paged; the latest due time comes first. Includes messages of deleted appointments. */
   listMessages: {
     input: {
       /** Which page, from 1. */
@@ -2098,7 +2098,7 @@ export type Operations = {
     };
     answer: ListMessagesEntry[];
   };
-  /** Send a message once more. Makes a new message of the same kind that is due now, about the appointment as it stands. Only for messages that were sent or that failed, while a reminder or a confirmation still makes sense. */
+  /** Resend a message. Creates a new message of the same kind, due now, with the appointment's current details. Only a confirmation or reminder that was sent or has failed can be resent: a reminder until the start, a confirmation until the end. Otherwise the answer is 400. */
   resendMessage: {
     input: {
       /** The case. */
@@ -2114,7 +2114,7 @@ export type Operations = {
     };
     answer: ResendMessageAnswer;
   };
-  /** Meeting of an appointment. Where it stands, its link, and what went wrong. */
+  /** Read the meeting of an appointment. The state of the meeting, its link, and the last error. */
   getAppointmentMeeting: {
     input: {
       /** The case. */
@@ -2124,8 +2124,8 @@ export type Operations = {
     };
     answer: GetAppointmentMeetingAnswer;
   };
-  /** Ask for a meeting. After the booking, or once more after a failure. Refused with 400 when the appointment is cancelled or over, or when its adviser has no connected account. */
-  wishAppointmentMeeting: {
+  /** Request a meeting. For an appointment that was booked without a meeting, or whose meeting has failed. The answer is 400 if the appointment is cancelled or over, or if its adviser has no connected account. */
+  requestAppointmentMeeting: {
     input: {
       /** The case. */
       caseId: string;
@@ -2136,9 +2136,9 @@ export type Operations = {
       /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
       ifMatch?: string | undefined;
     };
-    answer: WishAppointmentMeetingAnswer;
+    answer: RequestAppointmentMeetingAnswer;
   };
-  /** Withdraw a meeting. It is removed at the provider. Refused with 400 when none is wished for. */
+  /** Withdraw a meeting. Removes the meeting at the provider. The answer is 400 if the appointment has no meeting. */
   withdrawAppointmentMeeting: {
     input: {
       /** The case. */
@@ -2152,7 +2152,7 @@ export type Operations = {
     };
     answer: WithdrawAppointmentMeetingAnswer;
   };
-  /** Meetings of the company. In pages, the last that something happened to first; those of deleted appointments included. */
+  /** List the meetings of the company. Paged; the most recently changed comes first. Includes meetings of deleted appointments. */
   listMeetings: {
     input: {
       /** Which page, from 1. */
@@ -2810,7 +2810,7 @@ export type Operations = {
     };
     answer: CreateCompanyKeyAnswer;
   };
-  /** Get an adviser's video account. Without its secret, which nobody is shown. Also of a removed adviser. */
+  /** Get an adviser's video account. Without its secret, which is never shown. Works for a removed adviser too. */
   getVideoAccount: {
     input: {
       /** The adviser. */
@@ -2818,7 +2818,7 @@ export type Operations = {
     };
     answer: GetVideoAccountAnswer;
   };
-  /** Connect an adviser's video account. Takes the place of another one: upcoming meetings are removed there and made here. The same account with other credentials keeps its meetings, and those that were given up are tried again. */
+  /** Connect an adviser's video account. Replaces a previous account: upcoming meetings are removed there and created here. If it is the same account with new credentials, its meetings stay, and failed ones are tried again. */
   connectVideoAccount: {
     input: {
       /** The adviser. */
@@ -2831,7 +2831,7 @@ export type Operations = {
     };
     answer: ConnectVideoAccountAnswer;
   };
-  /** Disconnect an adviser's video account. Upcoming meetings are removed with it, and then its secret is forgotten. Also of a removed adviser. */
+  /** Disconnect an adviser's video account. Removes upcoming meetings at the provider and then deletes the secret. Works for a removed adviser too. */
   disconnectVideoAccount: {
     input: {
       /** The adviser. */
@@ -3270,7 +3270,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
-  wishAppointmentMeeting: {
+  requestAppointmentMeeting: {
     method: 'POST',
     path: '/cases/{caseId}/appointments/{appointmentID}/meeting',
     query: [],
