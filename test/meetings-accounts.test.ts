@@ -416,7 +416,7 @@ describe('the command line', () => {
     const { DATABASE_URL } = env;
     const unset = await runCommand({ DATABASE_URL }, ...one, ...flags, '--client-secret', SECRET);
     assert.equal(unset.code, 3);
-    assert.match(unset.err, /^--client-secret cannot be kept: the setting SECRETS_KEY is not set$/);
+    assert.match(unset.err, /^--client-secret cannot be stored: the setting SECRETS_KEY is not set$/);
     assert.equal((await runCommand({ DATABASE_URL }, ...one, '--provider', 'jitsi')).code, 0);
   });
 

@@ -1,8 +1,8 @@
-import { entryLog } from '../cases/address-book/audit.sql.ts';
-import { appointmentLog } from '../cases/appointments/audit.sql.ts';
-import { messageLog } from '../cases/appointments/messages/audit.sql.ts';
-import { interactionLog } from '../cases/interactions/writes.sql.ts';
-import { invoiceLog } from '../cases/invoices/audit.sql.ts';
+import { entryAudit } from '../cases/address-book/audit.sql.ts';
+import { appointmentAudit } from '../cases/appointments/audit.sql.ts';
+import { messageAudit } from '../cases/appointments/messages/audit.sql.ts';
+import { interactionAudit } from '../cases/interactions/audit.sql.ts';
+import { invoiceAudit } from '../cases/invoices/audit.sql.ts';
 import { adviserLog } from '../company/advisers/audit.sql.ts';
 import { caseLog } from '../company/cases/statements.sql.ts';
 import { companyLog } from '../company/companies/statements.sql.ts';
@@ -16,16 +16,16 @@ import { endpointAuditLog } from '../webhooks/endpoints/audit.sql.ts';
 /** The audit logs of all record types whose changes are recorded as events. */
 export const AUDIT_LOGS: readonly AuditLog[] = [
   adviserLog,
-  appointmentLog,
+  appointmentAudit,
   caseLog,
   clientLog,
   companyLog,
   customerLog,
   endpointAuditLog,
-  entryLog,
-  interactionLog,
-  invoiceLog,
+  entryAudit,
+  interactionAudit,
+  invoiceAudit,
   keyLog,
-  messageLog,
+  messageAudit,
   tagLog,
 ];

@@ -1,4 +1,4 @@
-import { followAdvisers } from '../../cases/appointments/meetings/desired-state.sql.ts';
+import { syncFromAdvisers } from '../../cases/appointments/meetings/desired-state.sql.ts';
 import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
 import { listStatements, searchIn } from '../list.sql.ts';
 import { adviserLog, isOld, lockAdviser } from './audit.sql.ts';
@@ -51,12 +51,12 @@ export const insertAdviser = statement(
      ON CONFLICT (company_id, lower(email)) WHERE removed_at IS NULL DO NOTHING
      RETURNING *
    ), e AS (
-     ${adviserLog.entry('created', { from: 'a', at: '$4', origin: '$5' })}
+     ${adviserLog.insertEvent('created', { from: 'a', at: '$4', origin: '$5' })}
    )
    SELECT ${record}::text FROM a`,
 );
 
-const before = adviserLog.was('old');
+const before = adviserLog.snapshotOf('old');
 
 const isZoom = (provider: string) => `${provider} IS NOT DISTINCT FROM 'zoom'`;
 
@@ -69,9 +69,9 @@ export const updateAdviser = statement(
         AND (SELECT (${isZoom('n.video_provider')}) = (${isZoom('a.video_provider')}) FROM json_populate_record(a, $3) n)
      RETURNING a.*
    ), g AS (
-     ${followAdvisers('$4')}
+     ${syncFromAdvisers('$4')}
    ), e AS (
-     ${adviserLog.entry('updated', { from: 'd a', at: '$4', origin: '$5', before })}
+     ${adviserLog.insertEvent('updated', { from: 'd a', at: '$4', origin: '$5', before })}
    )
    SELECT ${record}::text FROM d a`,
 );
@@ -83,7 +83,7 @@ export const removeAdviser = statement(
      UPDATE advisers a SET removed_at = $3, updated_at = $3 FROM old WHERE ${isOld}
      RETURNING a.*
    ), e AS (
-     ${adviserLog.entry('removed', { from: 'a', at: '$3', origin: '$4', before })}
+     ${adviserLog.insertEvent('removed', { from: 'a', at: '$3', origin: '$4', before })}
    )
    SELECT ${jsonObject({ id: 'a.id', removed_at: isoTime('a.removed_at') })}::text FROM a`,
 );
@@ -98,7 +98,7 @@ export const restoreAdviser = statement(
      UPDATE advisers a SET removed_at = NULL, updated_at = $3 FROM old WHERE ${isOld}
      RETURNING a.*
    ), e AS (
-     ${adviserLog.entry('restored', { from: 'a', at: '$3', origin: '$4', before })}
+     ${adviserLog.insertEvent('restored', { from: 'a', at: '$3', origin: '$4', before })}
    )
    SELECT ${record}::text FROM a`,
 );

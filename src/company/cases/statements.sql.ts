@@ -60,9 +60,9 @@ export const insertCase = statement(
    ), u AS (
      ${insertCustomers('c', '$4', '$5')} RETURNING *
    ), e AS (
-     ${caseLog.entry('created', { from: 'c', at: '$5', origin: '$6' })} RETURNING 1
+     ${caseLog.insertEvent('created', { from: 'c', at: '$5', origin: '$6' })} RETURNING 1
    ), f AS (
-     ${customerLog.entry('created', { from: 'u JOIN e ON true', at: '$5', origin: '$6' })}
+     ${customerLog.insertEvent('created', { from: 'u JOIN e ON true', at: '$5', origin: '$6' })}
    )
    SELECT ${record('u')}::text FROM c`,
 );
@@ -77,7 +77,7 @@ export const updateCase = statement(
        FROM old WHERE c.company_id = old.company_id AND c.id = old.id
      RETURNING c.*
    ), e AS (
-     ${caseLog.entry('updated', { from: 'c', at: '$4', origin: '$5', before: caseLog.was('old') })}
+     ${caseLog.insertEvent('updated', { from: 'c', at: '$4', origin: '$5', before: caseLog.snapshotOf('old') })}
    )
    SELECT ${stored}::text FROM c`,
 );

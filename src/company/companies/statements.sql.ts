@@ -47,7 +47,7 @@ export const insertCompany = statement(
        FROM json_populate_record(NULL::companies, $2) d WHERE ${zoneIsKnown}
      RETURNING *
    ), e AS (
-     ${companyLog.entry('created', { from: 'c', at: '$3', origin: '$4' })}
+     ${companyLog.insertEvent('created', { from: 'c', at: '$3', origin: '$4' })}
    )
    SELECT ${record}::text FROM c`,
 );
@@ -63,7 +63,7 @@ export const updateCompany = statement(
        FROM old WHERE c.id = old.id
      RETURNING c.*
    ), e AS (
-     ${companyLog.entry('updated', { from: 'c', at: '$3', origin: '$4', before: companyLog.was('old') })}
+     ${companyLog.insertEvent('updated', { from: 'c', at: '$3', origin: '$4', before: companyLog.snapshotOf('old') })}
    )
    SELECT ${record}::text FROM c`,
 );

@@ -81,7 +81,7 @@ export const revokeKeys = statement(
    ), t AS (
      UPDATE tokens t SET revoked_at = $3 FROM old WHERE ${isOld('t')} RETURNING t.*, old.before
    )
-   ${keyLog.entry('revoked', { from: 't', at: '$3', origin: '$4', before: 't.before' })}`,
+   ${keyLog.insertEvent('revoked', { from: 't', at: '$3', origin: '$4', before: 't.before' })}`,
 );
 
 /** $1 company, $2 ids, $3 now, $4 origin */
@@ -93,7 +93,7 @@ export const disableClients = statement(
    ), k AS (
      UPDATE clients k SET disabled_at = $3, updated_at = $3 FROM old WHERE ${isOld('k')} RETURNING k.*, old.before
    )
-   ${clientLog.entry('disabled', { from: 'k', at: '$3', origin: '$4', before: 'k.before' })}`,
+   ${clientLog.insertEvent('disabled', { from: 'k', at: '$3', origin: '$4', before: 'k.before' })}`,
 );
 
 /**
@@ -109,5 +109,5 @@ export const disableEndpoints = statement(
        FROM old WHERE ${isOld('w')}
      RETURNING w.*, old.before
    )
-   ${endpointAuditLog.entry('disabled', { from: 'w', at: '$3', origin: '$4', before: 'w.before' })}`,
+   ${endpointAuditLog.insertEvent('disabled', { from: 'w', at: '$3', origin: '$4', before: 'w.before' })}`,
 );

@@ -98,7 +98,7 @@ export const insertCustomer = statement(
    ), u AS (
      ${insertCustomers('scope', '$3', '$4')} RETURNING *
    ), e AS (
-     ${customerLog.entry('created', { from: 'u', at: '$4', origin: '$5' })}
+     ${customerLog.insertEvent('created', { from: 'u', at: '$4', origin: '$5' })}
    )
    SELECT ${customerRecord}::text FROM u`,
 );
@@ -106,7 +106,7 @@ export const insertCustomer = statement(
 const old = (condition: string) =>
   `old AS (SELECT u.* FROM customers u WHERE ${condition} AND u.id = $3 FOR NO KEY UPDATE)`;
 const isOld = 'u.company_id = old.company_id AND u.case_id = old.case_id AND u.id = old.id';
-const before = customerLog.was('old');
+const before = customerLog.snapshotOf('old');
 
 /** $1 company, $2 case, $3 id, $4 what was sent as JSON, $5 now, $6 origin */
 export const updateCustomer = statement(
@@ -116,7 +116,7 @@ export const updateCustomer = statement(
        FROM old WHERE ${isOld}
      RETURNING u.*
    ), e AS (
-     ${customerLog.entry('updated', { from: 'u', at: '$5', origin: '$6', before })}
+     ${customerLog.insertEvent('updated', { from: 'u', at: '$5', origin: '$6', before })}
    )
    SELECT ${customerRecord}::text FROM u`,
 );
@@ -131,7 +131,7 @@ export const removeCustomer = statement(
      UPDATE customers u SET removed_at = $4, updated_at = $4 FROM old WHERE ${isOld}
      RETURNING u.*
    ), e AS (
-     ${customerLog.entry('removed', { from: 'u', at: '$4', origin: '$5', before })}
+     ${customerLog.insertEvent('removed', { from: 'u', at: '$4', origin: '$5', before })}
    )
    SELECT ${jsonObject({ id: 'u.id', removed_at: isoTime('u.removed_at') })}::text FROM u`,
 );
@@ -143,7 +143,7 @@ export const restoreCustomer = statement(
      UPDATE customers u SET removed_at = NULL, updated_at = $4 FROM old WHERE ${isOld}
      RETURNING u.*
    ), e AS (
-     ${customerLog.entry('restored', { from: 'u', at: '$4', origin: '$5', before })}
+     ${customerLog.insertEvent('restored', { from: 'u', at: '$4', origin: '$5', before })}
    )
    SELECT ${customerRecord}::text FROM u`,
 );

@@ -45,7 +45,7 @@ export const insertCustomTag = statement(
      ON CONFLICT (company_id, tag) DO NOTHING
      RETURNING *
    ), e AS (
-     ${tagLog.entry('created', { from: 't', at: '$3', origin: '$4' })}
+     ${tagLog.insertEvent('created', { from: 't', at: '$3', origin: '$4' })}
    )
    SELECT ${record}::text FROM t`,
 );
@@ -56,7 +56,7 @@ export const removeCustomTag = statement(
   `WITH t AS (
      DELETE FROM custom_tags t WHERE t.company_id = $1 AND t.tag = $2 RETURNING *
    ), e AS (
-     ${tagLog.entry('removed', { from: 't', at: '$3', origin: '$4', before: tagLog.image })}
+     ${tagLog.insertEvent('removed', { from: 't', at: '$3', origin: '$4', before: tagLog.image })}
    )
    SELECT ${jsonObject({ tag: 't.tag', removed_at: isoTime('$3::timestamptz') })}::text FROM t`,
 );

@@ -51,14 +51,14 @@ export const insertClient = statement(
      VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)
      RETURNING *
    ), e AS (
-     ${clientLog.entry('created', { from: 'k', at: '$6', origin: '$10' })}
+     ${clientLog.insertEvent('created', { from: 'k', at: '$6', origin: '$10' })}
    )
    SELECT ${record}::text FROM k`,
 );
 
 const old = `old AS (SELECT k.* FROM clients k WHERE ${here} FOR NO KEY UPDATE)`;
 const isOld = 'k.company_id = old.company_id AND k.id = old.id';
-const before = clientLog.was('old');
+const before = clientLog.snapshotOf('old');
 
 /**
  * $1 company, $2 id, $3 name or null, $4 scopes or null, $5 now, $6 what can be granted or null for everything,
@@ -71,7 +71,7 @@ export const updateClient = statement(
        FROM old WHERE ${isOld} AND ($4::text[] IS NULL OR $6::text[] IS NULL OR $4 <@ (old.scopes || $6))
      RETURNING k.*
    ), e AS (
-     ${clientLog.entry('updated', { from: 'k', at: '$5', origin: '$7', before })}
+     ${clientLog.insertEvent('updated', { from: 'k', at: '$5', origin: '$7', before })}
    )
    SELECT ${record}::text FROM k`,
 );
@@ -96,7 +96,7 @@ export const rotateClient = statement(
      SELECT k.company_id, k.id, $7, $8 FROM k WHERE $8::uuid IS NOT NULL
      ON CONFLICT DO NOTHING
    ), e AS (
-     ${clientLog.entry('rotated', { from: 'k', at: '$4', origin: '$6', before })}
+     ${clientLog.insertEvent('rotated', { from: 'k', at: '$4', origin: '$6', before })}
    )
    SELECT ${record}::text FROM k`,
 );
@@ -110,7 +110,7 @@ export const disableClient = statement(
      UPDATE clients k SET disabled_at = $3, updated_at = $3 FROM old WHERE ${isOld} AND old.disabled_at IS NULL
      RETURNING k.*
    ), e AS (
-     ${clientLog.entry('disabled', { from: 'k', at: '$3', origin: '$4', before })}
+     ${clientLog.insertEvent('disabled', { from: 'k', at: '$3', origin: '$4', before })}
    )
    SELECT ${record}::text FROM ${oneOf('old.disabled_at IS NOT NULL')}`,
 );
@@ -126,7 +126,7 @@ export const enableClient = statement(
        FROM old WHERE ${isOld} AND old.disabled_at IS NOT NULL
      RETURNING k.*
    ), e AS (
-     ${clientLog.entry('enabled', { from: 'k', at: '$3', origin: '$4', before })}
+     ${clientLog.insertEvent('enabled', { from: 'k', at: '$3', origin: '$4', before })}
    )
    SELECT ${record}::text FROM ${oneOf('old.disabled_at IS NULL')}`,
 );

@@ -54,7 +54,7 @@ export const insertKey = statement(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      RETURNING *
    ), e AS (
-     ${keyLog.entry('created', { from: 't', at: '$7', origin: '$11' })}
+     ${keyLog.insertEvent('created', { from: 't', at: '$7', origin: '$11' })}
    )
    SELECT ${record}::text FROM t`,
 );
@@ -69,7 +69,7 @@ export const revokeKey = statement(
        FROM old WHERE t.company_id = old.company_id AND t.id = old.id AND old.revoked_at IS NULL
      RETURNING t.*
    ), e AS (
-     ${keyLog.entry('revoked', { from: 't', at: '$3', origin: '$4', before: keyLog.was('old') })}
+     ${keyLog.insertEvent('revoked', { from: 't', at: '$3', origin: '$4', before: keyLog.snapshotOf('old') })}
    )
    SELECT ${record}::text FROM (SELECT * FROM t UNION ALL SELECT * FROM old WHERE old.revoked_at IS NOT NULL) t`,
 );
