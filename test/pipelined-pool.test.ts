@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { PipelinedPool } from '../src/kernel/database/pipelined-pool.ts';
 import type { PipelinedTransaction } from '../src/kernel/database/pipelined-transaction.ts';
-import { CodedError } from '../src/kernel/errors.ts';
+import { UnavailableError } from '../src/kernel/errors.ts';
 
 /** Who gets which connection, and when. The server is the test's: it answers when it is told to. */
 
@@ -54,7 +54,7 @@ const MOST_AHEAD = 16;
 const SILENCE_MS = 20_000;
 const settled = () => new Promise(setImmediate);
 const silent = { message: 'Connection terminated: the server is silent.' };
-const isUnavailable = (error: unknown) => error instanceof CodedError && error.code === 'unavailable';
+const isUnavailable = (error: unknown) => error instanceof UnavailableError;
 
 function pipelines(size: number, ahead = MOST_AHEAD, connect?: () => Promise<void>) {
   const servers: Server[] = [];

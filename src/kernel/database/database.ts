@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { CodedError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
 import type { Query } from '../sql/query.ts';
 import { type AnyQuery, type LegacyStatement, toQuery } from './legacy-query.ts';
 import { type OnBatch, PipelinedPool } from './pipelined-pool.ts';
@@ -278,7 +278,7 @@ async function rollBack(client: pg.PoolClient, failure: unknown): Promise<void> 
 }
 
 function rethrowAsUnavailable(error: unknown): never {
-  throw isTransient(error) ? new CodedError('unavailable', 'The database cannot be reached.', [], error) : error;
+  throw isTransient(error) ? new UnavailableError('The database cannot be reached.', error) : error;
 }
 
 export type { LegacyStatement };

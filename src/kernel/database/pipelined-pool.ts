@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { CodedError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
 import type { PreparedStatement, Query } from '../sql/query.ts';
 import { type PlannedStatement, planTransactions } from './batching.ts';
 import { PipelinedTransaction, type Row } from './pipelined-transaction.ts';
@@ -285,7 +285,7 @@ export class PipelinedPool {
       if (timedOut) client.connection.stream.destroy(new Error('Connection terminated: the server is silent.'));
     }
     while ((this.#waiters[0]?.since ?? this.#sweeps) <= sweepBefore(MAX_WAIT_MS))
-      this.#waiters.shift()?.reject(new CodedError('unavailable', 'Too many requests wait for the database.'));
+      this.#waiters.shift()?.reject(new UnavailableError('Too many requests wait for the database.'));
   }
 
   #serveWaiters(): void {
@@ -311,7 +311,7 @@ export class PipelinedPool {
   }
 }
 
-const poolClosed = () => new CodedError('unavailable', 'The connections to the database are closed.');
+const poolClosed = () => new UnavailableError('The connections to the database are closed.');
 
 /** A row of a batch starts with the position of its request. */
 function resolveNth(requests: PendingStatement[], row: Row): void {
