@@ -999,7 +999,7 @@ export type ListClientsEntry = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1055,7 +1055,7 @@ export type CreateClientAnswer = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1121,7 +1121,7 @@ export type DisableClientAnswer = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1143,7 +1143,7 @@ export type DisableClientAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1166,7 +1166,7 @@ export type DisableClientAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1206,7 +1206,7 @@ export type ListKeysEntry = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1258,7 +1258,7 @@ export type CreateKeyAnswer = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1293,7 +1293,7 @@ export type RevokeKeyAnswer = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1309,7 +1309,7 @@ export type RevokeKeyAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1332,7 +1332,7 @@ export type RevokeKeyAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1396,7 +1396,7 @@ export type ListWebhookEndpointsEntry = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1434,7 +1434,7 @@ export type CreateWebhookEndpointAnswer = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
