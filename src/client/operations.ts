@@ -293,7 +293,7 @@ export type GetCaseInvoicesEntry = {
     rate: number;
     /** quantity × rate */
     subtotal: number;
-    /** amount less subtotal */
+    /** amount minus subtotal */
     vat_amount: number;
     status: 'paid' | 'cancelled' | null;
     paid_at: string | null;
@@ -316,9 +316,9 @@ export type CreateCaseInvoiceBody = {
   total: number | string;
   /** Total excluding VAT. */
   sub_total: number | string;
-  /** Total less sub_total, where it is not sent. */
+  /** Default: total minus sub_total. */
   vat_amount?: number | string | null | undefined;
-  /** The company's, where it is not sent. */
+  /** Default: the payment terms of the company. */
   payment_terms?: string | null | undefined;
   /** At most 1000 per request. */
   items?:
@@ -326,7 +326,7 @@ export type CreateCaseInvoiceBody = {
         description: string;
         /** A whole number. */
         quantity: number | string;
-        /** Kept to four decimals. */
+        /** Stored with four decimals. */
         rate: number | string;
         /** Line total including any applicable tax. */
         amount: number | string;
@@ -367,9 +367,9 @@ export type UpdateCaseInvoiceBody = {
   total: number | string;
   /** Total excluding VAT. */
   sub_total: number | string;
-  /** Total less sub_total, where it is not sent. */
+  /** Default: total minus sub_total. */
   vat_amount?: number | string | null | undefined;
-  /** The company's, where it is not sent. */
+  /** Default: the payment terms of the company. */
   payment_terms?: string | null | undefined;
   /** At most 1000 per request. */
   items?:
@@ -377,14 +377,14 @@ export type UpdateCaseInvoiceBody = {
         description: string;
         /** A whole number. */
         quantity: number | string;
-        /** Kept to four decimals. */
+        /** Stored with four decimals. */
         rate: number | string;
         /** Line total including any applicable tax. */
         amount: number | string;
       }>
     | null
     | undefined;
-  /** True: the items sent are added. False: they replace the existing ones, none removes all. */
+  /** True: the items are added to the existing ones. False: they replace the existing ones; without items, all are removed. */
   keep_existing_items?: boolean | null | undefined;
 };
 
@@ -420,7 +420,7 @@ export type ReadInvoiceAnswer = {
     rate: number;
     /** quantity × rate */
     subtotal: number;
-    /** amount less subtotal */
+    /** amount minus subtotal */
     vat_amount: number;
     status: 'paid' | 'cancelled' | null;
     paid_at: string | null;
@@ -430,12 +430,12 @@ export type ReadInvoiceAnswer = {
   }>;
   /** The sum of the payments that are not reversed. */
   paid: number;
-  /** What can still be paid; 0 where it is cancelled. */
+  /** The amount that can still be paid; 0 if the invoice is cancelled. */
   outstanding: number;
 };
 
 export type MarkInvoiceSentBody = {
-  /** Not in the future. Now, where it is not sent. */
+  /** Must not be in the future. Default: now. */
   date_sent?: string | null | undefined;
 };
 
@@ -453,7 +453,7 @@ export type CancelInvoiceItemAnswer = {
   rate: number;
   /** quantity × rate */
   subtotal: number;
-  /** amount less subtotal */
+  /** amount minus subtotal */
   vat_amount: number;
   status: 'paid' | 'cancelled' | null;
   paid_at: string | null;
@@ -476,9 +476,9 @@ export type ListPaymentsEntry = {
 };
 
 export type RecordPaymentBody = {
-  /** More than 0, at most two decimals, not more than what is outstanding. */
+  /** More than 0, with at most two decimals, and not more than the outstanding amount. */
   amount: number | string;
-  /** Not in the future. Now, where it is not sent. */
+  /** Must not be in the future. Default: now. */
   paid_at?: string | null | undefined;
   reference?: string | null | undefined;
 };
@@ -498,7 +498,7 @@ export type CreateCaseAppointmentBody = {
   email_confirmation?: boolean | null | undefined;
   /** Sends a reminder to email_recipient. */
   email_notification?: boolean | null | undefined;
-  /** Email of a customer of the case. Empty text is no recipient. */
+  /** Email of a customer of the case. An empty text means no recipient. */
   email_recipient?: string | null | undefined;
   /** Sends a booking confirmation to sms_recipient. */
   sms_confirmation?: boolean | null | undefined;
@@ -507,9 +507,9 @@ export type CreateCaseAppointmentBody = {
   /** A possible phone number. */
   sms_recipient?: string | null | undefined;
   notes?: string | null | undefined;
-  /** Added to the messages. */
+  /** Included in the messages. */
   location?: string | null | undefined;
-  /** Makes a video-meeting link, provided the adviser has connected an account. */
+  /** Creates a video meeting, provided the adviser has connected an account. */
   video_meeting?: boolean | null | undefined;
 };
 
@@ -519,18 +519,18 @@ export type CreateCaseAppointmentAnswer = {
   start_time: string;
   /** Wall time of the company. */
   end_time: string;
-  /** Booking confirmation by email: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by email; null if it was not requested. */
   email_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by email: where it stands, null when it was not asked for. */
+  /** State of the reminder by email; null if it was not requested. */
   email_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   email_day_before: 0 | 1;
   sms_recipient: string | null;
-  /** Booking confirmation by SMS: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by SMS; null if it was not requested. */
   sms_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by SMS: where it stands, null when it was not asked for. */
+  /** State of the reminder by SMS; null if it was not requested. */
   sms_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   sms_day_before: 0 | 1;
   notes: string | null;
   location: string | null;
@@ -546,34 +546,34 @@ export type ListCaseAppointmentsEntry = {
   start_time: string;
   /** Wall time of the company. */
   end_time: string;
-  /** Booking confirmation by email: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by email; null if it was not requested. */
   email_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by email: where it stands, null when it was not asked for. */
+  /** State of the reminder by email; null if it was not requested. */
   email_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   email_day_before: 0 | 1;
   sms_recipient: string | null;
-  /** Booking confirmation by SMS: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by SMS; null if it was not requested. */
   sms_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by SMS: where it stands, null when it was not asked for. */
+  /** State of the reminder by SMS; null if it was not requested. */
   sms_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   sms_day_before: 0 | 1;
   notes: string | null;
   location: string | null;
   created_at: string;
   updated_at: string;
   type: string | null;
-  /** 1 when the client attended, else 0. */
+  /** 1 if the client attended, else 0. */
   attended: 0 | 1;
-  /** 1 when the appointment was cancelled, else 0. */
+  /** 1 if the appointment was cancelled, else 0. */
   cancelled: 0 | 1;
   deleted_at: string | null;
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   email_recipient: string;
   video_id: string | null;
   join_url: string | null;
-  /** As it was at the booking. */
+  /** The address at the time of the booking. */
   adviser_email: string;
 };
 
@@ -586,7 +586,7 @@ export type UpdateCaseAppointmentBody = {
   email_confirmation?: boolean | null | undefined;
   /** Sends a reminder to email_recipient. */
   email_notification?: boolean | null | undefined;
-  /** Email of a customer of the case. Empty text is no recipient. */
+  /** Email of a customer of the case. An empty text means no recipient. */
   email_recipient?: string | null | undefined;
   /** Sends a booking confirmation to sms_recipient. */
   sms_confirmation?: boolean | null | undefined;
@@ -595,7 +595,7 @@ export type UpdateCaseAppointmentBody = {
   /** A possible phone number. */
   sms_recipient?: string | null | undefined;
   notes?: string | null | undefined;
-  /** Added to the messages. */
+  /** Included in the messages. */
   location?: string | null | undefined;
 };
 
@@ -605,30 +605,30 @@ export type UpdateCaseAppointmentAnswer = {
   start_time: string;
   /** Wall time of the company. */
   end_time: string;
-  /** Booking confirmation by email: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by email; null if it was not requested. */
   email_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by email: where it stands, null when it was not asked for. */
+  /** State of the reminder by email; null if it was not requested. */
   email_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   email_day_before: 0 | 1;
   sms_recipient: string | null;
-  /** Booking confirmation by SMS: where it stands, null when it was not asked for. */
+  /** State of the booking confirmation by SMS; null if it was not requested. */
   sms_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** Reminder by SMS: where it stands, null when it was not asked for. */
+  /** State of the reminder by SMS; null if it was not requested. */
   sms_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
-  /** 1 when the reminder is due on the day before, else 0. */
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
   sms_day_before: 0 | 1;
   notes: string | null;
   location: string | null;
   created_at: string;
   updated_at: string;
   type: string | null;
-  /** 1 when the client attended, else 0. */
+  /** 1 if the client attended, else 0. */
   attended: 0 | 1;
-  /** 1 when the appointment was cancelled, else 0. */
+  /** 1 if the appointment was cancelled, else 0. */
   cancelled: 0 | 1;
   deleted_at: string | null;
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   email_recipient: string;
   video_id: string | null;
   join_url: string | null;
@@ -643,11 +643,11 @@ export type ListAdviserAppointmentsEntry = ListCaseAppointmentsEntry;
 export type RestoreAppointmentAnswer = ListCaseAppointmentsEntry;
 
 export type SetAppointmentOutcomeBody = {
-  /** Whether the client attended; not before the start. */
+  /** Whether the client attended. Cannot be true before the start. */
   attended?: boolean | null | undefined;
-  /** True withdraws every message that has not gone out; false places the reminders anew. */
+  /** `true` withdraws every message that has not been sent; `false` schedules the reminders again. */
   cancelled?: boolean | null | undefined;
-  /** A word of your own. */
+  /** Free text, for your own use. */
   type?: string | null | undefined;
 };
 
@@ -656,19 +656,19 @@ export type SetAppointmentOutcomeAnswer = ListCaseAppointmentsEntry;
 export type ListAppointmentMessagesEntry = {
   id: string;
   appointment_id: string;
-  /** How it goes out. */
+  /** How the message is sent. */
   channel: 'email' | 'sms';
-  /** A cancellation calls off a confirmation that had gone out. */
+  /** A cancellation follows a confirmation that was sent, when the appointment is deleted or cancelled. */
   kind: 'confirmation' | 'reminder' | 'cancellation';
-  /** Where it stands. */
+  /** State of the message. */
   state: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped';
   due_at: string;
   sent_at: string | null;
-  /** The address or number it was handed over for. */
+  /** The address or number it was sent to. */
   sent_to: string | null;
-  /** How often sending it was begun. */
+  /** Number of attempts to send it. */
   attempts: number;
-  /** Why the last attempt that failed did so. */
+  /** Why the last failed attempt failed. */
   last_error: string | null;
 };
 
@@ -679,20 +679,20 @@ export type ResendMessageAnswer = ListAppointmentMessagesEntry;
 export type GetAppointmentMeetingAnswer = {
   appointment_id: string;
   customer_case_id: string;
-  /** Where it is, or where it is being made. */
+  /** Where the meeting exists, or is being created. */
   provider: 'jitsi' | 'zoom' | null;
-  /** Pending while the provider has yet to learn of something. */
+  /** `pending` until the provider has carried out the last change. */
   state: 'none' | 'pending' | 'ready' | 'failed';
-  /** What the provider calls it. */
+  /** The provider's identifier of the meeting. */
   video_id: string | null;
   join_url: string | null;
-  /** How often the provider was asked since the wish last changed. */
+  /** Number of attempts since the last change. */
   attempts: number;
-  /** Why the last attempt failed, where it did. */
+  /** Why the last attempt failed. */
   last_error: string | null;
 };
 
-export type WishAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
+export type RequestAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
 
 export type WithdrawAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
 
@@ -999,7 +999,7 @@ export type ListClientsEntry = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1055,7 +1055,7 @@ export type CreateClientAnswer = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1121,7 +1121,7 @@ export type DisableClientAnswer = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1143,7 +1143,7 @@ export type DisableClientAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1166,7 +1166,7 @@ export type DisableClientAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1206,7 +1206,7 @@ export type ListKeysEntry = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1258,7 +1258,7 @@ export type CreateKeyAnswer = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1293,7 +1293,7 @@ export type RevokeKeyAnswer = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1309,7 +1309,7 @@ export type RevokeKeyAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1332,7 +1332,7 @@ export type RevokeKeyAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1353,7 +1353,7 @@ export type CreateCompanyKeyAnswer = CreateKeyAnswer;
 
 export type GetVideoAccountAnswer = {
   adviser_id: string;
-  /** Jitsi asks for nothing else, Zoom for everything below. */
+  /** Zoom requires all fields below, Jitsi none. */
   provider: 'jitsi' | 'zoom';
   account_id: string | null;
   client_id: string | null;
@@ -1362,15 +1362,15 @@ export type GetVideoAccountAnswer = {
 };
 
 export type ConnectVideoAccountBody = {
-  /** Jitsi asks for nothing else, Zoom for everything below. */
+  /** Zoom requires all fields below, Jitsi none. */
   provider: 'jitsi' | 'zoom';
-  /** Of the Zoom account that the app is in. */
+  /** Identifier of the Zoom account that the app belongs to. */
   account_id?: string | null | undefined;
-  /** Of a server-to-server OAuth app. */
+  /** Client ID of a server-to-server OAuth app. */
   client_id?: string | null | undefined;
-  /** Kept encrypted and never shown. */
+  /** Stored encrypted and never shown. */
   client_secret?: string | null | undefined;
-  /** Whose meetings they are: an email or an identifier of Zoom, or "me". */
+  /** The Zoom user who hosts the meetings: an email, a Zoom user ID, or "me". */
   user?: string | null | undefined;
 };
 
@@ -1396,7 +1396,7 @@ export type ListWebhookEndpointsEntry = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1434,7 +1434,7 @@ export type CreateWebhookEndpointAnswer = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1606,7 +1606,7 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseAddressBookEntryBody;
     };
@@ -1619,9 +1619,9 @@ export type Operations = {
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseAddressBookEntryBody;
     };
@@ -1634,7 +1634,7 @@ export type Operations = {
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadAddressBookEntryAnswer;
@@ -1646,9 +1646,9 @@ export type Operations = {
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DeleteAddressBookEntryAnswer;
@@ -1660,9 +1660,9 @@ export type Operations = {
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreAddressBookEntryAnswer;
@@ -1676,9 +1676,9 @@ export type Operations = {
       entryID: string;
       /** The tag on this entry. */
       tag: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveTagAnswer;
@@ -1692,9 +1692,9 @@ export type Operations = {
       entryID: string;
       /** The tag on this entry. */
       tag: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveCustomTagAnswer;
@@ -1724,7 +1724,7 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseInteractionBody;
     };
@@ -1737,9 +1737,9 @@ export type Operations = {
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseInteractionBody;
     };
@@ -1752,7 +1752,7 @@ export type Operations = {
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadInteractionAnswer;
@@ -1764,9 +1764,9 @@ export type Operations = {
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DeleteInteractionAnswer;
@@ -1778,19 +1778,19 @@ export type Operations = {
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreInteractionAnswer;
   };
-  /** Get case invoices. Every invoice of the case with its items, newest date_created first. The parameters but for show_cancelled_items are not part of the specification. */
+  /** Get case invoices. Every invoice of the case with its items, newest date_created first. Of the parameters, only show_cancelled_items is part of the specification. */
   getCaseInvoices: {
     input: {
-      /** Whether cancelled items are listed too. */
+      /** Also lists cancelled items. */
       show_cancelled_items?: boolean | undefined;
-      /** Only those that stand so. */
+      /** Only invoices with this status. */
       status?: 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled' | undefined;
       /** Due at this time or later. */
       due_from?: string | undefined;
@@ -1805,90 +1805,90 @@ export type Operations = {
     };
     answer: GetCaseInvoicesEntry[];
   };
-  /** Create case invoice. Amounts are exact decimals and are stored as they are sent, rounded to two decimals. */
+  /** Create case invoice. Amounts are exact decimals. They are stored as sent, rounded to two decimals. */
   createCaseInvoice: {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseInvoiceBody;
     };
     answer: CreateCaseInvoiceAnswer;
   };
-  /** Update case invoice. Without items and without keep_existing_items: false the items stay as they are. */
+  /** Update case invoice. The items do not change unless `items` or `keep_existing_items: false` is sent. */
   updateCaseInvoice: {
     input: {
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseInvoiceBody;
     };
     answer: UpdateCaseInvoiceAnswer;
   };
-  /** Read one invoice. As it stands in the list of the case, with its items, and what is paid and outstanding. */
+  /** Read one invoice. The invoice as in the list of the case, with its items, and the amounts that are paid and outstanding. */
   readInvoice: {
     input: {
-      /** Whether cancelled items are listed too. */
+      /** Also lists cancelled items. */
       show_cancelled_items?: boolean | undefined;
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadInvoiceAnswer;
   };
-  /** Mark invoice as sent. Sets `date_sent`; once more moves it. The service sends nothing. Refused for a cancelled invoice. */
+  /** Mark invoice as sent. Sets `date_sent`; a second call moves it. The service sends nothing. Returns 400 if the invoice is cancelled. */
   markInvoiceSent: {
     input: {
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body?: MarkInvoiceSentBody | undefined;
     };
     answer: MarkInvoiceSentAnswer;
   };
-  /** Cancel invoice. Refused while it has payments that are not reversed. */
+  /** Cancel invoice. Returns 400 if the invoice is cancelled or has payments that are not reversed. */
   cancelInvoice: {
     input: {
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: CancelInvoiceAnswer;
   };
-  /** Reinstate a cancelled invoice. Refused with 400 when it is not cancelled. */
+  /** Reinstate a cancelled invoice. Returns 400 if the invoice is not cancelled. */
   reinstateInvoice: {
     input: {
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReinstateInvoiceAnswer;
   };
-  /** Cancel invoice item. The item is listed only with show_cancelled_items. The amounts of the invoice stay as they were sent. Refused while the invoice is cancelled. */
+  /** Cancel invoice item. A cancelled item is listed only with show_cancelled_items. The amounts of the invoice do not change. Returns 400 if the item or the invoice is cancelled. */
   cancelInvoiceItem: {
     input: {
       /** The case. */
@@ -1897,14 +1897,14 @@ export type Operations = {
       invoiceId: string;
       /** The invoice item. */
       itemId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: CancelInvoiceItemAnswer;
   };
-  /** Reinstate a cancelled invoice item. Refused with 400 when it is not cancelled, or while the invoice is. */
+  /** Reinstate a cancelled invoice item. Returns 400 if the item is not cancelled, or if the invoice is cancelled. */
   reinstateInvoiceItem: {
     input: {
       /** The case. */
@@ -1913,14 +1913,14 @@ export type Operations = {
       invoiceId: string;
       /** The invoice item. */
       itemId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReinstateInvoiceItemAnswer;
   };
-  /** List the payments of an invoice. In the order in which they were made, reversed ones included. */
+  /** List the payments of an invoice. All payments, including reversed ones, in the order in which they were made. */
   listPayments: {
     input: {
       /** The case. */
@@ -1930,22 +1930,22 @@ export type Operations = {
     };
     answer: ListPaymentsEntry[];
   };
-  /** Record a payment. A part or the whole of what is outstanding; the status of the invoice, of its items and `date_paid` follow. Refused for a cancelled invoice. */
+  /** Record a payment. Pays all or part of the outstanding amount and updates the status of the invoice and of its items, and `date_paid`. Returns 400 if the invoice is cancelled. */
   recordPayment: {
     input: {
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: RecordPaymentBody;
     };
     answer: RecordPaymentAnswer;
   };
-  /** Reverse a payment. It stays in the list and counts no longer. Refused when it is already reversed. */
+  /** Reverse a payment. A reversed payment stays in the list, but no longer counts. Returns 400 if it is already reversed. */
   reversePayment: {
     input: {
       /** The case. */
@@ -1954,91 +1954,91 @@ export type Operations = {
       invoiceId: string;
       /** The payment. */
       paymentId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReversePaymentAnswer;
   };
-  /** Create case appointment. Books an appointment. A reminder goes out one day before the start at the same wall time; booked later than that, one hour before the start; later still, it is skipped. */
+  /** Create case appointment. Books an appointment. A reminder is due at the wall time of the start, as many days before it as the company sets in `reminder_lead_days` (1 to 30, by default 1). If that time has passed, it is due one hour before the start; if that has passed too, it is skipped. */
   createCaseAppointment: {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseAppointmentBody;
     };
     answer: CreateCaseAppointmentAnswer;
   };
-  /** List the appointments of a case. In the order of their starts. */
+  /** List the appointments of a case. Ordered by start. */
   listCaseAppointments: {
     input: {
       /** Starts at this time or later. */
       from?: string | undefined;
       /** Starts before this time. */
       to?: string | undefined;
-      /** Only those that are not deleted, only deleted ones, or all. */
+      /** `false`: only appointments that are not deleted; `true`: only deleted ones; `all`: both. */
       deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
-      /** The address that an adviser of the company has now. */
+      /** The current address of an adviser of the company. */
       adviser_email?: string | undefined;
       /** The case. */
       caseId: string;
     };
     answer: ListCaseAppointmentsEntry[];
   };
-  /** Update case appointment. Moving the start moves the reminders. A confirmation goes out again only when this request asks for it; false withdraws what has not gone out; notes and location send nothing. */
+  /** Update case appointment. Moving the start moves the reminders. A confirmation is sent again only if this request asks for it; false withdraws a message that has not been sent. Changing notes or location sends no message. */
   updateCaseAppointment: {
     input: {
       /** The case. */
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseAppointmentBody;
     };
     answer: UpdateCaseAppointmentAnswer;
   };
-  /** Delete case appointment. Withdraws every message that has not gone out, and the meeting. */
+  /** Delete case appointment. Withdraws every message that has not been sent, and the meeting. */
   deleteCaseAppointment: {
     input: {
       /** The case. */
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DeleteCaseAppointmentAnswer;
   };
-  /** Read one appointment. A deleted one is unknown here; the list shows it on request. */
+  /** Read one appointment. Returns 404 for a deleted appointment; the list can show it. */
   readAppointment: {
     input: {
       /** The case. */
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadAppointmentAnswer;
   };
-  /** List the appointments of an adviser. Across the cases of the company, in the order of their starts. `X-Total-Count` and `Link` tell of the other pages. */
+  /** List the appointments of an adviser. Across all cases of the company, ordered by start. Paged: see the headers `X-Total-Count` and `Link`. */
   listAdviserAppointments: {
     input: {
-      /** The address that an adviser of the company has now. */
+      /** The current address of an adviser of the company. */
       adviser_email: string;
       /** Starts at this time or later. */
       from?: string | undefined;
       /** Starts before this time. */
       to?: string | undefined;
-      /** Only those that are not deleted, only deleted ones, or all. */
+      /** `false`: only appointments that are not deleted; `true`: only deleted ones; `all`: both. */
       deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
       /** Which page, from 1. */
       page?: number | undefined;
@@ -2047,36 +2047,36 @@ export type Operations = {
     };
     answer: ListAdviserAppointmentsEntry[];
   };
-  /** Restore a deleted appointment. Places the reminders that were wanted anew; confirmations do not go out again. Refused with 400 when it is not deleted. */
+  /** Restore a deleted appointment. Schedules the requested reminders again; confirmations are not sent again. The answer is 400 if the appointment is not deleted. */
   restoreAppointment: {
     input: {
       /** The case. */
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreAppointmentAnswer;
   };
-  /** Say what became of an appointment. Cancelling withdraws every message that has not gone out, taking it back places the reminders anew. While it is cancelled no message is placed. It cannot be both attended and cancelled. */
+  /** Record the outcome of an appointment. Cancelling withdraws every message that has not been sent; undoing it schedules the reminders again. No message is scheduled for a cancelled appointment. An appointment cannot be both attended and cancelled. */
   setAppointmentOutcome: {
     input: {
       /** The case. */
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: SetAppointmentOutcomeBody;
     };
     answer: SetAppointmentOutcomeAnswer;
   };
-  /** Messages of an appointment. Every confirmation and reminder, the first due first: where it stands, and what went wrong. */
+  /** List the messages of an appointment. All confirmations, reminders and cancellations, with state and last error. The earliest due comes first. */
   listAppointmentMessages: {
     input: {
       /** The case. */
@@ -2086,7 +2086,7 @@ export type Operations = {
     };
     answer: ListAppointmentMessagesEntry[];
   };
-  /** Messages of the company. In pages, the last due first; deleted appointments included. */
+  /** List the messages of the company. Paged; the latest due time comes first. Includes messages of deleted appointments. */
   listMessages: {
     input: {
       /** Which page, from 1. */
@@ -2098,7 +2098,7 @@ export type Operations = {
     };
     answer: ListMessagesEntry[];
   };
-  /** Send a message once more. Makes a new message of the same kind that is due now, about the appointment as it stands. Only for messages that were sent or that failed, while a reminder or a confirmation still makes sense. */
+  /** Resend a message. Creates a new message of the same kind, due now, with the appointment's current details. Only a confirmation or reminder that was sent or has failed can be resent: a reminder until the start, a confirmation until the end. Otherwise the answer is 400. */
   resendMessage: {
     input: {
       /** The case. */
@@ -2107,14 +2107,14 @@ export type Operations = {
       appointmentID: string;
       /** The message. */
       messageId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ResendMessageAnswer;
   };
-  /** Meeting of an appointment. Where it stands, its link, and what went wrong. */
+  /** Read the meeting of an appointment. The state of the meeting, its link, and the last error. */
   getAppointmentMeeting: {
     input: {
       /** The case. */
@@ -2124,35 +2124,35 @@ export type Operations = {
     };
     answer: GetAppointmentMeetingAnswer;
   };
-  /** Ask for a meeting. After the booking, or once more after a failure. Refused with 400 when the appointment is cancelled or over, or when its adviser has no connected account. */
-  wishAppointmentMeeting: {
+  /** Request a meeting. For an appointment that was booked without a meeting, or whose meeting has failed. The answer is 400 if the appointment is cancelled or over, or if its adviser has no connected account. */
+  requestAppointmentMeeting: {
     input: {
       /** The case. */
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
-    answer: WishAppointmentMeetingAnswer;
+    answer: RequestAppointmentMeetingAnswer;
   };
-  /** Withdraw a meeting. It is removed at the provider. Refused with 400 when none is wished for. */
+  /** Withdraw a meeting. Removes the meeting at the provider. The answer is 400 if the appointment has no meeting. */
   withdrawAppointmentMeeting: {
     input: {
       /** The case. */
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: WithdrawAppointmentMeetingAnswer;
   };
-  /** Meetings of the company. In pages, the last that something happened to first; those of deleted appointments included. */
+  /** List the meetings of the company. Paged; the most recently changed comes first. Includes meetings of deleted appointments. */
   listMeetings: {
     input: {
       /** Which page, from 1. */
@@ -2355,7 +2355,7 @@ export type Operations = {
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
     input: {
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetCompanyAnswer;
@@ -2363,9 +2363,9 @@ export type Operations = {
   /** Update the company. Settings that are not sent stay unchanged; null resets a setting to its default. Every process uses the new settings within two seconds. Existing invoices, appointments and reminders keep the values they were created with. */
   updateCompany: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCompanyBody;
     };
@@ -2386,7 +2386,7 @@ export type Operations = {
   /** Create a company. Only the name is required. Create a first key for the company afterwards. */
   createCompany: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCompanyBody;
     };
@@ -2397,7 +2397,7 @@ export type Operations = {
     input: {
       /** The company. */
       companyId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetOneCompanyAnswer;
@@ -2407,9 +2407,9 @@ export type Operations = {
     input: {
       /** The company. */
       companyId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateOneCompanyBody;
     };
@@ -2432,7 +2432,7 @@ export type Operations = {
   /** Create an adviser. Appointments can be booked with the adviser immediately. */
   createAdviser: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateAdviserBody;
     };
@@ -2443,7 +2443,7 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetAdviserAnswer;
@@ -2453,9 +2453,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateAdviserBody;
     };
@@ -2466,9 +2466,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveAdviserAnswer;
@@ -2478,9 +2478,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreAdviserAnswer;
@@ -2500,7 +2500,7 @@ export type Operations = {
   /** Open a case. Creates the case and its customers together: all of them or nothing. */
   createCase: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseBody;
     };
@@ -2511,7 +2511,7 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetCaseAnswer;
@@ -2521,9 +2521,9 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseBody;
     };
@@ -2564,9 +2564,9 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: CreateCustomerBody;
     };
@@ -2579,7 +2579,7 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetCustomerAnswer;
@@ -2591,9 +2591,9 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCustomerBody;
     };
@@ -2606,9 +2606,9 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveCustomerAnswer;
@@ -2620,9 +2620,9 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreCustomerAnswer;
@@ -2654,7 +2654,7 @@ export type Operations = {
   /** Create a custom tag. Address book entries can use it immediately. */
   createCustomTag: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCustomTagBody;
     };
@@ -2665,7 +2665,7 @@ export type Operations = {
     input: {
       /** The custom tag. */
       tag: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
     };
     answer: DeleteCustomTagAnswer;
@@ -2685,7 +2685,7 @@ export type Operations = {
   /** Create an API client. A client for POST /oauth/token. The caller can grant only scopes that it has itself. The secret is shown only in this answer; the service stores a hash of it. */
   createClient: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateClientBody;
     };
@@ -2696,7 +2696,7 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetClientAnswer;
@@ -2706,9 +2706,9 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateClientBody;
     };
@@ -2719,9 +2719,9 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RotateClientAnswer;
@@ -2733,9 +2733,9 @@ export type Operations = {
       also?: string | undefined;
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DisableClientAnswer;
@@ -2745,9 +2745,9 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: EnableClientAnswer;
@@ -2767,7 +2767,7 @@ export type Operations = {
   /** Create an API key. A bearer token for a script. The caller can grant only scopes that it has itself. The key is shown only in this answer; the service stores a hash of it. */
   createKey: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateKeyBody;
     };
@@ -2778,7 +2778,7 @@ export type Operations = {
     input: {
       /** The key. */
       keyId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetKeyAnswer;
@@ -2790,9 +2790,9 @@ export type Operations = {
       also?: string | undefined;
       /** The key. */
       keyId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RevokeKeyAnswer;
@@ -2802,15 +2802,15 @@ export type Operations = {
     input: {
       /** The company. */
       companyId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: CreateCompanyKeyBody;
     };
     answer: CreateCompanyKeyAnswer;
   };
-  /** Get an adviser's video account. Without its secret, which nobody is shown. Also of a removed adviser. */
+  /** Get an adviser's video account. Without its secret, which is never shown. Works for a removed adviser too. */
   getVideoAccount: {
     input: {
       /** The adviser. */
@@ -2818,27 +2818,27 @@ export type Operations = {
     };
     answer: GetVideoAccountAnswer;
   };
-  /** Connect an adviser's video account. Takes the place of another one: upcoming meetings are removed there and made here. The same account with other credentials keeps its meetings, and those that were given up are tried again. */
+  /** Connect an adviser's video account. Replaces a previous account: upcoming meetings are removed there and created here. If it is the same account with new credentials, its meetings stay, and failed ones are tried again. */
   connectVideoAccount: {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: ConnectVideoAccountBody;
     };
     answer: ConnectVideoAccountAnswer;
   };
-  /** Disconnect an adviser's video account. Upcoming meetings are removed with it, and then its secret is forgotten. Also of a removed adviser. */
+  /** Disconnect an adviser's video account. Removes upcoming meetings at the provider and then deletes the secret. Works for a removed adviser too. */
   disconnectVideoAccount: {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DisconnectVideoAccountAnswer;
@@ -2858,7 +2858,7 @@ export type Operations = {
   /** Create a webhook endpoint. Events of these types are posted to it from now on, signed with the secret. The secret is shown only in this answer. A company can have at most 50 endpoints. The token also needs the scope `events:read`. */
   createWebhookEndpoint: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateWebhookEndpointBody;
     };
@@ -2869,7 +2869,7 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetWebhookEndpointAnswer;
@@ -2879,9 +2879,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateWebhookEndpointBody;
     };
@@ -2892,9 +2892,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveWebhookEndpointAnswer;
@@ -2904,9 +2904,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body?: RotateWebhookSecretBody | undefined;
     };
@@ -2917,9 +2917,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ResumeWebhookEndpointAnswer;
@@ -2961,9 +2961,9 @@ export type Operations = {
       endpointId: string;
       /** The delivery. */
       deliveryId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReplayWebhookDeliveryAnswer;
@@ -2973,9 +2973,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body?: ReplayWebhookEventsBody | undefined;
     };
@@ -2986,9 +2986,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: PingWebhookEndpointAnswer;
@@ -3270,7 +3270,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
-  wishAppointmentMeeting: {
+  requestAppointmentMeeting: {
     method: 'POST',
     path: '/cases/{caseId}/appointments/{appointmentID}/meeting',
     query: [],

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Deleted } from '../../kernel/validation/schema-types.ts';
-import { deleteEntry, readEntry, removeTag, restoreEntry } from './lifecycle.ts';
+import { deleteEntry, removeTag, restoreEntry } from './lifecycle.ts';
+import { readEntry } from './reads.ts';
 import { Entry } from './schema.ts';
 
 const tag = 'Additions: address book';
@@ -19,7 +20,7 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       method: 'GET',
       path: one,
       access: 'address_book:read',
-      addition: true,
+      extension: true,
       tag,
       summary: 'Read one address book entry',
       description: 'The person as it stands in the address book, with its times.',
@@ -34,7 +35,7 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       method: 'DELETE',
       path: one,
       access: 'address_book:write',
-      addition: true,
+      extension: true,
       tag,
       summary: 'Delete address book entry',
       description: 'The person and its address leave the address book and are unknown to every operation but restore.',
@@ -48,7 +49,7 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       method: 'POST',
       path: `${one}/restore`,
       access: 'address_book:write',
-      addition: true,
+      extension: true,
       tag,
       summary: 'Restore a deleted address book entry',
       description: 'The address comes back with it. Refused with 400 when the entry is not deleted.',
@@ -62,12 +63,12 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       method: 'DELETE',
       path: `${one}/tags/{tag}`,
       access: 'address_book:write',
-      addition: true,
+      extension: true,
       tag,
       summary: 'Remove a default tag from an entry',
       description: 'Answers with the entry; 404 when it does not have the tag.',
       params: withTag,
-      words: ['tag'],
+      nonUuidParams: ['tag'],
       response: Entry,
       handle: (context, { caseId, entryID, tag }) => removeTag(context, caseId, entryID, 'tags', tag),
     });
@@ -77,12 +78,12 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       method: 'DELETE',
       path: `${one}/custom-tags/{tag}`,
       access: 'address_book:write',
-      addition: true,
+      extension: true,
       tag,
       summary: 'Remove a custom tag from an entry',
       description: 'Answers with the entry; 404 when it does not have the tag.',
       params: withTag,
-      words: ['tag'],
+      nonUuidParams: ['tag'],
       response: Entry,
       handle: (context, { caseId, entryID, tag }) => removeTag(context, caseId, entryID, 'custom_tags', tag),
     });

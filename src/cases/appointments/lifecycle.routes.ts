@@ -15,16 +15,16 @@ const one = `${list}/{appointmentID}`;
 const params = { caseId: 'case', appointmentID: 'appointment' };
 const DiaryQuery = Type.Object({ ...DIARY_QUERY, ...PAGE_QUERY });
 
-export function appointmentLifeRoutes(app: FastifyInstance, services: Services): void {
+export function appointmentLifecycleRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     id: 'listCaseAppointments',
     method: 'GET',
     path: list,
     access: 'appointments:read',
-    addition: true,
+    extension: true,
     tag,
     summary: 'List the appointments of a case',
-    description: 'In the order of their starts.',
+    description: 'Ordered by start.',
     params: { caseId: 'case' },
     query: AppointmentsQuery,
     response: Type.Array(Appointment),
@@ -37,11 +37,11 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     method: 'GET',
     path: '/appointments',
     access: 'appointments:read',
-    addition: true,
+    extension: true,
     tag,
     summary: 'List the appointments of an adviser',
     description:
-      'Across the cases of the company, in the order of their starts. `X-Total-Count` and `Link` tell of the other pages.',
+      'Across all cases of the company, ordered by start. Paged: see the headers `X-Total-Count` and `Link`.',
     params: {},
     query: DiaryQuery,
     response: Type.Array(Appointment),
@@ -58,10 +58,10 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     method: 'GET',
     path: one,
     access: 'appointments:read',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Read one appointment',
-    description: 'A deleted one is unknown here; the list shows it on request.',
+    description: 'Returns 404 for a deleted appointment; the list can show it.',
     params,
     response: Appointment,
     record: {
@@ -76,11 +76,12 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     method: 'POST',
     path: `${one}/restore`,
     access: 'appointments:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Restore a deleted appointment',
     description:
-      'Places the reminders that were wanted anew; confirmations do not go out again. Refused with 400 when it is not deleted.',
+      'Schedules the requested reminders again; confirmations are not sent again. The answer is 400 if the ' +
+      'appointment is not deleted.',
     params,
     response: Appointment,
     handle: (context, { caseId, appointmentID }) => restoreAppointment(context, caseId, appointmentID),
@@ -91,12 +92,12 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     method: 'PATCH',
     path: `${one}/outcome`,
     access: 'appointments:write',
-    addition: true,
+    extension: true,
     tag,
-    summary: 'Say what became of an appointment',
+    summary: 'Record the outcome of an appointment',
     description:
-      'Cancelling withdraws every message that has not gone out, taking it back places the reminders anew. While ' +
-      'it is cancelled no message is placed. It cannot be both attended and cancelled.',
+      'Cancelling withdraws every message that has not been sent; undoing it schedules the reminders again. No ' +
+      'message is scheduled for a cancelled appointment. An appointment cannot be both attended and cancelled.',
     params,
     body: OutcomeBody,
     response: Appointment,

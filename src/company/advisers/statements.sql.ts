@@ -1,4 +1,4 @@
-import { followAdvisers } from '../../cases/appointments/meetings/desired-state.sql.ts';
+import { syncFromAdvisers } from '../../cases/appointments/meetings/desired-state.sql.ts';
 import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
 import { listStatements, searchIn } from '../list.sql.ts';
 import { adviserLog, isOld, lockAdviser } from './audit.sql.ts';
@@ -69,7 +69,7 @@ export const updateAdviser = statement(
         AND (SELECT (${isZoom('n.video_provider')}) = (${isZoom('a.video_provider')}) FROM json_populate_record(a, $3) n)
      RETURNING a.*
    ), g AS (
-     ${followAdvisers('$4')}
+     ${syncFromAdvisers('$4')}
    ), e AS (
      ${adviserLog.insertEvent('updated', { from: 'd a', at: '$4', origin: '$5', before })}
    )
