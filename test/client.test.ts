@@ -308,7 +308,10 @@ test('an empty list has one empty page', async () => {
 
 test('a schema that the types cannot follow stops the making of them', () => {
   const unknown = { type: 'object', not: {} } as Schema;
-  assert.throws(() => toType({ type: 'array', items: unknown }, 'sent', 'Body'), /^Error: Body\[\]: unknown keyword "not"/);
+  assert.throws(
+    () => toType({ type: 'array', items: unknown }, 'sent', 'Body'),
+    /^Error: Body\[\]: unknown keyword "not"/,
+  );
   assert.throws(() => toType({ type: 'date' }, 'sent', 'Body'), /^Error: Body: unknown type "date"/);
   assert.throws(() => toType({ description: 'Anything' }, 'sent', 'Body'), /has no type/);
 });
