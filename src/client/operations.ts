@@ -293,7 +293,7 @@ export type GetCaseInvoicesEntry = {
     rate: number;
     /** quantity × rate */
     subtotal: number;
-    /** amount less subtotal */
+    /** amount minus subtotal */
     vat_amount: number;
     status: 'paid' | 'cancelled' | null;
     paid_at: string | null;
@@ -316,9 +316,9 @@ export type CreateCaseInvoiceBody = {
   total: number | string;
   /** Total excluding VAT. */
   sub_total: number | string;
-  /** Total less sub_total, where it is not sent. */
+  /** Default: total minus sub_total. */
   vat_amount?: number | string | null | undefined;
-  /** The company's, where it is not sent. */
+  /** Default: the payment terms of the company. */
   payment_terms?: string | null | undefined;
   /** At most 1000 per request. */
   items?:
@@ -326,7 +326,7 @@ export type CreateCaseInvoiceBody = {
         description: string;
         /** A whole number. */
         quantity: number | string;
-        /** Kept to four decimals. */
+        /** Stored with four decimals. */
         rate: number | string;
         /** Line total including any applicable tax. */
         amount: number | string;
@@ -367,9 +367,9 @@ export type UpdateCaseInvoiceBody = {
   total: number | string;
   /** Total excluding VAT. */
   sub_total: number | string;
-  /** Total less sub_total, where it is not sent. */
+  /** Default: total minus sub_total. */
   vat_amount?: number | string | null | undefined;
-  /** The company's, where it is not sent. */
+  /** Default: the payment terms of the company. */
   payment_terms?: string | null | undefined;
   /** At most 1000 per request. */
   items?:
@@ -377,14 +377,14 @@ export type UpdateCaseInvoiceBody = {
         description: string;
         /** A whole number. */
         quantity: number | string;
-        /** Kept to four decimals. */
+        /** Stored with four decimals. */
         rate: number | string;
         /** Line total including any applicable tax. */
         amount: number | string;
       }>
     | null
     | undefined;
-  /** True: the items sent are added. False: they replace the existing ones, none removes all. */
+  /** True: the items are added to the existing ones. False: they replace the existing ones; without items, all are removed. */
   keep_existing_items?: boolean | null | undefined;
 };
 
@@ -420,7 +420,7 @@ export type ReadInvoiceAnswer = {
     rate: number;
     /** quantity × rate */
     subtotal: number;
-    /** amount less subtotal */
+    /** amount minus subtotal */
     vat_amount: number;
     status: 'paid' | 'cancelled' | null;
     paid_at: string | null;
@@ -430,12 +430,12 @@ export type ReadInvoiceAnswer = {
   }>;
   /** The sum of the payments that are not reversed. */
   paid: number;
-  /** What can still be paid; 0 where it is cancelled. */
+  /** The amount that can still be paid; 0 if the invoice is cancelled. */
   outstanding: number;
 };
 
 export type MarkInvoiceSentBody = {
-  /** Not in the future. Now, where it is not sent. */
+  /** Must not be in the future. Default: now. */
   date_sent?: string | null | undefined;
 };
 
@@ -453,7 +453,7 @@ export type CancelInvoiceItemAnswer = {
   rate: number;
   /** quantity × rate */
   subtotal: number;
-  /** amount less subtotal */
+  /** amount minus subtotal */
   vat_amount: number;
   status: 'paid' | 'cancelled' | null;
   paid_at: string | null;
@@ -476,9 +476,9 @@ export type ListPaymentsEntry = {
 };
 
 export type RecordPaymentBody = {
-  /** More than 0, at most two decimals, not more than what is outstanding. */
+  /** More than 0, with at most two decimals, and not more than the outstanding amount. */
   amount: number | string;
-  /** Not in the future. Now, where it is not sent. */
+  /** Must not be in the future. Default: now. */
   paid_at?: string | null | undefined;
   reference?: string | null | undefined;
 };
@@ -1785,12 +1785,12 @@ export type Operations = {
     };
     answer: RestoreInteractionAnswer;
   };
-  /** Get case invoices. Every invoice of the case with its items, newest date_created first. The parameters but for show_cancelled_items are not part of the specification. */
+  /** Get case invoices. Every invoice of the case with its items, newest date_created first. Of the parameters, only show_cancelled_items is part of the specification. */
   getCaseInvoices: {
     input: {
-      /** Whether cancelled items are listed too. */
+      /** Also lists cancelled items. */
       show_cancelled_items?: boolean | undefined;
-      /** Only those that stand so. */
+      /** Only invoices with this status. */
       status?: 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled' | undefined;
       /** Due at this time or later. */
       due_from?: string | undefined;
@@ -1805,7 +1805,7 @@ export type Operations = {
     };
     answer: GetCaseInvoicesEntry[];
   };
-  /** Create case invoice. Amounts are exact decimals and are stored as they are sent, rounded to two decimals. */
+  /** Create case invoice. Amounts are exact decimals. They are stored as sent, rounded to two decimals. */
   createCaseInvoice: {
     input: {
       /** The case. */
@@ -1816,7 +1816,7 @@ export type Operations = {
     };
     answer: CreateCaseInvoiceAnswer;
   };
-  /** Update case invoice. Without items and without keep_existing_items: false the items stay as they are. */
+  /** Update case invoice. The items do not change unless `items` or `keep_existing_items: false` is sent. */
   updateCaseInvoice: {
     input: {
       /** The case. */
@@ -1831,10 +1831,10 @@ export type Operations = {
     };
     answer: UpdateCaseInvoiceAnswer;
   };
-  /** Read one invoice. As it stands in the list of the case, with its items, and what is paid and outstanding. */
+  /** Read one invoice. The invoice as in the list of the case, with its items, and the amounts that are paid and outstanding. */
   readInvoice: {
     input: {
-      /** Whether cancelled items are listed too. */
+      /** Also lists cancelled items. */
       show_cancelled_items?: boolean | undefined;
       /** The case. */
       caseId: string;
@@ -1845,7 +1845,7 @@ export type Operations = {
     };
     answer: ReadInvoiceAnswer;
   };
-  /** Mark invoice as sent. Sets `date_sent`; once more moves it. The service sends nothing. Refused for a cancelled invoice. */
+  /** Mark invoice as sent. Sets `date_sent`; a second call moves it. The service sends nothing. Returns 400 if the invoice is cancelled. */
   markInvoiceSent: {
     input: {
       /** The case. */
@@ -1860,7 +1860,7 @@ export type Operations = {
     };
     answer: MarkInvoiceSentAnswer;
   };
-  /** Cancel invoice. Refused while it has payments that are not reversed. */
+  /** Cancel invoice. Returns 400 if the invoice is cancelled or has payments that are not reversed. */
   cancelInvoice: {
     input: {
       /** The case. */
@@ -1874,7 +1874,7 @@ export type Operations = {
     };
     answer: CancelInvoiceAnswer;
   };
-  /** Reinstate a cancelled invoice. Refused with 400 when it is not cancelled. */
+  /** Reinstate a cancelled invoice. Returns 400 if the invoice is not cancelled. */
   reinstateInvoice: {
     input: {
       /** The case. */
@@ -1888,7 +1888,7 @@ export type Operations = {
     };
     answer: ReinstateInvoiceAnswer;
   };
-  /** Cancel invoice item. The item is listed only with show_cancelled_items. The amounts of the invoice stay as they were sent. Refused while the invoice is cancelled. */
+  /** Cancel invoice item. A cancelled item is listed only with show_cancelled_items. The amounts of the invoice do not change. Returns 400 if the item or the invoice is cancelled. */
   cancelInvoiceItem: {
     input: {
       /** The case. */
@@ -1904,7 +1904,7 @@ export type Operations = {
     };
     answer: CancelInvoiceItemAnswer;
   };
-  /** Reinstate a cancelled invoice item. Refused with 400 when it is not cancelled, or while the invoice is. */
+  /** Reinstate a cancelled invoice item. Returns 400 if the item is not cancelled, or if the invoice is cancelled. */
   reinstateInvoiceItem: {
     input: {
       /** The case. */
@@ -1920,7 +1920,7 @@ export type Operations = {
     };
     answer: ReinstateInvoiceItemAnswer;
   };
-  /** List the payments of an invoice. In the order in which they were made, reversed ones included. */
+  /** List the payments of an invoice. All payments, including reversed ones, in the order in which they were made. */
   listPayments: {
     input: {
       /** The case. */
@@ -1930,7 +1930,7 @@ export type Operations = {
     };
     answer: ListPaymentsEntry[];
   };
-  /** Record a payment. A part or the whole of what is outstanding; the status of the invoice, of its items and `date_paid` follow. Refused for a cancelled invoice. */
+  /** Record a payment. Pays all or part of the outstanding amount and updates the status of the invoice and of its items, and `date_paid`. Returns 400 if the invoice is cancelled. */
   recordPayment: {
     input: {
       /** The case. */
@@ -1945,7 +1945,7 @@ export type Operations = {
     };
     answer: RecordPaymentAnswer;
   };
-  /** Reverse a payment. It stays in the list and counts no longer. Refused when it is already reversed. */
+  /** Reverse a payment. A reversed payment stays in the list, but no longer counts. Returns 400 if it is already reversed. */
   reversePayment: {
     input: {
       /** The case. */
