@@ -16,7 +16,7 @@ test('PostgreSQL accepts every statement that is committed in sql/, in each of i
       .slice(1)
       .map((part) => ({ name: part.slice(0, part.indexOf('\n')), text: part.slice(part.indexOf('\n')) })),
   );
-  assert.ok(statements.length > 50);
+  assert.ok(statements.length > 20);
   for (const [i, { name, text }] of statements.entries()) {
     await assert.doesNotReject(app.sql(`PREPARE checked_${i} AS ${text}`), name);
     await app.sql(`DEALLOCATE checked_${i}`);
@@ -46,11 +46,10 @@ test('a missing, misspelt or mistyped input does not compile', () => {
   statement({ company_id: null, size: 1, notes: null });
   // @ts-expect-error there is no such input
   statement({ company_id: 'c', size: 1, notes: null, note: '' });
-  // @ts-expect-error the text names an input that does not exist
-  assert.throws(
-    () => read('test.misspelt', { inputs: { size: 'int' }, sql: (input) => `SELECT ${input.sice}` }),
-    /sice/,
-  );
+  const misspelt = () =>
+    // @ts-expect-error the text names an input that does not exist
+    read('test.misspelt', { inputs: { size: 'int' }, sql: (input) => `SELECT ${input.sice}` });
+  assert.throws(misspelt, /no input sice/);
 });
 
 test('a part is chosen by its inputs, and the order of the parts does not depend on the call', () => {
