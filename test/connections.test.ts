@@ -6,7 +6,7 @@ import pg from 'pg';
 import { Database } from '../src/kernel/database/database.ts';
 import { isConnectionError } from '../src/kernel/database/postgres-errors.ts';
 import { PrimaryClient } from '../src/kernel/database/primary-client.ts';
-import { CodedError } from '../src/kernel/errors.ts';
+import { UnavailableError } from '../src/kernel/errors.ts';
 import { longStatement, statement } from '../src/kernel/sql/statement.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
@@ -151,7 +151,7 @@ test('what waits behind a statement that is given up before it is prepared is aw
   const db = new Database({ connection: { ...app.connection, user: SERVICE_ROLE }, poolSize: 1 });
   t.after(() => db.close());
   const asked = statement('test.unprepared', 'SELECT 1 FROM interactions');
-  const isAway = (error: unknown) => error instanceof CodedError && error.code === 'unavailable';
+  const isAway = (error: unknown) => error instanceof UnavailableError;
   await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
     let ended = false;
     const answers = Promise.all(
@@ -201,10 +201,7 @@ test('a server that takes a connection and says nothing is away: it is not waite
     () => db.transaction((held) => held.queryRows(asked, [])),
     () => db.streamRows(asked, []).next(),
   ]) {
-    const answer = assert.rejects(
-      ask(),
-      (error: unknown) => error instanceof CodedError && error.code === 'unavailable',
-    );
+    const answer = assert.rejects(ask(), (error: unknown) => error instanceof UnavailableError);
     let done = false;
     answer.finally(() => {
       done = true;
@@ -231,7 +228,7 @@ test('a server that falls silent in the middle of a transaction is waited for on
     await until(async () => (await waiting()) === 1);
     t.mock.timers.tick(silenceMs);
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
-    assert.ok(ended instanceof CodedError && ended.code === 'unavailable', String(ended));
+    assert.ok(ended instanceof UnavailableError, String(ended));
     t.mock.timers.reset();
     await holder.query('ROLLBACK');
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 
@@ -17,7 +18,7 @@ function nothingWritten(names: string[], times: number): Map<string, number> {
   const tries = new Map<string, number>();
   app.db.queryJson = async (statement, values) => {
     // A change of an appointment has its parts behind its name.
-    const [name = ''] = statement.name.split('+');
+    const [name = ''] = toQuery(statement).statement.name.split('+');
     if (!names.includes(name)) return json(statement, values);
     const before = tries.get(name) ?? 0;
     tries.set(name, before + 1);
@@ -193,7 +194,7 @@ test('an adviser who becomes active between the booking and the judgement is boo
     app.sql('UPDATE advisers SET active = $2 WHERE company_id = $1', [company.companyId, active]);
   await activate(false);
   app.db.queryFirst = async (statement, values) => {
-    if (statement.name === 'appointments.judge') await activate(true);
+    if (toQuery(statement).statement.name === 'appointments.judge') await activate(true);
     return first(statement, values);
   };
   await ok(company.post(`${company.path}/appointments`, booking(company)));

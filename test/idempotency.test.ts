@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
+import { decodeBody, encodeBody } from '../src/http/operation/stored-response.ts';
+import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
@@ -224,6 +226,20 @@ test('a key that was made is shown again to the token that made it, and stands n
     company.companyId,
   ]);
   assert.ok(!row?.text.includes(first.body.key) && !row?.sealed_body.includes(first.body.key));
+});
+
+test('what an earlier version encrypted can still be decrypted, and only with the same secret', () => {
+  const box = new SecretBox([Buffer.alloc(32, 1)]);
+  const secret = 'v1.SIhHw8UlX2ZDqAe4cJ4CQONQ0ZRQcbcr79EVt0fnVs7E6w';
+  assert.equal(box.open(secret, ['company', 'endpoint']), 'secret');
+  assert.equal(box.open(secret, ['company', 'another']), undefined);
+  const stored = 'lqdMHhR5he4NacaR5z8sPYfx3RBHIaYKp4+kRK2QX3VjouPYA20uDnk9MA==';
+  const earlier = { body: null, sealed_body: Buffer.from(stored, 'base64') };
+  const response = { status: 200, headers: { 'cache-control': 'no-store' }, body: '{"key":"crk_1"}' };
+  for (const body of [earlier, encodeBody(response, 'Bearer token key')]) {
+    assert.equal(decodeBody(body, 'Bearer token key'), response.body);
+    assert.equal(decodeBody(body, 'Bearer token other'), undefined);
+  }
 });
 
 test('a client keeps its keys when its token is renewed, but a secret is shown to the first token only', async () => {

@@ -3,9 +3,9 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { addressBookLists } from '../src/cases/address-book/writes.sql.ts';
-import { interactionLists } from '../src/cases/interactions/writes.sql.ts';
-import { invoiceLists } from '../src/cases/invoices/writes.sql.ts';
+import { addressBookLists } from '../src/cases/address-book/reads.sql.ts';
+import { interactionLists } from '../src/cases/interactions/reads.sql.ts';
+import { invoiceLists } from '../src/cases/invoices/reads.sql.ts';
 import { connectClient } from '../src/kernel/database/connect.ts';
 import { listStatement, longStatement, type Statement, statement } from '../src/kernel/sql/statement.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
@@ -288,7 +288,7 @@ test('of every table with records of cases the planner knows that a case belongs
 
 test('a list of a thousand is one text, a longer one is not, and no more of it is put together than one text has', async () => {
   const company = await app.company();
-  const { text } = interactionLists.all;
+  const { text } = interactionLists.all.prepared;
   const values = [company.companyId, company.caseId, 'zone'];
   const isText = async () => (await app.sql<{ json: string | null }>(text, values))[0]?.json !== null;
   await fill(company, 1_000);
@@ -302,7 +302,7 @@ test('a list of a thousand is one text, a longer one is not, and no more of it i
 
 test('of invoices, which may have thousands of items, none is put together where there are too many for one text', async () => {
   const company = await app.company();
-  const { text } = invoiceLists.all;
+  const { text } = invoiceLists.all.prepared;
   const values = [company.companyId, company.caseId, 'zone', null];
   const add = (count: number) =>
     app.sql(
@@ -401,7 +401,7 @@ test('the address book of a case does not read the addresses of others', async (
   );
   for (let i = 0; i < 5; i++) await person(company, 'Jane', `Doe ${i}`);
   await app.sql('ANALYZE people, addresses, relationships');
-  const plan = await explain(addressBookLists.all.text, [company.companyId, company.caseId]);
+  const plan = await explain(addressBookLists.all.prepared.text, [company.companyId, company.caseId]);
   assert.match(plan.join('\n'), /Index Scan using addresses_pkey on addresses a .*loops=5/);
 });
 

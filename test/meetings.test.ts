@@ -4,6 +4,7 @@ import { beforeEach, test } from 'node:test';
 import { connectAccount } from '../src/cases/appointments/meetings/accounts/statements.sql.ts';
 import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/cases/appointments/messages/message.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
 import { toSql } from '../src/kernel/time/time.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
@@ -431,7 +432,8 @@ test('a meeting that is asked for while the appointment is being moved is made f
   const json = app.db.queryJson.bind(app.db);
   let between = 0;
   app.db.queryJson = async (statement, values) => {
-    if (statement.name.startsWith('appointments.update') && between++ === 0) await ok(company.post(`${path}/meeting`));
+    if (toQuery(statement).statement.name.startsWith('appointments.update') && between++ === 0)
+      await ok(company.post(`${path}/meeting`));
     return json(statement, values);
   };
   await ok(company.patch(path, MOVE)).finally(() => {

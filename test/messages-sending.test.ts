@@ -5,8 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DeliveryFault, type Outgoing } from '../src/cases/appointments/messages/message.ts';
 import { beginMessage, beginMessages, KEY } from '../src/cases/appointments/messages/message-queue.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
-import { CodedError } from '../src/kernel/errors.ts';
-import { nextAttempt } from '../src/kernel/jobs/backoff.ts';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
+import { UnavailableError } from '../src/kernel/errors.ts';
+import { nextAttemptAt, PROVIDER_SCHEDULE } from '../src/kernel/jobs/backoff.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
@@ -310,14 +311,14 @@ for (const [state, change] of [
 const databaseWithout = (broken: (name: string) => Error | undefined): typeof app.db =>
   Object.assign(Object.create(app.db), {
     queryRows: async (...[statement, values]: Parameters<typeof app.db.queryRows>) => {
-      const error = broken(statement.name);
+      const error = broken(toQuery(statement).statement.name);
       if (error) throw error;
       return app.db.queryRows(statement, values);
     },
   });
 
 for (const [why, error] of [
-  ['is away', new CodedError('unavailable', 'away')],
+  ['is away', new UnavailableError('away')],
   ['has a full disk', Object.assign(new Error('No space left on device'), { code: '53100' })],
 ] as const) {
   test(`a message that has gone out while the database ${why} is written down later, and not sent twice`, async () => {
@@ -346,8 +347,7 @@ test('a fault is written down by the claim that holds the message when the datab
     tried++;
     fault();
   };
-  const broken = (name: string) =>
-    away && name === 'messages.not_sent' ? new CodedError('unavailable', 'away') : undefined;
+  const broken = (name: string) => (away && name === 'messages.not_sent' ? new UnavailableError('away') : undefined);
   const patient = messageWorker({ ...app, db: databaseWithout(broken) }, { email: post });
   const running = patient.runOnce();
   while (tried === 0) await pause(5);
@@ -451,17 +451,13 @@ test('what a server says is stored, whatever it says', async () => {
 test('pauses vary by a fifth, and there is none when the time is up', () => {
   const now = Temporal.Instant.from('2026-06-01T09:00:00Z');
   const far = now.add({ hours: 100 });
-  const pause = (random: number) => now.until(nextAttempt(1, now, far, () => random) ?? now).total('seconds');
+  const next = (attempt: number, deadline: Temporal.Instant, random: number) =>
+    nextAttemptAt(PROVIDER_SCHEDULE, { attempt, now, deadline }, () => random);
+  const pause = (random: number) => now.until(next(1, far, random) ?? now).total('seconds');
   assert.deepEqual([pause(0), pause(0.5), pause(1)], [8, 10, 12]);
-  assert.equal(nextAttempt(9, now, now.add({ minutes: 10 }), () => 0.5)?.toString(), '2026-06-01T09:05:00Z');
-  assert.equal(
-    nextAttempt(1, now, now.add({ seconds: 8 }), () => 0.5),
-    undefined,
-  );
-  assert.equal(
-    nextAttempt(1, now, now.subtract({ seconds: 8 }), () => 0.5),
-    undefined,
-  );
+  assert.equal(next(9, now.add({ minutes: 10 }), 0.5)?.toString(), '2026-06-01T09:05:00Z');
+  assert.equal(next(1, now.add({ seconds: 8 }), 0.5), undefined);
+  assert.equal(next(1, now.subtract({ seconds: 8 }), 0.5), undefined);
 });
 
 // Seeing it, and sending again

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import type pg from 'pg';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { PipelinedPool } from '../src/kernel/database/pipelined-pool.ts';
 import type { PipelinedTransaction } from '../src/kernel/database/pipelined-transaction.ts';
-import { CodedError } from '../src/kernel/errors.ts';
+import { UnavailableError } from '../src/kernel/errors.ts';
 
 /** Who gets which connection, and when. The server is the test's: it answers when it is told to. */
 
@@ -53,7 +54,7 @@ const MOST_AHEAD = 16;
 const SILENCE_MS = 20_000;
 const settled = () => new Promise(setImmediate);
 const silent = { message: 'Connection terminated: the server is silent.' };
-const isUnavailable = (error: unknown) => error instanceof CodedError && error.code === 'unavailable';
+const isUnavailable = (error: unknown) => error instanceof UnavailableError;
 
 function pipelines(size: number, ahead = MOST_AHEAD, connect?: () => Promise<void>) {
   const servers: Server[] = [];
@@ -69,7 +70,7 @@ function pipelines(size: number, ahead = MOST_AHEAD, connect?: () => Promise<voi
       return server as unknown as pg.Client;
     },
   });
-  const ask = (name: string) => lanes.query({ name, text: '', values: [] });
+  const ask = (name: string) => lanes.queryRows(toQuery({ name, text: '' }, []));
   const fill = (count: number) => Array.from({ length: count }, (_, i) => ask(`first ${i}`));
   const names = () => servers.flatMap(({ sent }) => sent.map(({ name }) => name));
   return { lanes, servers, ask, fill, names };
@@ -211,7 +212,7 @@ test('a connection that does not end when it is told to is given up after five s
 
 test('what a connection ends with, whatever that is, is told to all who share its commit, and nothing is sent again', async () => {
   const { lanes, servers } = pipelines(1);
-  const put = (value: number) => lanes.text({ name: 'put', text: '', values: [value] });
+  const put = (value: number) => lanes.queryJson(toQuery({ name: 'put', text: '' }, [value]));
   const first = put(0);
   await settled();
   const [server] = servers as [Server];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { type OnBatch, PipelinedPool } from '../src/kernel/database/pipelined-pool.ts';
 import { forSeveral, readForSeveral } from '../src/kernel/sql/batch-statement.ts';
 import { listStatement, statement } from '../src/kernel/sql/statement.ts';
@@ -306,7 +307,7 @@ for (const [others, how] of [
     t.after(holder.release);
     const lanes = narrow(t);
     const ask = async (place: number, lock: number) =>
-      (await lanes.text({ ...waiting, values: [1, place, lock] }))?.trim();
+      (await lanes.queryJson(toQuery(waiting, [1, place, lock])))?.trim();
     await ask(0, 1);
     const first = [1, 2].slice(0, 1 + others).map((place) => ask(place, 1));
     const last = ask(5, 2);
@@ -330,12 +331,12 @@ test('who waits goes with others who wait for the same, as many as each connecti
   t.after(() => lanes.close());
   const order: number[] = [];
   const ask = async (place: number, lock: number) => {
-    const sum = (await lanes.text({ ...waiting, values: [1, place, lock] }))?.trim();
+    const sum = (await lanes.queryJson(toQuery(waiting, [1, place, lock])))?.trim();
     order.push(place);
     return sum;
   };
   const search = async (place: number) => {
-    await lanes.query({ name: 'search', text: 'SELECT $1::int', values: [place] });
+    await lanes.queryRows(toQuery({ name: 'search', text: 'SELECT $1::int' }, [place]));
     order.push(place);
   };
   const first = [ask(0, 1), ask(1, 2)];
@@ -362,7 +363,7 @@ test('those whose one statement failed do not keep the place that each of them t
     readForSeveral(['int', 'int', 'int'], 'share', 'SELECT ($1::int * $2::int / $3::int)::text AS share'),
   );
   const divide = (by: number[]) =>
-    Promise.allSettled(by.map((one, i) => lanes.text({ ...parts, values: [12, i, one] })));
+    Promise.allSettled(by.map((one, i) => lanes.queryJson(toQuery(parts, [12, i, one]))));
   await divide([1]);
   const [first, second, ...others] = await divide([1, 0, 2, 3]);
   assert.equal(second?.status === 'rejected' && second.reason.code, '22012');
@@ -383,7 +384,7 @@ test('of a server that is silent all are told who share a commit, and one that i
     connect: () => piped({}),
   });
   const ask = (seconds: number) =>
-    silent.text({ name: 'nap', text: `SELECT 'awake' FROM pg_sleep($1)`, values: [seconds] });
+    silent.queryJson(toQuery({ name: 'nap', text: `SELECT 'awake' FROM pg_sleep($1)` }, [seconds]));
   const outcomes = async (asked: Promise<unknown>[], ms: number) => {
     // Sent, and not answered yet.
     await new Promise(setImmediate);

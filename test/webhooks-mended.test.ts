@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../src/kernel/database/database.ts';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { purgeEnded } from '../src/webhooks/retention.ts';
 import type { TestCompany } from './harness/app.ts';
 import { webhookWorker } from './harness/webhook-worker.ts';
@@ -93,7 +94,7 @@ test('what was claimed before something was put before it is given back', async 
   const { queryFirst: ask } = app.db;
   let replayed = false;
   app.db.queryFirst = async function (this: Database, statement, values) {
-    if (statement.name === 'webhook_deliveries.begin' && !replayed) {
+    if (toQuery(statement).statement.name === 'webhook_deliveries.begin' && !replayed) {
       replayed = true;
       await ok(company.post(`${endpoint.path}/deliveries/${first}/replay`));
     }

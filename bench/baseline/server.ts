@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
+import { toQuery } from '../../src/kernel/database/legacy-query.ts';
 import { PipelinedPool } from '../../src/kernel/database/pipelined-pool.ts';
 import { ANSWERS, type Answer, type Company } from './answers.ts';
 
@@ -76,7 +77,7 @@ function answer(
   const reply = (json: string | null | undefined) => send(response, json ? 200 : 404, json ?? '{}');
   const fail = (error: Error) => send(response, 500, JSON.stringify({ message: error.message }));
   if (gathering && !isLong) {
-    gathering.text({ name, text, values }).then(reply, fail);
+    gathering.queryJson(toQuery({ name, text }, values)).then(reply, fail);
     return;
   }
   const clients = isLong ? long : short;

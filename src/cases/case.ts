@@ -1,10 +1,13 @@
 import type { Context } from '../kernel/context.ts';
 import { notFound } from '../kernel/errors.ts';
-import { statement } from '../kernel/sql/statement.ts';
+import { read } from '../kernel/sql/query.ts';
 
-const caseExists = statement('cases.exists', 'SELECT 1 FROM cases WHERE company_id = $1 AND id = $2');
+const caseExists = read('cases.exists', {
+  inputs: { company_id: 'uuid', id: 'uuid' },
+  sql: (input) => `SELECT 1 FROM cases WHERE company_id = ${input.company_id} AND id = ${input.id}`,
+});
 
-/** A case of another company is as unknown as one that never was. */
+/** Throws if the company has no such case. */
 export async function requireCase({ db, company }: Context, caseId: string): Promise<void> {
-  if (!(await db.queryFirst(caseExists, [company.id, caseId]))) throw notFound('case');
+  if (!(await db.queryFirst(caseExists({ company_id: company.id, id: caseId })))) throw notFound('case');
 }

@@ -1,155 +1,210 @@
-import { readForSeveral } from '../kernel/sql/batch-statement.ts';
-import {
-  joinedText,
-  jsonArrayText,
-  listStatement,
-  longStatement,
-  type Statement,
-  statement,
-} from '../kernel/sql/statement.ts';
+import type { InputNames, Inputs, InputValues } from '../kernel/sql/inputs.ts';
+import { joinedText, jsonArrayText } from '../kernel/sql/json.ts';
+import { read, type Statement } from '../kernel/sql/query.ts';
 
-/** A longer list is not built as one text, neither in the database nor here. */
-const MAX_WHOLE_RECORDS = 1_000;
-const MAX_WHOLE_BYTES = 4_000_000;
-/** Texts of some 30 kB: many small ones, or few large ones, leave the process with several times the memory. */
+/** A longer list is not built as one text, neither in the database nor in the process. */
+const MAX_TEXT_RECORDS = 1_000;
+const MAX_TEXT_BYTES = 4_000_000;
+/** Pieces of about 30 kB: many small ones, or few large ones, cost the process several times the memory. */
 const PIECE_RECORDS = 100;
 const PIECE_BYTES = 30_000;
 
-type CaseList = {
-  /** The table of the records that are listed, and what the other parts call a row of it. */
+const CASE_INPUTS = { company_id: 'uuid', case_id: 'uuid' } as const;
+const PAGE_INPUTS = { limit: 'int', offset: 'int' } as const;
+type CaseKey = InputNames<typeof CASE_INPUTS>;
+
+type CaseListDeclaration<E extends Inputs, F extends Inputs> = {
   table: string;
+  /** The alias of the table in the other properties. */
   alias: string;
-  /** Joins of what an element and the filters need beside the record. */
-  beside: string;
-  /** Holds for what is listed where nothing is asked for. */
-  usual: string;
-  /** The parameters from `filters` on say which records are asked for; null asks for nothing in particular. */
-  asked: (filter: (i: number) => string) => string;
-  /** The types of the parameters after the case, before the filters: the element's own. */
-  own: readonly string[];
-  filters: number;
-  /** As text: all that a record has in the list. */
-  element: string;
-  /** Of a list whose elements may have thousands of parts, so that none is put together before it is known that all fit. */
+  /** Joins that an element and the filters need. */
+  joins: (input: CaseKey) => string;
+  /** A condition on the records of a list without filters. */
+  defaultFilter: string;
+  /** The inputs of an element. */
+  elementInputs: E;
+  /** The inputs of the filters; null does not filter. */
+  filterInputs: F;
+  matches: (input: InputNames<F>) => string;
+  /** SQL: the text of a record in the list. */
+  element: (input: InputNames<E>) => string;
+  order: string;
+  /** For records that may have thousands of parts: none is rendered before it is known that all fit. */
   large?: {
-    /** Joins of what is put together of the parts. */
-    parts: string;
+    /** Joins that render the parts. */
+    joins: (input: InputNames<E>) => string;
     /** SQL: about how many bytes an element has. */
     bytes: string;
   };
-  order: string;
-  /** Where a record has more than one entry: FROM and WHERE of these for the records that meet the condition. */
-  entries?: { rows: (condition: string) => string; element: string; order: string };
+  /** For records that have more than one entry in the list: FROM and WHERE of the entries of matching records. */
+  entries?: { rows: (input: CaseKey, condition: string) => string; element: string; order: string };
+  /** Lists of concurrent requests share a statement. It pays for short lists only. */
+  batch?: boolean;
 };
 
-/** The statements of a list that belongs to a case. Without the case there is no row, not even an empty list. */
-export type CaseLists = {
-  /** The usual list as one JSON text; null where it is too long for that. $1 company, $2 case, the element's own. */
-  all: Statement;
-  /** What is asked for, in the same way. As above, then the filters. */
-  matching: Statement;
-  /** A part of it, null if it is too long for one text, and how many there are: as above, then limit and offset. */
-  page: Statement;
-  /** The elements, some in a row, to be read row by row: as for `matching`. */
-  pieces: Statement;
-  /** The elements of a page, some in a row. Its parameters are those of `page`. */
-  pagePieces: Statement;
+/** The statements of a list of a case. They return no row if the case does not exist. */
+export type CaseLists<Element, Filters> = {
+  /** The list without filters as one JSON text; null if it is too long for that. */
+  all: Statement<{ company_id: string; case_id: string } & Element>;
+  /** The filtered list, likewise. */
+  matching: Statement<{ company_id: string; case_id: string } & Element & Filters>;
+  /** A page of it, null if it is too long for one text, and the number of all entries. */
+  page: Statement<{ company_id: string; case_id: string } & Element & Filters & { limit: number; offset: number }>;
+  /** The elements of the filtered list, several in a row, to be streamed. */
+  pieces: CaseLists<Element, Filters>['matching'];
+  /** The elements of a page, likewise. */
+  pagePieces: CaseLists<Element, Filters>['page'];
 };
 
-export function caseLists(name: string, list: CaseList): CaseLists {
-  const { own, filters, asked, large } = list;
-  const matching = asked((i) => `$${2 + own.length + i}`);
-  const [limit, offset] = [1, 2].map((i) => `$${2 + own.length + filters + i}`);
-  const page = `LIMIT ${limit} OFFSET ${offset}`;
-  const texts = large ? largeTexts(list, large, matching) : smallTexts(list, matching);
-  return {
-    all: listStatement(`${name}.list`, readForSeveral(['uuid', 'uuid', ...own], 'json', inExistingCase(texts.all))),
-    matching: longStatement(`${name}.list_matching`, inExistingCase(texts.matching)),
-    page: longStatement(
-      `${name}.list_page`,
-      `SELECT (SELECT count(*)::int ${texts.counted}) AS total, (${texts.page(page)}) AS json ${THE_CASE}`,
-    ),
-    pieces: statement(`${name}.list_pieces`, texts.pieces('')),
-    pagePieces: statement(`${name}.list_page_pieces`, texts.pieces(page)),
+export function caseLists<const E extends Inputs, const F extends Inputs>(
+  name: string,
+  list: CaseListDeclaration<E, F>,
+): CaseLists<InputValues<E>, InputValues<F>> {
+  const elementInputs = { ...CASE_INPUTS, ...list.elementInputs };
+  const filterInputs = { ...elementInputs, ...list.filterInputs };
+  const pageInputs = { ...filterInputs, ...PAGE_INPUTS };
+  type AllNames = InputNames<typeof CASE_INPUTS & typeof PAGE_INPUTS & E & F>;
+  const sql = (input: unknown) => listSql(list, input as AllNames);
+  const limited = (input: InputNames<typeof PAGE_INPUTS>) => `LIMIT ${input.limit} OFFSET ${input.offset}`;
+  const all = list.batch
+    ? read(`${name}.list`, {
+        inputs: elementInputs,
+        pool: 'list',
+        batch: true,
+        fromInput: (input, inputTable) =>
+          `WITH ${inputTable} SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (${sql(input).all}) l`,
+      })
+    : read(`${name}.list`, { inputs: elementInputs, pool: 'list', sql: (input) => sql(input).all });
+  const statements = {
+    all,
+    matching: read(`${name}.list_matching`, {
+      inputs: filterInputs,
+      pool: 'search',
+      sql: (input) => sql(input).matching,
+    }),
+    page: read(`${name}.list_page`, {
+      inputs: pageInputs,
+      pool: 'search',
+      sql: (input) => sql(input).page(limited(input)),
+    }),
+    pieces: read(`${name}.list_pieces`, { inputs: filterInputs, sql: (input) => sql(input).pieces('') }),
+    pagePieces: read(`${name}.list_page_pieces`, {
+      inputs: pageInputs,
+      sql: (input) => sql(input).pieces(limited(input)),
+    }),
   };
+  // TypeScript does not relate the inputs of a generic list to their values.
+  return statements as unknown as CaseLists<InputValues<E>, InputValues<F>>;
 }
 
-const THE_CASE = 'FROM cases c WHERE c.company_id = $1 AND c.id = $2';
-
-/**
- * The case is looked for only if there is no record that says that it is there. By its first word a statement is known to
- * read, and may then be asked again. Not by EXISTS: of that the server may make one look at all cases in a batch.
- */
-const inExistingCase = (list: string) => `SELECT json FROM (${list}) l WHERE l.n > 0 OR (SELECT true ${THE_CASE})`;
-
-const inCase = (alias: string, condition: string) =>
-  `WHERE ${alias}.company_id = $1 AND ${alias}.case_id = $2 AND ${condition}`;
-
-/** SQL texts: `all` and `matching` have the columns `json` and `n`, `page` and `pieces` take what limits them. */
-type Texts = {
+type ListSql = {
   all: string;
   matching: string;
-  counted: string;
   page: (limit: string) => string;
   pieces: (limit: string) => string;
 };
 
-/** The elements are put together first: a thousand of them are small enough to be thrown away. */
-function smallTexts(list: CaseList, matching: string): Texts {
-  const { table, alias, beside, usual } = list;
-  const itself = {
-    ...list,
-    rows: (condition: string) => `FROM ${table} ${alias} ${beside} ${inCase(alias, condition)}`,
+function listSql<E extends Inputs, F extends Inputs>(
+  list: CaseListDeclaration<E, F>,
+  input: InputNames<typeof CASE_INPUTS & E & F>,
+): ListSql {
+  const theCase = `FROM cases c WHERE c.company_id = ${input.company_id} AND c.id = ${input.case_id}`;
+  // The case is looked up only if no record shows that it exists. EXISTS would let the planner hash all cases in a batch.
+  const inExistingCase = (sql: string) => `SELECT json FROM (${sql}) l WHERE l.n > 0 OR (SELECT true ${theCase})`;
+  const rows = list.large ? largeListSql(list, list.large, input) : smallListSql(list, input);
+  return {
+    // A getter, because the list without filters has no filter inputs.
+    get matching() {
+      return inExistingCase(rows.matching());
+    },
+    all: inExistingCase(rows.all),
+    page: (limit) =>
+      `SELECT (SELECT count(*)::int ${rows.counted()}) AS total, (${rows.page(limit)}) AS json ${theCase}`,
+    pieces: (limit) => rows.pieces(limit),
   };
-  const { rows, element, order } = list.entries ?? itself;
-  const counted = rows(matching);
-  const entries = `SELECT ${element} AS element, row_number() OVER (ORDER BY ${order}) AS n ${counted}`;
-  // The text is put together by a subquery: named twice in one, the server would put it together twice.
-  const ifShort = (elementText: string, by: string, from: string) =>
-    `SELECT CASE WHEN f.n <= ${MAX_WHOLE_RECORDS} AND coalesce(octet_length(f.elements), 0) <= ${MAX_WHOLE_BYTES}
+}
+
+/** `all` and `matching` have the columns `json` and `n`, the number of records. */
+type RowsSql = {
+  all: string;
+  matching: () => string;
+  counted: () => string;
+  page: (limit: string) => string;
+  pieces: (limit: string) => string;
+};
+
+const inCase = (input: CaseKey, alias: string, condition: string) =>
+  `WHERE ${alias}.company_id = ${input.company_id} AND ${alias}.case_id = ${input.case_id} AND ${condition}`;
+
+const FEW = `LIMIT ${MAX_TEXT_RECORDS + 1}`;
+
+/** Renders the elements first: a thousand of them are small enough to be thrown away. */
+function smallListSql<E extends Inputs, F extends Inputs>(
+  list: CaseListDeclaration<E, F>,
+  input: InputNames<typeof CASE_INPUTS & E & F>,
+): RowsSql {
+  const { table, alias, defaultFilter } = list;
+  const joins = list.joins(input);
+  const element = list.element(input);
+  const recordRows = (condition: string) => `FROM ${table} ${alias} ${joins} ${inCase(input, alias, condition)}`;
+  const counted = () =>
+    list.entries ? list.entries.rows(input, list.matches(input)) : recordRows(list.matches(input));
+  const entries = () =>
+    `SELECT ${list.entries?.element ?? element} AS element,
+            row_number() OVER (ORDER BY ${list.entries?.order ?? list.order}) AS n ${counted()}`;
+  // The text is built in a subquery: named twice in one query, PostgreSQL would build it twice.
+  const ifShort = (elementText: string, order: string, from: string) =>
+    `SELECT CASE WHEN f.n <= ${MAX_TEXT_RECORDS} AND coalesce(octet_length(f.elements), 0) <= ${MAX_TEXT_BYTES}
                  THEN '[' || coalesce(f.elements, '') || ']' END AS json, f.n
-       FROM (SELECT ${joinedText(elementText, by)} AS elements, count(*) AS n FROM ${from}) f`;
-  const few = `LIMIT ${MAX_WHOLE_RECORDS + 1}`;
+       FROM (SELECT ${joinedText(elementText, order)} AS elements, count(*) AS n FROM ${from}) f`;
   return {
     all: ifShort(
-      list.element,
+      element,
       list.order,
-      `(SELECT * FROM ${table} ${alias} ${inCase(alias, usual)} ${few}) ${alias} ${beside}`,
+      `(SELECT * FROM ${table} ${alias} ${inCase(input, alias, defaultFilter)} ${FEW}) ${alias} ${joins}`,
     ),
-    matching: ifShort('l.element', 'l.n', `(${entries} ${few}) l`),
+    matching: () => ifShort('l.element', 'l.n', `(${entries()} ${FEW}) l`),
     counted,
-    page: (limit) => `SELECT ${jsonArrayText('l.element', 'l.n')} FROM (${entries} ORDER BY n ${limit}) l`,
+    page: (limit) => `SELECT ${jsonArrayText('l.element', 'l.n')} FROM (${entries()} ORDER BY n ${limit}) l`,
     pieces: (limit) =>
-      `SELECT ${joinedText('l.element', 'l.n')} FROM (${entries} ORDER BY n ${limit}) l
+      `SELECT ${joinedText('l.element', 'l.n')} FROM (${entries()} ORDER BY n ${limit}) l
         GROUP BY (l.n - 1) / ${PIECE_RECORDS} ORDER BY (l.n - 1) / ${PIECE_RECORDS}`,
   };
 }
 
-/** The records are chosen and weighed first: putting the elements together could take gigabytes. */
-function largeTexts(list: CaseList, { parts, bytes }: NonNullable<CaseList['large']>, matching: string): Texts {
-  const { table, alias, beside, usual, element, order } = list;
-  const counted = `FROM ${table} ${alias} ${beside} ${inCase(alias, matching)}`;
-  const few = `LIMIT ${MAX_WHOLE_RECORDS + 1}`;
-  const isShort = `coalesce(sum(${bytes}), 0) <= ${MAX_WHOLE_BYTES}`;
-  const built = `(SELECT ${jsonArrayText(element, order)} FROM few ${alias} ${beside} ${parts})`;
+/** Chooses and weighs the records first: rendering all elements could take gigabytes. */
+function largeListSql<E extends Inputs, F extends Inputs>(
+  list: CaseListDeclaration<E, F>,
+  { joins: partJoins, bytes }: NonNullable<CaseListDeclaration<E, F>['large']>,
+  input: InputNames<typeof CASE_INPUTS & E & F>,
+): RowsSql {
+  const { table, alias, defaultFilter, order } = list;
+  const joins = list.joins(input);
+  const element = list.element(input);
+  const parts = partJoins(input);
+  const counted = () => `FROM ${table} ${alias} ${joins} ${inCase(input, alias, list.matches(input))}`;
+  const isShort = `coalesce(sum(${bytes}), 0) <= ${MAX_TEXT_BYTES}`;
+  const rendered = `(SELECT ${jsonArrayText(element, order)} FROM few ${alias} ${joins} ${parts})`;
   const ifShort = (records: string) =>
     `WITH few AS MATERIALIZED (${records})
-     SELECT CASE WHEN count(*) <= ${MAX_WHOLE_RECORDS} AND ${isShort} THEN ${built} END AS json, count(*) AS n FROM few ${alias}`;
+     SELECT CASE WHEN count(*) <= ${MAX_TEXT_RECORDS} AND ${isShort} THEN ${rendered} END AS json, count(*) AS n
+       FROM few ${alias}`;
   return {
-    all: ifShort(`SELECT * FROM ${table} ${alias} ${inCase(alias, usual)} ${few}`),
-    matching: ifShort(`SELECT ${alias}.* ${counted} ${few}`),
+    all: ifShort(`SELECT * FROM ${table} ${alias} ${inCase(input, alias, defaultFilter)} ${FEW}`),
+    matching: () => ifShort(`SELECT ${alias}.* ${counted()} ${FEW}`),
     counted,
-    page: (limit) => `SELECT l.json FROM (${ifShort(`SELECT ${alias}.* ${counted} ORDER BY ${order} ${limit}`)}) l`,
-    // Records are put into pieces by their weight, and elements are put together one piece after the other.
+    page: (limit) => `SELECT l.json FROM (${ifShort(`SELECT ${alias}.* ${counted()} ORDER BY ${order} ${limit}`)}) l`,
+    // Records are grouped by weight, and the elements are rendered one group after the other.
     pieces: (limit) =>
       `SELECT e.elements
          FROM (SELECT r.piece, array_agg(r.record) AS records
                  FROM (SELECT ${alias} AS record, row_number() OVER before AS n,
                               (sum(${bytes}) OVER before - ${bytes}) / ${PIECE_BYTES} AS piece
-                         ${counted} WINDOW before AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)
+                         ${counted()} WINDOW before AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)
                         ORDER BY n ${limit}) r
                 GROUP BY r.piece ORDER BY r.piece OFFSET 0) p
-        CROSS JOIN LATERAL (SELECT ${joinedText(element, order)} AS elements FROM unnest(p.records) ${alias} ${beside} ${parts}) e
+        CROSS JOIN LATERAL (
+          SELECT ${joinedText(element, order)} AS elements FROM unnest(p.records) ${alias} ${joins} ${parts}) e
         ORDER BY p.piece`,
   };
 }

@@ -3,7 +3,7 @@ import type { AdminContext, CompanyContext } from '../company/admin-context.ts';
 import { listCompanies } from '../company/companies/verbs.ts';
 import { findCompany } from '../company/company.ts';
 import type { Company } from '../kernel/context.ts';
-import { CodedError, notFound } from '../kernel/errors.ts';
+import { InvalidRequestError, notFound } from '../kernel/errors.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { type Form, readForm } from '../kernel/validation/form.ts';
@@ -139,7 +139,7 @@ async function resolveCompany(admin: AdminContext, { flags }: Invocation): Promi
 }
 
 const invalidCompanyFlag = (message: string) =>
-  new CodedError('invalid_request', message, [{ field: 'company', code: 'required', message }]);
+  new InvalidRequestError(message, [{ field: 'company', code: 'required', message }]);
 
 /** Returns the argument if it is a UUID; otherwise no record can have it, so it throws not_found. */
 export function requireId({ argument }: Pick<Invocation, 'argument'>, recordName: string): string {

@@ -12,9 +12,7 @@ export async function readListPage<Values extends object>(
 ): Promise<PageOfJson> {
   const pageValues = { ...values, limit, offset };
   const page = await db.queryFirst<PageOfJson>(
-    search === null
-      ? statements.all(pageValues)
-      : statements.search({ ...pageValues, pattern: likePattern(search) }),
+    search === null ? statements.all(pageValues) : statements.search({ ...pageValues, pattern: likePattern(search) }),
   );
   // Only the list of a case's customers has a parent that may not exist.
   if (!page) throw notFound('case');

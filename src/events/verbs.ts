@@ -27,7 +27,10 @@ export function eventReader(auditLogs: readonly AuditLog[]): EventReader {
   const statements = sql.eventStatements(auditLogs);
   const types = eventTypes(auditLogs);
   const existsByRecord = new Map(
-    auditLogs.map((log) => [log.record, statement(`history.find_${log.record}`, log.exists)]),
+    auditLogs.map((log) => [
+      log.record,
+      statement(`history.find_${log.record}`, log.exists({ company_id: '$1', id: '$2', case_id: '$3' })),
+    ]),
   );
 
   return {

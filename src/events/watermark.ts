@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../kernel/database/database.ts';
-import { CodedError } from '../kernel/errors.ts';
+import { UnavailableError } from '../kernel/errors.ts';
 import { findWatermark } from './statements.sql.ts';
 
 /** The position up to which the log is complete, and the last position that was ever issued. */
@@ -50,8 +50,7 @@ async function queryWatermark(db: Database, reads: WatermarkReads): Promise<Wate
   const { connectionFailures } = db;
   const known = previous?.connectionFailures === connectionFailures ? previous.position : undefined;
   const found = row?.settled ? BigInt(row.settled) : known;
-  if (found === undefined)
-    throw new CodedError('unavailable', 'A change is taking long to be written. Try again later.');
+  if (found === undefined) throw new UnavailableError('A change is taking long to be written. Try again later.');
   const position = known !== undefined && known > found ? known : found;
   reads.known = { position, connectionFailures };
   return { position, lastIssued: BigInt(row?.last ?? 0) };

@@ -1,4 +1,4 @@
-/** The closed set of words a caller can branch on; `http/operation/problems.ts` gives each its status. */
+/** The closed set of codes that a caller can branch on; `http/operation/problems.ts` has the status of each. */
 export type ErrorCode =
   | 'invalid_request'
   | 'invalid_token'
@@ -15,7 +15,7 @@ export type ErrorCode =
   | 'unavailable'
   | 'internal';
 
-/** Why one field of a request was refused. */
+/** Why one field of a request was rejected. */
 export type FaultCode =
   | 'required'
   | 'type'
@@ -34,18 +34,80 @@ export type FaultCode =
 
 export type Fault = { field: string; code: FaultCode; message: string };
 
-export class CodedError extends Error {
-  readonly code: ErrorCode;
-  readonly faults: readonly Fault[];
+/** An error whose code and message are shown to the caller. */
+export abstract class CodedError extends Error {
+  abstract readonly code: ErrorCode;
+  readonly faults: readonly Fault[] = [];
 
-  constructor(code: ErrorCode, message: string, faults: readonly Fault[] = [], cause?: unknown) {
+  constructor(message: string, cause?: unknown) {
     super(message, { cause });
-    this.code = code;
+  }
+}
+
+export class InvalidRequestError extends CodedError {
+  readonly code = 'invalid_request';
+  override readonly faults: readonly Fault[];
+
+  constructor(message: string, faults: readonly Fault[]) {
+    super(message);
     this.faults = faults;
   }
 }
 
-/** A value that its field does not take; `Form.read` gives it the field's name. */
+export class InvalidTokenError extends CodedError {
+  readonly code = 'invalid_token';
+}
+
+export class InsufficientScopeError extends CodedError {
+  readonly code = 'insufficient_scope';
+}
+
+export class NotFoundError extends CodedError {
+  readonly code = 'not_found';
+}
+
+export class MethodNotAllowedError extends CodedError {
+  readonly code = 'method_not_allowed';
+}
+
+export class RequestInProgressError extends CodedError {
+  readonly code = 'request_in_progress';
+}
+
+export class IdempotencyKeyReusedError extends CodedError {
+  readonly code = 'idempotency_key_reused';
+}
+
+export class PreconditionFailedError extends CodedError {
+  readonly code = 'precondition_failed';
+}
+
+export class BodyTooLargeError extends CodedError {
+  readonly code = 'body_too_large';
+}
+
+export class UnsupportedMediaTypeError extends CodedError {
+  readonly code = 'unsupported_media_type';
+}
+
+export class TooManyAttemptsError extends CodedError {
+  readonly code = 'too_many_attempts';
+}
+
+export class RateLimitedError extends CodedError {
+  readonly code = 'rate_limited';
+}
+
+/** The request may succeed if it is sent again later. */
+export class UnavailableError extends CodedError {
+  readonly code = 'unavailable';
+}
+
+export class InternalError extends CodedError {
+  readonly code = 'internal';
+}
+
+/** A field does not accept the value. `Form.read` catches the error and adds the name of the field. */
 export class InvalidValue extends Error {
   readonly code: FaultCode;
 
@@ -55,16 +117,17 @@ export class InvalidValue extends Error {
   }
 }
 
-export function notFound(what: string): CodedError {
-  return new CodedError('not_found', `There is no such ${what}.`);
-}
+/** `noun` is what was looked for, such as "invoice". */
+export const notFound = (noun: string): NotFoundError => new NotFoundError(`There is no such ${noun}.`);
 
-/** A change that makes no sense in the state the record is in; `field` names that state. */
-export const invalidState = (field: string, message: string): CodedError =>
+/** The record's state does not allow the change; `field` names the state. */
+export const invalidState = (field: string, message: string): InvalidRequestError =>
   invalidRequest([{ field, code: 'invalid_state', message }]);
 
-export function invalidRequest(faults: readonly Fault[]): CodedError {
+const MAX_FIELDS_NAMED = 5;
+
+export function invalidRequest(faults: readonly Fault[]): InvalidRequestError {
   const fields = [...new Set(faults.map((fault) => fault.field))];
-  const shown = fields.slice(0, 5).join(', ') + (fields.length > 5 ? ', …' : '');
-  return new CodedError('invalid_request', `The request was refused because of: ${shown}.`, faults);
+  const named = fields.slice(0, MAX_FIELDS_NAMED).join(', ') + (fields.length > MAX_FIELDS_NAMED ? ', …' : '');
+  return new InvalidRequestError(`The request was refused because of: ${named}.`, faults);
 }

@@ -1,4 +1,4 @@
-/** Its message is one line, ready to be shown to an operator. */
+/** An error whose message is one line, written for the operator. */
 export class BundledPostgresError extends Error {
   override name = 'BundledPostgresError';
 }
@@ -14,5 +14,5 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** Another process has the data directory, and keeps it. */
+/** Another process holds the data directory and does not release it soon. */
 export class DataDirectoryInUse extends BundledPostgresError {}

@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import { makeDurableFolder } from '../kernel/durable-file.ts';
 import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
 import { isInitialised } from './data-directory.ts';
-import { isHeldByCommand, lockDataDirectory, type Role } from './data-directory-lock.ts';
-import { leftoverServer } from './leftover-server.ts';
+import { type HolderRole, isHeldByCommand, lockDataDirectory } from './data-directory-lock.ts';
+import { findLeftoverServer } from './leftover-server.ts';
 import { type Postmaster, stopPostmaster } from './postmaster.ts';
 import { installedRelease } from './release.ts';
-import { connectionTo, ensureDatabase, presenceOf, type ServerConnection } from './server-connection.ts';
+import { connectionTo, ensureDatabase, probeServer, type ServerConnection } from './server-connection.ts';
 import { launchServer } from './server-launch.ts';
 import { serverLogPath } from './server-log.ts';
 import { openSocketDirectory } from './socket-directory.ts';
 
 export { BundledPostgresError, DataDirectoryInUse } from './bundled-postgres-error.ts';
-export { asService, SERVICE_ROLE, type ServerConnection } from './server-connection.ts';
+export { asServiceRole, SERVICE_ROLE, type ServerConnection } from './server-connection.ts';
 
 export type BundledPostgres = {
-  /** As the owner of everything. */
+  /** A connection as the owner of the database. */
   connection: ServerConnection;
   pid: number;
-  /** A service that was killed had left the server running. */
+  /** Whether a killed service had left this server running. */
   adopted: boolean;
-  /** Resolves when the server ends without having been stopped, never otherwise. */
+  /** Resolves if the server ends without having been stopped. */
   exited: Promise<BundledPostgresError>;
   stop(): Promise<void>;
 };
@@ -30,7 +30,7 @@ export type BundledPostgresOptions = {
   dataDir: string;
   log: (line: string) => void;
   settings?: Record<string, string>;
-  role?: Role;
+  role?: HolderRole;
 };
 
 export async function startBundledPostgres(options: BundledPostgresOptions): Promise<BundledPostgres> {
@@ -41,7 +41,7 @@ export async function startBundledPostgres(options: BundledPostgresOptions): Pro
   const lock = await lockDataDirectory(dataDir, role);
   try {
     const initialised = await isInitialised(directory, installed.major);
-    const leftover = initialised ? await leftoverServer(directory, log) : undefined;
+    const leftover = initialised ? await findLeftoverServer(directory, log) : undefined;
     const server = leftover ?? (await launchServer({ dataDir, installed, settings, log }));
     const socket = await openSocketDirectory(directory);
     await ensureDatabase(socket.host).catch(async (error) => {
@@ -60,7 +60,7 @@ export async function startBundledPostgres(options: BundledPostgresOptions): Pro
       connection: connectionTo(socket.host),
       pid: server.pid,
       adopted: server === leftover,
-      exited: unexpectedEnd(server, dataDir, () => stopping !== undefined),
+      exited: onUnexpectedExit(server, dataDir, () => stopping !== undefined),
       stop: () => {
         stopping ??= stop();
         return stopping;
@@ -81,7 +81,7 @@ async function ensureDataDir(dataDir: string): Promise<string> {
   }
 }
 
-function unexpectedEnd(server: Postmaster, dataDir: string, isStopping: () => boolean) {
+function onUnexpectedExit(server: Postmaster, dataDir: string, isStopping: () => boolean) {
   return new Promise<BundledPostgresError>((resolve) => {
     void server.ended.then((how) => {
       if (isStopping()) return;
@@ -91,14 +91,14 @@ function unexpectedEnd(server: Postmaster, dataDir: string, isStopping: () => bo
   });
 }
 
-/** Where the server of a running service is, for other programs on the same machine. One that a command has started is none. */
+/** Returns the server of a running service on this machine. A server that a command has started does not count. */
 export async function findBundledPostgres(dataDir: string): Promise<ServerConnection | undefined> {
   try {
     const path = await realpath(dataDir);
     if (await isHeldByCommand(path)) return undefined;
     const socket = await openSocketDirectory(join(path, 'postgres'));
     const connection = connectionTo(socket.host);
-    if ((await presenceOf(connection)) === 'answers') return connection;
+    if ((await probeServer(connection)) === 'answers') return connection;
     await socket.close();
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;

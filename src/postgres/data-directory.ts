@@ -6,7 +6,7 @@ import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
 import { type Installation, runProgram } from './server-program.ts';
 import type { ServerUser } from './server-user.ts';
 
-const UNFINISHED = '.new-';
+const DRAFT_SUFFIX = '.new-';
 
 const INITDB_OPTIONS = [
   '--username=postgres',
@@ -14,14 +14,14 @@ const INITDB_OPTIONS = [
   '--auth-host=reject',
   '--encoding=UTF8',
   '--locale=C',
-  // Unlike the C locale it knows the case of all letters, and unlike others it never changes with a library.
+  // Unlike the C locale it maps the case of all letters, and unlike ICU and libc it does not depend on a library.
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
   '--data-checksums',
   '--no-instructions',
 ];
 
-/** True when the directory holds a database of this major version, false when there is none yet. */
+/** Returns whether the directory contains a database. Throws if its major version or its owner does not fit. */
 export async function isInitialised(directory: string, major: string): Promise<boolean> {
   const found = await stat(directory).catch(() => undefined);
   if (!found) return false;
@@ -40,7 +40,9 @@ export async function isInitialised(directory: string, major: string): Promise<b
     );
   }
   if ((await readdir(directory)).length > 0) {
-    throw new BundledPostgresError(`${directory} is not empty, but it is not the data directory of a PostgreSQL.`);
+    throw new BundledPostgresError(
+      `${directory} is not empty, but it is not the data directory of a PostgreSQL. Move its files, or set DATA_DIR.`,
+    );
   }
   return false;
 }
@@ -54,33 +56,33 @@ async function readVersion(directory: string): Promise<string | undefined> {
   }
 }
 
-/** The name of the data directory appears with the finished database only. */
+/** Runs initdb in a draft directory and renames it at the end, so that an incomplete database is never used. */
 export async function initialise(directory: string, installation: Installation): Promise<void> {
   const { user, serverLog } = installation;
-  await removeUnfinished(directory);
-  const draft = await mkdtemp(directory + UNFINISHED);
+  await removeDrafts(directory);
+  const draft = await mkdtemp(directory + DRAFT_SUFFIX);
   if (user) await chown(draft, user.uid, user.gid);
   const [code] = await once(runProgram('initdb', INITDB_OPTIONS, draft, installation), 'exit');
   if (code !== 0) {
     throw new BundledPostgresError(
-      `The bundled PostgreSQL could not create ${directory}: ${await serverLog.lastComplaint()} (see ${serverLog.path}).`,
+      `The bundled PostgreSQL could not create ${directory}: ${await serverLog.lastError()}. See ${serverLog.path}.`,
     );
   }
   await rename(draft, directory);
   await syncFolder(dirname(directory));
 }
 
-async function removeUnfinished(directory: string): Promise<void> {
+async function removeDrafts(directory: string): Promise<void> {
   const parent = dirname(directory);
   for (const name of await readdir(parent)) {
-    if (!name.startsWith(basename(directory) + UNFINISHED)) continue;
+    if (!name.startsWith(basename(directory) + DRAFT_SUFFIX)) continue;
     // An initdb that outlived its service may still be writing there.
     await rm(join(parent, name), { recursive: true, force: true, maxRetries: 20 });
   }
 }
 
-/** A directory that was restored by root belongs to root as a whole. */
-export async function giveTo(user: ServerUser, directory: string): Promise<void> {
+/** Gives the directory to the server's user. A backup that root has restored belongs to root. */
+export async function changeOwner(user: ServerUser, directory: string): Promise<void> {
   if ((await stat(directory)).uid === user.uid) return;
   for (const name of await readdir(directory, { recursive: true })) {
     await lchown(join(directory, name), user.uid, user.gid);

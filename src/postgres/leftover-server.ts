@@ -6,18 +6,21 @@ import {
   type Postmaster,
   readPostmasterFile,
   stopPostmaster,
-  untilReady,
+  waitUntilReady,
 } from './postmaster.ts';
-import { connectionTo, type Presence, presenceOf } from './server-connection.ts';
+import { connectionTo, probeServer, type ServerState } from './server-connection.ts';
 import { openSocketDirectory } from './socket-directory.ts';
 
-const RETRY_INTERVAL = 20;
+const RETRY_INTERVAL_MS = 20;
 
-/** The server that a killed service has left running in this directory, once it is ready. */
-export async function leftoverServer(directory: string, log: (line: string) => void): Promise<Postmaster | undefined> {
+/** Returns the server that a killed service has left running in this directory, as soon as it is ready. */
+export async function findLeftoverServer(
+  directory: string,
+  log: (line: string) => void,
+): Promise<Postmaster | undefined> {
   const file = await readPostmasterFile(directory);
   if (!file || !(await isPostmasterOf(file.pid, directory))) {
-    await refuseForeignServer(directory);
+    await assertNoForeignServer(directory);
     return undefined;
   }
   const server = adoptPostmaster(file.pid, directory);
@@ -26,32 +29,33 @@ export async function leftoverServer(directory: string, log: (line: string) => v
     await stopPostmaster(server);
     return undefined;
   }
-  while (await untilReady(server, directory, log)) {
-    const answer = await presence(directory);
-    if (answer === 'answers' || answer === 'refuses') return server;
-    if (answer === 'silent') {
+  while (await waitUntilReady(server, directory, log)) {
+    const state = await probeDirectory(directory);
+    if (state === 'answers' || state === 'refuses') return server;
+    if (state === 'silent') {
       throw new BundledPostgresError(
         `PostgreSQL (pid ${server.pid}) is running in ${directory} but does not answer: stop that process first.`,
       );
     }
-    // It has begun to stop, or it starts again because one of its processes crashed.
-    await delay(RETRY_INTERVAL);
+    // The server is stopping, or restarting after one of its processes crashed.
+    await delay(RETRY_INTERVAL_MS);
   }
   return undefined;
 }
 
-/** Two servers would destroy the data, and the pid of one in another container says nothing here. */
-async function refuseForeignServer(directory: string): Promise<void> {
-  if ((await presence(directory)) === 'absent') return;
+/** Two servers would destroy the data. The pid of a server in another container means nothing here, so it is probed. */
+async function assertNoForeignServer(directory: string): Promise<void> {
+  if ((await probeDirectory(directory)) === 'absent') return;
   throw new BundledPostgresError(
-    `A PostgreSQL that this service did not start, perhaps in another container, is running in ${directory}.`,
+    `A PostgreSQL that this service did not start, perhaps in another container, is running in ${directory}. ` +
+      'Stop it first.',
   );
 }
 
-async function presence(directory: string): Promise<Presence> {
+async function probeDirectory(directory: string): Promise<ServerState> {
   const socket = await openSocketDirectory(directory);
   try {
-    return await presenceOf(connectionTo(socket.host, 'postgres'));
+    return await probeServer(connectionTo(socket.host, 'postgres'));
   } finally {
     await socket.close();
   }

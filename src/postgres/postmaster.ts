@@ -10,15 +10,15 @@ import { SOCKET_LOCK_NAME } from './socket-directory.ts';
 
 const run = promisify(execFile);
 
-const STATUS_INTERVAL = 10;
-const REPORT_INTERVAL = 10_000;
-const LIFE_INTERVAL = 200;
-const SHUTDOWN_TIMEOUT = 30_000;
+const STATUS_INTERVAL_MS = 10;
+const REPORT_INTERVAL_MS = 10_000;
+const ALIVE_CHECK_INTERVAL_MS = 200;
+const SHUTDOWN_TIMEOUT_MS = 30_000;
 
-/** The main process of a PostgreSQL server; `ended` tells how it ended. */
+/** The main process of a PostgreSQL server. `ended` resolves with its exit code or signal. */
 export type Postmaster = { pid: number; isAlive(): Promise<boolean>; ended: Promise<string> };
 
-/** What a server says about itself in its data directory, perhaps long ago. */
+/** The content of postmaster.pid, which a crashed server may have left behind. */
 export type PostmasterFile = { pid: number; status: string };
 
 export async function readPostmasterFile(directory: string): Promise<PostmasterFile | undefined> {
@@ -37,7 +37,7 @@ export async function spawnPostmaster(
   settings: Record<string, string>,
 ): Promise<Postmaster> {
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const server = runProgram('postgres', [...options, '-c', mark(directory)], directory, installation);
+  const server = runProgram('postgres', [...options, '-c', processMarker(directory)], directory, installation);
   await once(server, 'spawn');
   server.unref();
   const ended = once(server, 'exit').then(([code, signal]) => (signal ? `signal ${signal}` : `exit code ${code}`));
@@ -45,7 +45,7 @@ export async function spawnPostmaster(
   return { pid: server.pid as number, isAlive, ended };
 }
 
-/** A server that an earlier service has left behind. */
+/** Returns a handle for a server that an earlier service has started. */
 export function adoptPostmaster(pid: number, directory: string): Postmaster {
   const isAlive = () => isPostmasterOf(pid, directory);
   const ended = new Promise<string>((resolve) => {
@@ -53,31 +53,34 @@ export function adoptPostmaster(pid: number, directory: string): Postmaster {
       if (await isAlive()) return;
       clearInterval(timer);
       resolve('exit code unknown');
-    }, LIFE_INTERVAL).unref();
+    }, ALIVE_CHECK_INTERVAL_MS).unref();
   });
   return { pid, isAlive, ended };
 }
 
-/** A pid alone is no proof, because the system gives it to other programs in time. */
+/** Pids are reused, so the process is recognised by its command line. */
 export async function isPostmasterOf(pid: number, directory: string): Promise<boolean> {
   try {
     if (process.platform === 'linux') {
-      return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').includes(mark(directory));
+      return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').includes(processMarker(directory));
     }
-    return (await run('ps', ['-ww', '-o', 'args=', '-p', String(pid)])).stdout.trimEnd().endsWith(mark(directory));
+    return (await run('ps', ['-ww', '-o', 'args=', '-p', String(pid)])).stdout
+      .trimEnd()
+      .endsWith(processMarker(directory));
   } catch {
     return false;
   }
 }
 
-/** An argument without an effect, by which a server is recognised. It has to be the last one. */
-function mark(directory: string): string {
+/** An argument without effect that identifies the server of a directory. It must be the last argument. */
+function processMarker(directory: string): string {
   return `case_records.data_directory=${directory}`;
 }
 
 /**
- * Lets PostgreSQL start although another program has got the pid of the server that crashed here. It
- * ignores a file with the pid of its parent, but goes on to look for survivors of that server by it.
+ * PostgreSQL refuses to start if another program has the pid of the server that crashed here. It ignores a
+ * postmaster.pid with the pid of its parent, so that pid is written into the file. The file is kept, because PostgreSQL
+ * uses it to find surviving processes of the crashed server.
  */
 export async function disclaimPostmasterFile(directory: string): Promise<void> {
   const path = join(directory, 'postmaster.pid');
@@ -86,35 +89,35 @@ export async function disclaimPostmasterFile(directory: string): Promise<void> {
   await writeFile(path, (await readFile(path, 'utf8')).replace(/^.*/, String(process.pid)));
 }
 
-/** False when the server ended before it was ready. Recovery after a crash takes as long as it takes. */
-export async function untilReady(
+/** Returns false if the server ended before it was ready. There is no timeout: recovery after a crash can be long. */
+export async function waitUntilReady(
   { pid, isAlive }: Postmaster,
   directory: string,
   log: (line: string) => void,
 ): Promise<boolean> {
-  let reportAt = performance.now() + REPORT_INTERVAL;
+  let reportAt = performance.now() + REPORT_INTERVAL_MS;
   while (await isAlive()) {
     const file = await readPostmasterFile(directory);
     if (file?.pid === pid && file.status === 'ready') return true;
     if (performance.now() > reportAt) {
       log(`Waiting for PostgreSQL (pid ${pid}), it is ${file?.status || 'starting'}`);
-      reportAt += REPORT_INTERVAL;
+      reportAt += REPORT_INTERVAL_MS;
     }
-    await delay(STATUS_INTERVAL);
+    await delay(STATUS_INTERVAL_MS);
   }
   return false;
 }
 
-/** A fast shutdown, then an immediate one, which costs a recovery at the next start. */
+/** Requests a fast shutdown, then an immediate one, after which the next start needs a recovery. */
 export async function stopPostmaster({ pid, isAlive, ended }: Postmaster): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT']) {
     if (!(await isAlive())) return;
     process.kill(pid, signal);
-    const patience = new AbortController();
-    const late = delay(SHUTDOWN_TIMEOUT, 'late', { signal: patience.signal }).catch(() => 'late');
+    const timeout = new AbortController();
+    const late = delay(SHUTDOWN_TIMEOUT_MS, 'late', { signal: timeout.signal }).catch(() => 'late');
     const outcome = await Promise.race([ended, late]);
-    patience.abort();
+    timeout.abort();
     if (outcome !== 'late') return;
   }
-  throw new BundledPostgresError(`PostgreSQL (pid ${pid}) does not stop.`);
+  throw new BundledPostgresError(`PostgreSQL (pid ${pid}) does not stop. End the process yourself.`);
 }

@@ -2,32 +2,32 @@ import { access, chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'no
 import { dirname, join } from 'node:path';
 import { syncFolder, syncTree } from '../kernel/durable-file.ts';
 import { cannotRunHere } from './bundled-postgres-error.ts';
-import { completeLinks, type Release, whyNotRunnable } from './release.ts';
+import { createLinks, findObstacle, type Release } from './release.ts';
 import type { ServerUser } from './server-user.ts';
 
-/** The directory for copies of a release: any user can reach the one of root. */
-export function copiesFolder(dataDir: string): string {
+/** Returns the folder for copies of a release. As root it is one that every user can reach. */
+export function releaseCopiesFolder(dataDir: string): string {
   return process.getuid?.() === 0 ? '/var/lib/case-records-postgresql' : dataDir;
 }
 
-/** The release itself or, where its folder is incomplete and read-only, a copy of it. */
+/** Returns the release or, if its folder is incomplete and read-only, a copy of it. */
 export async function runnableRelease(installed: Release, copies: string): Promise<Release> {
-  const release = (await completeLinks(installed.folder)) ? installed : await copyRelease(installed, copies);
-  const obstacle = await whyNotRunnable(release);
-  if (obstacle) throw cannotRunHere(obstacle);
+  const release = (await createLinks(installed.folder)) ? installed : await copyRelease(installed, copies);
+  const problem = await findObstacle(release);
+  if (problem) throw cannotRunHere(problem);
   return release;
 }
 
-/** A checkout below /root or a directory of mktemp is closed to other users, who then get a copy. */
+/** Returns a release that `user` can run: a copy if the folder is closed to other users, as below /root. */
 export async function releaseReachableBy(
   user: ServerUser | undefined,
   release: Release,
   copies: string,
 ): Promise<Release> {
-  if (!user || !(await whyNotRunnable(release, user))) return release;
+  if (!user || !(await findObstacle(release, user))) return release;
   const copy = await copyRelease(release, copies);
-  const obstacle = await whyNotRunnable(copy, user);
-  if (obstacle) throw cannotRunHere(obstacle);
+  const problem = await findObstacle(copy, user);
+  if (problem) throw cannotRunHere(problem);
   return copy;
 }
 
@@ -41,15 +41,15 @@ async function copyRelease(release: Release, copies: string): Promise<Release> {
   return { ...release, folder };
 }
 
-/** The name appears with the finished copy only, whoever else is copying at the same time. */
+/** Copies to a draft folder and renames it, so that a concurrent copy or a crash never leaves an incomplete one. */
 async function copyCompletely(source: string, folder: string, copies: string): Promise<void> {
   if (await mkdir(copies, { recursive: true })) await chmod(copies, 0o755);
   const draft = await mkdtemp(`${folder}.`);
   try {
     await cp(source, draft, { recursive: true, verbatimSymlinks: true });
-    await completeLinks(draft);
-    await openToEveryone(draft);
-    // The name says that the copy is complete, so after a power cut no file of it may be empty.
+    await createLinks(draft);
+    await makeReadableByAll(draft);
+    // Synced before the rename: after a power cut, a folder with the final name must not contain empty files.
     await syncTree(draft);
     await rename(draft, folder);
     await syncFolder(dirname(folder));
@@ -59,7 +59,7 @@ async function copyCompletely(source: string, folder: string, copies: string): P
   }
 }
 
-async function openToEveryone(folder: string): Promise<void> {
+async function makeReadableByAll(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;

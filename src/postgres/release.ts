@@ -10,14 +10,14 @@ const run = promisify(execFile);
 
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64'];
 
-/** The PostgreSQL programs of one version for one platform, below `folder`. */
+/** The PostgreSQL programs of one version for one platform, in `folder`. */
 export type Release = { folder: string; platform: string; version: string; major: string };
 
 export function serverProgram({ folder }: Release): string {
   return join(folder, 'bin', 'postgres');
 }
 
-/** Nothing else of the environment of the service, because PGPORT, PGDATA and others change what PostgreSQL does. */
+/** The programs do not inherit the environment, because PGPORT, PGDATA and others change their behaviour. */
 export const PROGRAM_ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C' };
 
 export async function installedRelease(): Promise<Release> {
@@ -37,10 +37,10 @@ function packageFolder(name: string): string {
 }
 
 /**
- * npm packages cannot contain symbolic links, so the package lists them and makes them in an install
- * script, which many installations do not run. False when they are missing and cannot be made here.
+ * Creates the symbolic links of the release. npm packages cannot contain links; the package creates them in an install
+ * script, which many installations do not run. Returns false if links are missing and the folder is read-only.
  */
-export async function completeLinks(folder: string): Promise<boolean> {
+export async function createLinks(folder: string): Promise<boolean> {
   const list = await readFile(join(folder, 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     try {
@@ -54,14 +54,14 @@ export async function completeLinks(folder: string): Promise<boolean> {
   return true;
 }
 
-/** The reason why the server program of a release does not run, undefined when it does. */
-export async function whyNotRunnable(release: Release, user?: ServerUser): Promise<string | undefined> {
+/** Returns the reason why the server program does not run; undefined if it runs. */
+export async function findObstacle(release: Release, user?: ServerUser): Promise<string | undefined> {
   try {
     await run(serverProgram(release), ['--version'], { ...user, cwd: '/', env: PROGRAM_ENVIRONMENT });
     return undefined;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return 'the C library it was built for (glibc) is missing';
-    const complaint = (error as { stderr?: string }).stderr?.trim().split('\n')[0];
-    return complaint || (error as Error).message;
+    const firstLine = (error as { stderr?: string }).stderr?.trim().split('\n')[0];
+    return firstLine || (error as Error).message;
   }
 }

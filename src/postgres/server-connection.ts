@@ -3,27 +3,27 @@ import { errorCode } from './bundled-postgres-error.ts';
 import { SOCKET_PORT } from './socket-directory.ts';
 
 const DATABASE = 'case_records';
-/** Owns nothing: what it may do, the owner of the tables says. */
+/** The role of the service. It owns nothing; the owner of the tables grants its privileges. */
 export const SERVICE_ROLE = 'case_records_service';
-const ANSWER_TIMEOUT = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
-/** For a client of `pg`. Port and ssl are there because PGPORT and PGSSLMODE would otherwise count. */
+/** Options of a `pg` client. Port and ssl are explicit, because PGPORT and PGSSLMODE would apply otherwise. */
 export type ServerConnection = { host: string; port: number; user: string; database: string; ssl: false };
 
 export function connectionTo(host: string, database = DATABASE): ServerConnection {
   return { host, port: SOCKET_PORT, user: 'postgres', database, ssl: false };
 }
 
-/** The same database for the service itself. */
-export const asService = (owner: ServerConnection): ServerConnection => ({ ...owner, user: SERVICE_ROLE });
+/** Returns the connection with the role of the service. */
+export const asServiceRole = (owner: ServerConnection): ServerConnection => ({ ...owner, user: SERVICE_ROLE });
 
 const CANNOT_CONNECT_NOW = '57P03';
 
-/** A server is `unready` while it starts or stops, and it `refuses` for every other reason. */
-export type Presence = 'answers' | 'unready' | 'refuses' | 'silent' | 'absent';
+/** A server is `unready` while it starts or stops; it `refuses` for any other reason. */
+export type ServerState = 'answers' | 'unready' | 'refuses' | 'silent' | 'absent';
 
-/** Whether there is a server behind the socket, in whatever container or under whatever pid it runs. */
-export async function presenceOf(connection: ServerConnection): Promise<Presence> {
+/** Connects to find out whether a server listens on the socket, whatever its container or pid. */
+export async function probeServer(connection: ServerConnection): Promise<ServerState> {
   try {
     await withClient(connection, (client) => client.query('SELECT 1'));
     return 'answers';
@@ -41,7 +41,7 @@ export async function ensureDatabase(host: string): Promise<void> {
 }
 
 async function withClient<T>(connection: ServerConnection, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ ...connection, connectionTimeoutMillis: ANSWER_TIMEOUT });
+  const client = new Client({ ...connection, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   client.on('error', () => {});
   await client.connect();
   try {

@@ -1,28 +1,28 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BundledPostgresError } from './bundled-postgres-error.ts';
-import { giveTo, initialise, isInitialised } from './data-directory.ts';
-import { disclaimPostmasterFile, type Postmaster, spawnPostmaster, untilReady } from './postmaster.ts';
+import { changeOwner, initialise, isInitialised } from './data-directory.ts';
+import { disclaimPostmasterFile, type Postmaster, spawnPostmaster, waitUntilReady } from './postmaster.ts';
 import type { Release } from './release.ts';
-import { copiesFolder, releaseReachableBy, runnableRelease } from './release-copy.ts';
+import { releaseCopiesFolder, releaseReachableBy, runnableRelease } from './release-copy.ts';
 import { openServerLog } from './server-log.ts';
 import { serverSettings } from './server-settings.ts';
 import { serverUser } from './server-user.ts';
 
-const SURVIVORS_TIMEOUT = 10_000;
-const SURVIVORS_INTERVAL = 100;
+const SURVIVORS_TIMEOUT_MS = 10_000;
+const SURVIVORS_INTERVAL_MS = 100;
 
-type Launch = {
+type LaunchOptions = {
   dataDir: string;
   installed: Release;
   settings: Record<string, string>;
   log: (line: string) => void;
 };
 
-/** A server that is ready, in a data directory that is made when it is missing. */
-export async function launchServer({ dataDir, installed, settings, log }: Launch): Promise<Postmaster> {
+/** Starts a server and waits until it is ready. Creates the data directory if it is missing. */
+export async function launchServer({ dataDir, installed, settings, log }: LaunchOptions): Promise<Postmaster> {
   const directory = join(dataDir, 'postgres');
-  const copies = copiesFolder(dataDir);
+  const copies = releaseCopiesFolder(dataDir);
   const runnable = await runnableRelease(installed, copies);
   const user = await serverUser(directory);
   const release = await releaseReachableBy(user, runnable, copies);
@@ -33,19 +33,19 @@ export async function launchServer({ dataDir, installed, settings, log }: Launch
       log(`Creating a PostgreSQL ${release.major} database in ${directory}`);
       await initialise(directory, installation);
     } else if (user) {
-      await giveTo(user, directory);
+      await changeOwner(user, directory);
     }
-    const deadline = performance.now() + SURVIVORS_TIMEOUT;
+    const deadline = performance.now() + SURVIVORS_TIMEOUT_MS;
     for (;;) {
       await disclaimPostmasterFile(directory);
       const server = await spawnPostmaster(directory, installation, serverSettings(settings));
-      if (await untilReady(server, directory, log)) return server;
-      const complaint = await serverLog.lastComplaint(server.pid);
-      // Processes of a server that crashed finish their query before they notice.
-      if (!complaint.includes('still in use') || performance.now() > deadline) {
-        throw new BundledPostgresError(`The bundled PostgreSQL did not start: ${complaint} (see ${serverLog.path}).`);
+      if (await waitUntilReady(server, directory, log)) return server;
+      const reason = await serverLog.lastError(server.pid);
+      // Backends of a crashed server finish their query before they notice the crash.
+      if (!reason.includes('still in use') || performance.now() > deadline) {
+        throw new BundledPostgresError(`The bundled PostgreSQL did not start: ${reason}. See ${serverLog.path}.`);
       }
-      await delay(SURVIVORS_INTERVAL);
+      await delay(SURVIVORS_INTERVAL_MS);
     }
   } finally {
     await serverLog.close();

@@ -1,14 +1,14 @@
 import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const LARGEST_LOG = 10 * 1024 * 1024;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
-/** A file and not a pipe, because the server has to survive the service that started it. */
+/** The log of the server. It is a file and not a pipe, because the server outlives a service that was killed. */
 export type ServerLog = {
   path: string;
   descriptor: number;
-  /** The last complaint since this log was opened, if there is one of the given process then that. */
-  lastComplaint(pid?: number): Promise<string>;
+  /** Returns the last error since the log was opened, preferring one of the process `pid`. */
+  lastError(pid?: number): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -18,28 +18,28 @@ export function serverLogPath(dataDir: string): string {
 
 export async function openServerLog(dataDir: string): Promise<ServerLog> {
   const path = serverLogPath(dataDir);
-  const file = await openBounded(path);
+  const file = await openRotated(path);
   const start = (await file.stat()).size;
   return {
     path,
     descriptor: file.fd,
-    lastComplaint: async (pid) => lastComplaintIn((await readFile(path)).subarray(start).toString(), pid),
+    lastError: async (pid) => findLastError((await readFile(path)).subarray(start).toString(), pid),
     close: () => file.close(),
   };
 }
 
-async function openBounded(path: string): Promise<FileHandle> {
+async function openRotated(path: string): Promise<FileHandle> {
   const size = await stat(path).then(
     ({ size }) => size,
     () => 0,
   );
-  if (size > LARGEST_LOG) await rename(path, `${path}.1`);
+  if (size > MAX_LOG_BYTES) await rename(path, `${path}.1`);
   return open(path, 'a', 0o600);
 }
 
-function lastComplaintIn(output: string, pid = 0): string {
+function findLastError(output: string, pid = 0): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
-  const complaints = lines.filter((line) => /\b(FATAL|PANIC|error):/.test(line));
-  const last = complaints.findLast((line) => line.includes(`[${pid}]`)) ?? complaints.at(-1) ?? lines.at(-1);
+  const errors = lines.filter((line) => /\b(FATAL|PANIC|error):/.test(line));
+  const last = errors.findLast((line) => line.includes(`[${pid}]`)) ?? errors.at(-1) ?? lines.at(-1);
   return last?.replace(/^.*?\b(FATAL|PANIC|error):\s*/, '').trim() ?? 'it gave no reason';
 }

@@ -4,7 +4,7 @@ import { PROGRAM_ENVIRONMENT, type Release } from './release.ts';
 import type { ServerLog } from './server-log.ts';
 import type { ServerUser } from './server-user.ts';
 
-/** What it takes to run a program of PostgreSQL on a data directory. */
+/** The programs, the user and the log with which PostgreSQL runs on a data directory. */
 export type Installation = { release: Release; user: ServerUser | undefined; serverLog: ServerLog };
 
 export function runProgram(
@@ -13,20 +13,20 @@ export function runProgram(
   directory: string,
   { release, user, serverLog }: Installation,
 ): ChildProcess {
-  return spawn(join(release.folder, 'bin', name), ['-D', ownNameOf(directory), ...args], {
+  return spawn(join(release.folder, 'bin', name), ['-D', dataDirectoryArgument(directory), ...args], {
     ...user,
     cwd: directory,
     env: PROGRAM_ENVIRONMENT,
-    // Ctrl-C in a terminal would otherwise stop the server before the service has finished its requests.
+    // Detached, so that Ctrl-C in a terminal does not stop the server before the service has finished its requests.
     detached: name === 'postgres',
     stdio: ['ignore', serverLog.descriptor, serverLog.descriptor],
   });
 }
 
 /**
- * How a program that runs in the data directory names it. On Linux this reaches the directory without
- * entering the ones above it, which may be closed to the user PostgreSQL runs as.
+ * Returns the path of the data directory for a program that runs inside it. On Linux it does not go through the parent
+ * directories, which may be closed to the user that PostgreSQL runs as.
  */
-function ownNameOf(directory: string): string {
+function dataDirectoryArgument(directory: string): string {
   return process.platform === 'linux' ? '/proc/self/cwd' : directory;
 }

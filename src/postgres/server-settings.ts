@@ -1,15 +1,15 @@
-/** fsync and wal_level keep their defaults: an acknowledged change survives a power cut. */
+/** fsync and wal_level keep their defaults, so that an acknowledged change survives a power cut. */
 const DEFAULTS = {
   max_connections: '100',
   shared_buffers: '128MB',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // A query of a service that was killed would otherwise run on and hold its locks.
+  // Ends the queries of a killed service, which would otherwise continue and hold their locks.
   client_connection_check_interval: '1s',
-  // Compiling costs more than it saves on short statements.
+  // JIT compilation costs more than it saves on short statements.
   jit: 'off',
-  // Statements, parameters and also the text of errors can contain personal data, so none of them is
-  // logged: "log" leaves out errors, which reach the service anyway, and keeps crashes and recoveries.
+  // Statements, parameters and error texts can contain personal data, so they are not logged. The level "log" omits
+  // errors, which the service receives anyway, and keeps crashes and recoveries.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_min_duration_statement: '-1',
@@ -20,7 +20,7 @@ const DEFAULTS = {
   log_checkpoints: 'off',
 };
 
-/** The server is reachable in its own directory only, which belongs to its user alone. */
+/** The server listens only on a socket in its own directory, which only its user can open. */
 const SOCKET_ONLY = {
   port: '5432',
   listen_addresses: '',

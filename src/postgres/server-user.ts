@@ -5,24 +5,24 @@ import { cannotRunHere } from './bundled-postgres-error.ts';
 
 const run = promisify(execFile);
 
-const NAME = 'postgres';
+const USER_NAME = 'postgres';
 
-// With the tools of Linux distributions, then with those of BusyBox.
-const WAYS_TO_CREATE: [string, string[]][] = [
-  ['useradd', ['-r', '-U', '-M', '-d', '/nonexistent', '-s', '/usr/sbin/nologin', NAME]],
-  ['adduser', ['-S', '-D', '-H', '-h', '/nonexistent', '-s', '/sbin/nologin', NAME]],
+// The tools of Linux distributions, then those of BusyBox.
+const CREATE_USER_COMMANDS: [string, string[]][] = [
+  ['useradd', ['-r', '-U', '-M', '-d', '/nonexistent', '-s', '/usr/sbin/nologin', USER_NAME]],
+  ['adduser', ['-S', '-D', '-H', '-h', '/nonexistent', '-s', '/sbin/nologin', USER_NAME]],
 ];
 
-/** Goes into the options of spawn. */
+/** The user in the options of spawn. */
 export type ServerUser = { uid: number; gid: number };
 
-/** PostgreSQL refuses to run as root. Undefined means that it runs as the user of this process. */
+/** PostgreSQL refuses to run as root. Returns undefined if it can run as the user of this process. */
 export async function serverUser(dataDirectory: string): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   return (await ownerOf(dataDirectory)) ?? (await findUser()) ?? (await createUser());
 }
 
-/** A directory keeps its user, also when it was made by another user or on another machine. */
+/** Returns the owner of an existing directory, which may have been created by another user or on another machine. */
 async function ownerOf(dataDirectory: string): Promise<ServerUser | undefined> {
   const owner = await stat(dataDirectory).catch(() => undefined);
   return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : undefined;
@@ -30,7 +30,7 @@ async function ownerOf(dataDirectory: string): Promise<ServerUser | undefined> {
 
 async function findUser(): Promise<ServerUser | undefined> {
   try {
-    const [uid, gid] = await Promise.all([run('id', ['-u', NAME]), run('id', ['-g', NAME])]);
+    const [uid, gid] = await Promise.all([run('id', ['-u', USER_NAME]), run('id', ['-g', USER_NAME])]);
     return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
   } catch {
     return undefined;
@@ -38,10 +38,10 @@ async function findUser(): Promise<ServerUser | undefined> {
 }
 
 async function createUser(): Promise<ServerUser> {
-  for (const [command, args] of WAYS_TO_CREATE) {
+  for (const [command, args] of CREATE_USER_COMMANDS) {
     await run(command, args).catch(() => {});
     const user = await findUser();
     if (user) return user;
   }
-  throw cannotRunHere(`it refuses to run as root, and a system user "${NAME}" for it could not be created`);
+  throw cannotRunHere(`it refuses to run as root, and a system user "${USER_NAME}" for it could not be created`);
 }

@@ -10,21 +10,21 @@ const SOCKET_NAME = `.s.PGSQL.${SOCKET_PORT}`;
 export const SOCKET_LOCK_NAME = `${SOCKET_NAME}.lock`;
 
 // A socket address holds 103 bytes on macOS and 107 on Linux.
-const LONGEST_ADDRESS = 103;
+const MAX_ADDRESS_BYTES = 103;
 
-/** A path to the directory of a socket that is short enough for a client of this process. */
+/** A path to the directory of a socket, short enough for a socket address. */
 export type SocketDirectory = { host: string; close(): Promise<void> };
 
 export async function openSocketDirectory(directory: string): Promise<SocketDirectory> {
-  if (Buffer.byteLength(join(directory, SOCKET_NAME)) <= LONGEST_ADDRESS) {
+  if (Buffer.byteLength(join(directory, SOCKET_NAME)) <= MAX_ADDRESS_BYTES) {
     return { host: directory, close: async () => {} };
   }
   if (process.platform === 'linux') {
     const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
     return { host: `/proc/self/fd/${descriptor}`, close: async () => closeSync(descriptor) };
   }
-  const shelter = await mkdtemp(join(tmpdir(), 'case-records-'));
-  const alias = join(shelter, 'postgres');
+  const folder = await mkdtemp(join(tmpdir(), 'case-records-'));
+  const alias = join(folder, 'postgres');
   await symlink(directory, alias);
-  return { host: alias, close: () => rm(shelter, { recursive: true, force: true }) };
+  return { host: alias, close: () => rm(folder, { recursive: true, force: true }) };
 }

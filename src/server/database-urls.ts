@@ -1,6 +1,11 @@
 import type { Config } from '../config.ts';
 import type { Connection } from '../kernel/database/database.ts';
-import { asService, findBundledPostgres, SERVICE_ROLE, type ServerConnection } from '../postgres/bundled-postgres.ts';
+import {
+  asServiceRole,
+  findBundledPostgres,
+  SERVICE_ROLE,
+  type ServerConnection,
+} from '../postgres/bundled-postgres.ts';
 import type { DatabaseSetup } from './database-setup.ts';
 
 /** How the service connects to its database, and how the schema is set up. */
@@ -16,7 +21,7 @@ export function externalDatabase(config: Config): DatabaseAccess | undefined {
 }
 
 export const bundledDatabase = ({ EVENT_RETENTION_DAYS }: Config, owner: ServerConnection): DatabaseAccess => ({
-  connection: asService(owner),
+  connection: asServiceRole(owner),
   setup: { owner, roleToCreate: SERVICE_ROLE, retentionDays: EVENT_RETENTION_DAYS },
 });
 

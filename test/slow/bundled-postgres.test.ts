@@ -17,8 +17,8 @@ import {
   startBundledPostgres,
 } from '../../src/postgres/bundled-postgres.ts';
 import { readPostmasterFile } from '../../src/postgres/postmaster.ts';
-import { installedRelease, type Release, serverProgram, whyNotRunnable } from '../../src/postgres/release.ts';
-import { copiesFolder, releaseReachableBy, runnableRelease } from '../../src/postgres/release-copy.ts';
+import { findObstacle, installedRelease, type Release, serverProgram } from '../../src/postgres/release.ts';
+import { releaseCopiesFolder, releaseReachableBy, runnableRelease } from '../../src/postgres/release-copy.ts';
 import { serverUser } from '../../src/postgres/server-user.ts';
 
 const linuxOnly = { skip: process.platform !== 'linux' && 'looks at processes in /proc' };
@@ -274,7 +274,7 @@ test('a server of somebody else is left alone', linuxOnly, async (t) => {
   const dataDir = await initialisedDataDir(t);
   const directory = join(dataDir, 'postgres');
   const user = await serverUser(directory);
-  const copies = copiesFolder(dataDir);
+  const copies = releaseCopiesFolder(dataDir);
   const runnable = await runnableRelease(await installedRelease(), copies);
   const foreign = spawn(
     serverProgram(await releaseReachableBy(user, runnable, copies)),
@@ -376,9 +376,9 @@ test('a release that the server user cannot reach is copied once', { ...linuxOnl
   const installed = await releaseIn(closed);
   const release = await runnableRelease(installed, copies);
   assert.equal(release, installed);
-  assert.match((await whyNotRunnable(release, NOBODY)) ?? '', /EACCES/);
+  assert.match((await findObstacle(release, NOBODY)) ?? '', /EACCES/);
   const reachable = await Promise.all([1, 2].map(() => releaseReachableBy(NOBODY, release, copies)));
-  for (const copy of reachable) assert.equal(await whyNotRunnable(copy, NOBODY), undefined);
+  for (const copy of reachable) assert.equal(await findObstacle(copy, NOBODY), undefined);
   assert.equal((await readdir(copies)).length, 1);
   assert.equal((await releaseReachableBy(NOBODY, release, copies)).folder, reachable[0]?.folder);
 });

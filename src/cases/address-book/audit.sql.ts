@@ -2,7 +2,7 @@ import { rowAuditLog } from '../../kernel/audit/row-audit-log.ts';
 import { image, itsAddress, itsRelationships } from './projection.sql.ts';
 
 /** A person with its address and its relationships, which change together with it alone. */
-export const entryLog = rowAuditLog({
+export const entryAudit = rowAuditLog({
   record: 'address_book_entry',
   verbs: ['created', 'updated', 'deleted', 'restored', 'tag_removed', 'custom_tag_removed'],
   path: '/cases/{caseId}/address-book/entry/{entryID}',

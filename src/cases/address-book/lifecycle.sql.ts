@@ -1,5 +1,5 @@
 import { isoTime, jsonObject, statement } from '../../kernel/sql/statement.ts';
-import { entryLog } from './audit.sql.ts';
+import { entryAudit } from './audit.sql.ts';
 import { entry } from './projection.sql.ts';
 
 /** $1 company, $2 case, $3 id */
@@ -23,7 +23,7 @@ export const findEntry = statement(
  */
 export const deleteEntry = statement(
   'address_book.delete',
-  `WITH ${entryLog.auditedUpdate({
+  `WITH ${entryAudit.auditedUpdate({
     verb: 'deleted',
     set: 'deleted_at = $4',
     where: 'p.deleted_at IS NULL',
@@ -36,7 +36,7 @@ export const deleteEntry = statement(
 /** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where it is not deleted. */
 export const restoreEntry = statement(
   'address_book.restore',
-  `WITH ${entryLog.auditedUpdate({
+  `WITH ${entryAudit.auditedUpdate({
     verb: 'restored',
     set: 'deleted_at = NULL',
     where: 'p.deleted_at IS NOT NULL',
@@ -47,7 +47,7 @@ export const restoreEntry = statement(
 );
 
 const removeFrom = (column: string, verb: 'tag_removed' | 'custom_tag_removed') => `
-  WITH ${entryLog.auditedUpdate({
+  WITH ${entryAudit.auditedUpdate({
     verb,
     set: `${column} = array_remove(p.${column}, $4)`,
     where: `p.deleted_at IS NULL AND $4 = ANY (p.${column})`,

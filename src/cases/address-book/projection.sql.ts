@@ -2,12 +2,14 @@ import type { RowSource } from '../../kernel/audit/row-audit-log.ts';
 import {
   isoTime,
   type JsonField,
+  jsonFieldText,
   jsonLiteral,
   jsonObject,
   jsonObjectField,
   jsonObjectText,
   jsonString,
   jsonUnescaped,
+  jsonWithText,
   nullable,
 } from '../../kernel/sql/statement.ts';
 
@@ -31,7 +33,7 @@ export const itsAddress = (part: string) =>
   `${part}.company_id = p.company_id AND ${part}.case_id = p.case_id AND ${part}.id = p.address_id`;
 const stored = `relationships r WHERE ${itsRelationships('r')}`;
 export const storedRelationship = relationshipOf(stored);
-const relationshipText = `(SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || ${jsonString('r.word').text}, ','
+const relationshipText = `(SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || ${jsonFieldText(jsonString('r.word'))}, ','
   ORDER BY r.position), '') || '}' FROM ${stored})`;
 
 const personWith = (relationship: JsonField) => ({
@@ -49,7 +51,7 @@ const personWith = (relationship: JsonField) => ({
     custom_tags: jsonString('p.custom_tags'),
   }),
 });
-const person = personWith({ sql: storedRelationship, text: relationshipText });
+const person = personWith(jsonWithText(storedRelationship, relationshipText));
 /** As text, in the list. */
 export const personItem = jsonObjectText(person);
 export const entry = jsonObject({
@@ -75,7 +77,7 @@ export const addressItem = jsonObjectText(address);
 export const image = (rows: RowSource) => {
   const relationship = relationshipOf(`${rows('relationships')} r WHERE ${itsRelationships('r')}`);
   return jsonObject({
-    ...personWith({ sql: relationship, text: relationship }),
+    ...personWith(jsonWithText(relationship, relationship)),
     address: `(SELECT ${jsonObject(address)} FROM ${rows('addresses')} a WHERE ${itsAddress('a')})`,
     customer_case_id: 'p.case_id',
     created_at: isoTime('p.created_at'),

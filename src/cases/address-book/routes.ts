@@ -2,8 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerListed } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
+import { listAddressBook } from './reads.ts';
 import { AddressBook, AddressBookQuery, EntryBody, EntryCreated, EntryUpdated } from './schema.ts';
-import { createEntry, listAddressBook, updateEntry } from './writes.ts';
+import { createEntry, updateEntry } from './writes.ts';
 
 const tag = 'Address book';
 const book = '/cases/{caseId}/address-book';

@@ -1,8 +1,7 @@
 import { forSeveral } from '../../kernel/sql/batch-statement.ts';
 import { isoTime, jsonObject, statement, statementVariants } from '../../kernel/sql/statement.ts';
-import { caseLists } from '../list.sql.ts';
-import { entryLog } from './audit.sql.ts';
-import { addressItem, columns, details, names, personItem, pronouns, storedRelationship } from './projection.sql.ts';
+import { entryAudit } from './audit.sql.ts';
+import { columns, details, names, pronouns, storedRelationship } from './projection.sql.ts';
 
 /** What a request can set on a person; the names are the columns' and the wire's. */
 export const PERSON_FIELDS = [
@@ -29,38 +28,6 @@ export const ADDRESS_FIELDS = ['address_1', 'address_2', 'address_3', 'postcode'
 
 const fields = PERSON_FIELDS.join(', ');
 const parameters = (first: number, names: readonly string[]) => names.map((_name, i) => `$${first + i}`).join(', ');
-
-/**
- * Looked up for each: the server has one plan for cases of all sizes, and joined all addresses of the case, or of
- * everybody while there were few of them, with a list that it took for short.
- */
-const withAddress = `CROSS JOIN LATERAL (
-  SELECT a.* FROM addresses a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = p.address_id LIMIT 1) a`;
-
-/** A person stands before its address, which came with it. Filters: part of a name as a pattern, tag, deleted. */
-export const addressBookLists = caseLists('address_book', {
-  table: 'people',
-  alias: 'p',
-  beside: withAddress,
-  usual: 'p.deleted_at IS NULL',
-  asked: (
-    $,
-  ) => `(${$(1)}::text IS NULL OR lower(concat_ws(' ', p.title, p.first_names, p.middle_names, p.last_name, p.known_as,
-      p.preferred_name, p.alias)) LIKE lower(${$(1)}))
-    AND (${$(2)}::text IS NULL OR ${$(2)} = ANY (p.tags || p.custom_tags))
-    AND (p.deleted_at IS NOT NULL) = coalesce(${$(3)}::boolean, false)`,
-  own: [],
-  filters: 3,
-  element: `${personItem} || ',' || ${addressItem}`,
-  order: 'p.created_at, p.id',
-  entries: {
-    rows: (condition) =>
-      `FROM people p ${withAddress} CROSS JOIN LATERAL (VALUES (1, ${personItem}), (2, ${addressItem})) AS i (rank, item)
-        WHERE p.company_id = $1 AND p.case_id = $2 AND ${condition}`,
-    element: 'i.item',
-    order: 'p.created_at, p.id, i.rank',
-  },
-});
 
 /**
  * What a request can name: what the company or the case has, and what the entry has already, also where it was removed
@@ -121,7 +88,7 @@ export const insertEntry = statement(
        INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
        SELECT p.company_id, p.case_id, p.id, r.* FROM p, ${sentRelationships('$6', '$7')}
      ), e AS (
-       ${entryLog.entry('created', { from: 'p', at: '$9', origin: '$10' })}
+       ${entryAudit.insertEvent('created', { from: 'p', at: '$9', origin: '$10' })}
      )`)}
      SELECT ${whose}${behind(created)}::text FROM p`,
   ),
@@ -208,7 +175,7 @@ export const updateEntry = statementVariants<'cleared' | 'relationship' | 'addre
   return forSeveral(
     'p',
     types,
-    (given) => `WITH ${entryLog.auditedUpdate({
+    (given) => `WITH ${entryAudit.auditedUpdate({
       verb: 'updated',
       set: `${changed.join(', ')}, tags = ${withAdded('tags', '$4')}, custom_tags = ${withAdded('custom_tags', '$5')}`,
       where: `p.deleted_at IS NULL AND ${known}`,

@@ -6,17 +6,8 @@ import { isUuid, newId } from '../../kernel/ids.ts';
 import { parseBirthday, toSql } from '../../kernel/time/time.ts';
 import { requireEmail } from '../../kernel/validation/contact.ts';
 import type { Form } from '../../kernel/validation/form.ts';
-import { likePattern } from '../../kernel/validation/paging.ts';
-import { isTrue } from '../../kernel/validation/schema-types.ts';
-import { type Listed, readList, readText } from '../list.ts';
-import type { AddressBookQuery, EntryBody } from './schema.ts';
+import type { EntryBody } from './schema.ts';
 import * as sql from './writes.sql.ts';
-
-export function listAddressBook(context: Context, caseId: string, query: Form<AddressBookQuery>): Promise<Listed> {
-  const name = readText(query, 'name');
-  const filters = [name && likePattern(name), readText(query, 'tag'), isTrue(query.body.deleted) || undefined];
-  return readList(context, caseId, sql.addressBookLists, query, { own: [], filters });
-}
 
 export async function createEntry(context: Context, caseId: string, form: Form<EntryBody>): Promise<string> {
   const { db, company, clock } = context;

@@ -76,7 +76,7 @@ export const PARTS = {
                     updated_at = excluded.updated_at, attempts = 0, doubts = 0, last_error = NULL, lease_by = NULL, lease_until = NULL
       RETURNING *
     ), rescheduled AS (
-      ${messageLog.entry('rescheduled', {
+      ${messageLog.insertEvent('rescheduled', {
         from: `renewed m JOIN placed_before b ON b.id = m.id WHERE b.state = 'failed'`,
         at: '$5',
         origin: '$7',

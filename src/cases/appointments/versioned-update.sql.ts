@@ -23,7 +23,7 @@ const meetingFailed = `EXISTS (
   SELECT 1 FROM meetings g WHERE g.company_id = $1 AND g.case_id = $2 AND g.appointment_id = $3 AND g.state = 'failed')`;
 
 type Change = {
-  verb: Parameters<typeof appointmentLog.entry>[0];
+  verb: Parameters<typeof appointmentLog.insertEvent>[0];
   set: string;
   /** The types of the parameters that it takes. */
   takes: string[];

@@ -46,7 +46,7 @@ export const insertAppointment = statementVariants<'recipient' | 'meeting'>('app
        INSERT INTO messages (${MESSAGE_COLUMNS})
        SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $14, $14 FROM a, ${placed(16)}
      ), e AS (
-       ${appointmentLog.entry('created', { from: 'a', at: '$14', origin: '$22' })}
+       ${appointmentLog.insertEvent('created', { from: 'a', at: '$14', origin: '$22' })}
      )${meeting ? `, g AS (${wishMeeting})` : ''}`)}
      SELECT ${whose}${behind(`${created('$15')}::text FROM a, ${givenWords(23)}`)}`,
   );

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Deleted } from '../../kernel/validation/schema-types.ts';
+import { deleteInteraction, restoreInteraction } from './lifecycle.ts';
+import { readInteraction } from './reads.ts';
 import { InteractionElement } from './schema.ts';
-import { deleteInteraction, readInteraction, restoreInteraction } from './writes.ts';
 
 const tag = 'Additions: interactions';
 const one = '/cases/{caseId}/interactions/{interactionId}';

@@ -2,8 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerListed } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
+import { listInteractions } from './reads.ts';
 import { InteractionBody, InteractionList, InteractionQuery, InteractionRecord } from './schema.ts';
-import { createInteraction, listInteractions, updateInteraction } from './writes.ts';
+import { createInteraction, updateInteraction } from './writes.ts';
 
 const tag = 'Interactions';
 const list = '/cases/{caseId}/interactions';

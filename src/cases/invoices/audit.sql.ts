@@ -2,7 +2,7 @@ import { rowAuditLog } from '../../kernel/audit/row-audit-log.ts';
 import { image, itemCount, ofInvoice, paymentCount } from './projection.sql.ts';
 
 /** An invoice with its items and payments, which change together with it alone. */
-export const invoiceLog = rowAuditLog({
+export const invoiceAudit = rowAuditLog({
   record: 'invoice',
   verbs: [
     'created',
@@ -24,6 +24,6 @@ export const invoiceLog = rowAuditLog({
     invoice_items: { isPart: ofInvoice, count: itemCount },
     payments: { isPart: ofInvoice, count: paymentCount },
   },
-  wholeEntry: 'whole_invoice_entry',
+  completeSnapshot: 'whole_invoice_entry',
   image,
 });

@@ -1,5 +1,5 @@
 import { type Statement, statement } from '../../kernel/sql/statement.ts';
-import { invoiceLog } from './audit.sql.ts';
+import { invoiceAudit } from './audit.sql.ts';
 import { item, items, ofInvoice, outstanding, standing, whole } from './projection.sql.ts';
 
 /** $1 company, $2 case, $3 id, $4 zone, $5 whether cancelled items are shown */
@@ -9,7 +9,7 @@ export const readInvoice = statement(
     WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3`,
 );
 
-type Verb = Parameters<typeof invoiceLog.entry>[0];
+type Verb = Parameters<typeof invoiceAudit.insertEvent>[0];
 
 /**
  * $1 company, $2 case, $3 id, $4 zone, $5 now, $6 origin. Written onto the version that was seen, because the answer shows the
@@ -18,7 +18,7 @@ type Verb = Parameters<typeof invoiceLog.entry>[0];
 const change = (name: string, verb: Verb, set: string, possible: string): Statement =>
   statement(
     name,
-    `WITH ${invoiceLog.auditedUpdate({ verb, set, where: possible, at: '$5', origin: '$6' })}
+    `WITH ${invoiceAudit.auditedUpdate({ verb, set, where: possible, at: '$5', origin: '$6' })}
      SELECT ${whole('$4')} FROM v, ${standing}, ${items('false')}`,
   );
 
@@ -53,7 +53,7 @@ export const judgeChange = statement(
 const changeItem = (name: string, verb: Verb, cancelledAt: string, possible: string): Statement =>
   statement(
     name,
-    `WITH ${invoiceLog.auditedUpdate({
+    `WITH ${invoiceAudit.auditedUpdate({
       verb,
       where: `v.cancelled_at IS NULL AND EXISTS (
         SELECT 1 FROM invoice_items t WHERE ${ofInvoice('t')} AND t.id = $4 AND t.cancelled_at ${possible})`,

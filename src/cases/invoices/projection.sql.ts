@@ -7,6 +7,7 @@ import {
   jsonRaw,
   jsonString,
   jsonUnescaped,
+  jsonWithText,
   NULL,
   nullable,
   wallTime,
@@ -93,7 +94,7 @@ const fields = (dateCreated: string) => ({
   mail_sent: jsonRaw('v.date_sent IS NOT NULL'),
   payable_online: jsonRaw('false'),
   formatted_recurring_interval: NULL,
-  items: { sql: 'i.items', text: 'i.items' },
+  items: jsonWithText('i.items', 'i.items'),
 });
 const inZone = (zone: string) => fields(wallTime('v.date_created', zone));
 

@@ -2,8 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { answerListed } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
+import { listInvoices } from './reads.ts';
 import { CreateInvoiceBody, InvoiceList, InvoiceQuery, InvoiceRecord, UpdateInvoiceBody } from './schema.ts';
-import { createInvoice, listInvoices, updateInvoice } from './writes.ts';
+import { createInvoice, updateInvoice } from './writes.ts';
 
 const tag = 'Invoices';
 const list = '/cases/{caseId}/invoices';

@@ -1,34 +1,8 @@
-import { EVERY_PART, MAX_WHOLE_PARTS } from '../../kernel/audit/row-audit-log.ts';
+import { ALL_ROWS, MAX_FULL_SNAPSHOT_ROWS } from '../../kernel/audit/row-audit-log.ts';
 import { forSeveral } from '../../kernel/sql/batch-statement.ts';
 import { rowLimit, statement, statementVariants } from '../../kernel/sql/statement.ts';
-import { caseLists } from '../list.sql.ts';
-import { invoiceLog } from './audit.sql.ts';
-import { element, itemCount, items, record, standing, unpaid } from './projection.sql.ts';
-
-/** About what they take in the list. */
-const BYTES_OF_HEADING = 600;
-const BYTES_OF_ITEM = 450;
-
-/** The element's own: zone, whether cancelled items are shown. Filters: status, due from, due to. */
-export const invoiceLists = caseLists('invoices', {
-  table: 'invoices',
-  alias: 'v',
-  beside: `CROSS JOIN ${standing}`,
-  usual: 'true',
-  asked: (
-    $,
-  ) => `(${$(1)}::text IS NULL OR s.status = ${$(1)}) AND (${$(2)}::timestamptz IS NULL OR v.date_due >= ${$(2)})
-    AND (${$(3)}::timestamptz IS NULL OR v.date_due < ${$(3)})`,
-  own: ['text', 'boolean'],
-  filters: 3,
-  element: element('$3'),
-  large: {
-    parts: `CROSS JOIN ${items('$4')}`,
-    bytes: `(${BYTES_OF_HEADING} + octet_length(v.recipients_name) + octet_length(v.terms) + octet_length(v.payment_terms)
-      + ${BYTES_OF_ITEM} * ${itemCount('v')})`,
-  },
-  order: 'v.date_created DESC, v.created_at DESC, v.id DESC',
-});
+import { invoiceAudit } from './audit.sql.ts';
+import { itemCount, record, standing, unpaid } from './projection.sql.ts';
 
 /** "Mr John Smith and Mrs Ann Smith": the customers of the case in the order in which they came. */
 const recipients = `(
@@ -53,7 +27,7 @@ const FIGURES = [
   ...['numeric', 'numeric', 'numeric', 'numeric'],
 ];
 
-const imageRows = `CASE WHEN v.item_count > ${MAX_WHOLE_PARTS} THEN v.item_count END`;
+const imageRows = `CASE WHEN v.item_count > ${MAX_FULL_SNAPSHOT_ROWS} THEN v.item_count END`;
 
 /**
  * $1 company, $2 case, $3 id, $4 number, $5 sender, $6 created, $7 due, $8 vat, $9 sub_total, $10 vat_amount,
@@ -76,7 +50,7 @@ export const insertInvoice = statement(
        INSERT INTO invoice_items (${ITEM_COLUMNS})
        SELECT v.company_id, v.case_id, v.id, l.* FROM v, ${given.behind(lines(15))}
      ), e AS (
-       ${given.behind(invoiceLog.entry('created', { from: 'v', at: '$14', origin: '$22', imageRows }))}
+       ${given.behind(invoiceAudit.insertEvent('created', { from: 'v', at: '$14', origin: '$22', imageRows }))}
      )
      SELECT ${given.whose}${record('null')}::text FROM v`,
   ),
@@ -112,13 +86,13 @@ export const updateInvoice = statementVariants<UpdatePart>('invoices.update', (p
   const types = adds ? [...UPDATED, ...LINES] : UPDATED;
   const counts = [parts.includes('removed') ? '0' : itemCount('v'), ...(adds ? [`cardinality(${IDS})`] : [])];
   const touched = {
-    ...(parts.includes('removed') && { changed: EVERY_PART }),
+    ...(parts.includes('removed') && { changed: ALL_ROWS }),
     ...(adds && { added: IDS }),
   };
   return forSeveral(
     'v',
     types,
-    (given) => `WITH ${invoiceLog.auditedUpdate({
+    (given) => `WITH ${invoiceAudit.auditedUpdate({
       verb: 'updated',
       set: `invoice_number = $4, sender_id = $5, date_created = $6, date_due = $7, vat = $8, sub_total = $9,
             vat_amount = $10, total = $11, payment_terms = coalesce($12, v.payment_terms)

@@ -7,21 +7,10 @@ import { notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { pgArrayLiteral } from '../../kernel/sql/statement.ts';
 import { parseTime, toSql } from '../../kernel/time/time.ts';
-import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
-import { isTrue } from '../../kernel/validation/schema-types.ts';
-import { type Listed, readInstant, readList } from '../list.ts';
-import type { InvoiceBody, InvoiceQuery } from './schema.ts';
+import type { InvoiceBody } from './schema.ts';
 import { type InvoiceLine, readLines, readTotals } from './totals.ts';
 import * as sql from './writes.sql.ts';
-
-export function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<Listed> {
-  const range = [readInstant(context, query, 'due_from'), readInstant(context, query, 'due_to')];
-  return readList(context, caseId, sql.invoiceLists, query, {
-    own: [zonePlaceholder(context.company.timeZone), isTrue(query.body.show_cancelled_items)],
-    filters: [query.body.status, ...range],
-  });
-}
 
 export async function createInvoice(context: Context, caseId: string, form: Form<InvoiceBody>): Promise<string> {
   const { db, company, clock } = context;

@@ -16,10 +16,8 @@ const record = jsonObject({
   updated_at: isoTime('a.updated_at'),
 });
 
-const isPresent = (input: { company_id: string }) =>
-  `a.company_id = ${input.company_id} AND a.removed_at IS NULL`;
-const isRemoved = (input: { company_id: string }) =>
-  `a.company_id = ${input.company_id} AND a.removed_at IS NOT NULL`;
+const isPresent = (input: { company_id: string }) => `a.company_id = ${input.company_id} AND a.removed_at IS NULL`;
+const isRemoved = (input: { company_id: string }) => `a.company_id = ${input.company_id} AND a.removed_at IS NOT NULL`;
 
 const adviserList = (name: string, where: (input: { company_id: string }) => string) =>
   listStatements(name, {

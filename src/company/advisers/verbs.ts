@@ -80,7 +80,9 @@ export function restoreAdviser(context: CompanyContext, id: string): Promise<str
   return retryOnConflict(
     () =>
       db
-        .queryJson(sql.restoreAdviser({ company_id: company.id, id, now: toSql(clock()), origin: auditOrigin(context) }))
+        .queryJson(
+          sql.restoreAdviser({ company_id: company.id, id, now: toSql(clock()), origin: auditOrigin(context) }),
+        )
         .catch(rethrowUnlessEmailTaken),
     async () => {
       const rejection = await db.queryFirst<{ removed: boolean; email_taken: boolean }>(

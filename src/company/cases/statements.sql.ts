@@ -50,8 +50,7 @@ export const listCases = listStatements('cases', {
 
 export const showCase = read('cases.show', {
   inputs: { company_id: 'uuid', id: 'uuid' },
-  sql: (input) =>
-    `SELECT ${record}::text FROM cases c WHERE c.company_id = ${input.company_id} AND c.id = ${input.id}`,
+  sql: (input) => `SELECT ${record}::text FROM cases c WHERE c.company_id = ${input.company_id} AND c.id = ${input.id}`,
 });
 
 /** `customers` is an array as `insertCustomers` takes it. The event of the case precedes those of its customers. */

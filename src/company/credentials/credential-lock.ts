@@ -1,4 +1,4 @@
-import { CodedError } from '../../kernel/errors.ts';
+import { InvalidTokenError } from '../../kernel/errors.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import type { CompanyContext } from '../admin-context.ts';
 import * as sql from './credential-lock.sql.ts';
@@ -32,5 +32,5 @@ async function assertTokenActive({ db, token, clock }: CompanyContext): Promise<
   const found = await db.queryFirst(
     sql.findActiveToken({ company_id: token.companyId, id: token.id, now: toSql(clock()) }),
   );
-  if (!found) throw new CodedError('invalid_token', 'The access token is not valid.');
+  if (!found) throw new InvalidTokenError('The access token is not valid.');
 }

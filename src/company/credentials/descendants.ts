@@ -67,9 +67,7 @@ export async function endDescendants(
     const ids = ended.filter((entry) => entry.type === type).map(({ id }) => id);
     if (ids.length > 0) await context.db.queryRows(query(ids));
   };
-  await end('webhook_endpoint', (ids) =>
-    sql.disableEndpoints({ ...commonValues, ids, state_reason: DISABLED_REASON }),
-  );
+  await end('webhook_endpoint', (ids) => sql.disableEndpoints({ ...commonValues, ids, state_reason: DISABLED_REASON }));
   await end('key', (ids) => sql.revokeKeys({ ...commonValues, ids }));
   await end('client', (ids) => sql.disableClients({ ...commonValues, ids }));
   return ended;

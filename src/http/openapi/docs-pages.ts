@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { CodedError } from '../../kernel/errors.ts';
+import { NotFoundError } from '../../kernel/errors.ts';
 import type { UnreadResponses } from '../plugins/unread-responses.ts';
 import { PAGE_HEADERS, referencePage } from './reference-page.ts';
 import { referenceScript } from './reference-script.ts';
@@ -33,7 +33,7 @@ export async function apiPages(app: FastifyInstance, { docs, answers }: ApiPages
   app.get('/docs/:file', access, async (request, reply) => {
     const { script, scriptPath } = await pages();
     if (`/docs/${(request.params as { file: string }).file}` !== scriptPath) {
-      throw new CodedError('not_found', 'There is nothing at this address.');
+      throw new NotFoundError('There is nothing at this address.');
     }
     return sendContent(request, reply, script, { ...KEPT_FOREVER, answers });
   });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
-import { CodedError, invalidRequest } from '../../kernel/errors.ts';
+import { invalidRequest, NotFoundError, PreconditionFailedError } from '../../kernel/errors.ts';
 import { type Statement, statement } from '../../kernel/sql/statement.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
 
@@ -100,7 +100,7 @@ export async function withIfMatch<A>(
   const tags = wanted.split(',').map((one) => one.trim());
   const tag = await tagNow();
   if (!tags.includes('*') && !tags.includes(tag)) {
-    throw new CodedError('precondition_failed', 'The record has been changed since it was read.');
+    throw new PreconditionFailedError('The record has been changed since it was read.');
   }
   const answer = await write();
   // After a deletion there is nothing left to have a tag.
@@ -108,5 +108,5 @@ export async function withIfMatch<A>(
 }
 
 function unlessNotFound(error: unknown): undefined {
-  if (!(error instanceof CodedError && error.code === 'not_found')) throw error;
+  if (!(error instanceof NotFoundError)) throw error;
 }

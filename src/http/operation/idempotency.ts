@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Database, Executor } from '../../kernel/database/database.ts';
-import { CodedError, invalidRequest } from '../../kernel/errors.ts';
+import {
+  IdempotencyKeyReusedError,
+  InvalidRequestError,
+  invalidRequest,
+  NotFoundError,
+  RequestInProgressError,
+} from '../../kernel/errors.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
 import { findAnswer, keepAnswer, lockKey } from './idempotency.sql.ts';
 import { problemOf } from './problems.ts';
@@ -56,7 +62,7 @@ export function runOnce(
   return db.transaction(async (transaction) => {
     const lock = sha256(`${place[0]} ${place[1]} ${key}`).readBigInt64BE();
     const held = await transaction.queryFirst<{ free: boolean }>(lockKey, [lock]);
-    if (!held?.free) throw new CodedError('request_in_progress', 'A request with this Idempotency-Key is under way.');
+    if (!held?.free) throw new RequestInProgressError('A request with this Idempotency-Key is under way.');
     const kept = await transaction.queryFirst<Kept>(findAnswer, [...place, since]);
     if (kept) return replay(kept, request, secret);
     const answer = await answerOrRefusal(request, transaction, work);
@@ -73,14 +79,11 @@ type Kept = StoredBody & { request_sha256: Buffer; status: number; headers: Reco
 
 function replay(kept: Kept, request: FastifyRequest, secret: string): StoredResponse {
   if (!kept.request_sha256.equals(fingerprint(request))) {
-    throw new CodedError('idempotency_key_reused', 'This Idempotency-Key belongs to another request.');
+    throw new IdempotencyKeyReusedError('This Idempotency-Key belongs to another request.');
   }
   const body = decodeBody(kept, secret);
   if (body === undefined) {
-    throw new CodedError(
-      'idempotency_key_reused',
-      'The first answer showed a secret; only the token that got it gets it again.',
-    );
+    throw new IdempotencyKeyReusedError('The first answer showed a secret; only the token that got it gets it again.');
   }
   return { status: kept.status, headers: { ...kept.headers, 'idempotency-replayed': 'true' }, body };
 }
@@ -93,12 +96,10 @@ async function answerOrRefusal(
   try {
     return await transaction.transaction(work);
   } catch (error) {
-    if (error instanceof CodedError && KEPT_REFUSALS.has(error.code)) return problemOf(request, error);
+    if (error instanceof InvalidRequestError || error instanceof NotFoundError) return problemOf(request, error);
     throw error;
   }
 }
-
-const KEPT_REFUSALS: ReadonlySet<string> = new Set(['invalid_request', 'not_found']);
 
 const fingerprint = ({ method, url, body }: FastifyRequest): Buffer => {
   const hash = createHash('sha256').update(`${method} ${url}\n`);

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
 import type { Database, Executor } from '../../kernel/database/database.ts';
-import { CodedError } from '../../kernel/errors.ts';
+import { BodyTooLargeError, NotFoundError } from '../../kernel/errors.ts';
 import { isUuid, NEVER_ISSUED_ID } from '../../kernel/ids.ts';
 import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import type { Scope } from '../../kernel/scopes.ts';
@@ -152,7 +152,7 @@ export function registerOperation<P extends string, B extends TSchema>(
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
-        if ((error as { code?: string }).code !== 'body_too_large') throw error;
+        if (!(error instanceof BodyTooLargeError)) throw error;
         // The path is judged before the body, also when that is too large to be read. What would act without a body
         // acts too, and is undone: only where it finds nothing does the answer change.
         const undone = services.db.transaction(async (db) => {
@@ -160,7 +160,7 @@ export function registerOperation<P extends string, B extends TSchema>(
           throw error;
         });
         return undone.catch((found: unknown) => {
-          throw found instanceof CodedError && found.code === 'not_found' ? found : error;
+          throw found instanceof NotFoundError ? found : error;
         });
       },
     });

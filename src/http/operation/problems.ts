@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError, type ErrorCode, invalidRequest } from '../../kernel/errors.ts';
+import {
+  CodedError,
+  type ErrorCode,
+  InternalError,
+  invalidRequest,
+  MethodNotAllowedError,
+  NotFoundError,
+} from '../../kernel/errors.ts';
 import { hostFault } from '../plugins/host-header.ts';
 import { SECURITY_HEADERS } from '../plugins/security-headers.ts';
 import type { StoredResponse } from './stored-response.ts';
@@ -63,18 +70,18 @@ export function problems(app: FastifyInstance): void {
     const path = request.url.split('?', 1)[0] ?? '';
     const pattern = methodsByPath.keys().find((url) => matches(url, path));
     if (pattern === undefined) {
-      return sendProblem(request, reply, new CodedError('not_found', 'There is nothing at this address.'));
+      return sendProblem(request, reply, new NotFoundError('There is nothing at this address.'));
     }
     const allowed = [...(methodsByPath.get(pattern) ?? [])].join(', ');
     reply.header('allow', allowed);
-    return sendProblem(request, reply, new CodedError('method_not_allowed', `This address takes ${allowed}.`));
+    return sendProblem(request, reply, new MethodNotAllowedError(`This address takes ${allowed}.`));
   }
 }
 
 /** An address that cannot be decoded, or is too long for the router, names nothing. */
 export function onFrameworkError(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id).headers(SECURITY_HEADERS);
-  sendProblem(request, reply, new CodedError('not_found', 'There is nothing at this address.'));
+  sendProblem(request, reply, new NotFoundError('There is nothing at this address.'));
 }
 
 /** What Node itself could not read as HTTP, before there is a request. */
@@ -152,7 +159,7 @@ export function problemOf(request: FastifyRequest, error: CodedError): StoredRes
 /** Faults that Fastify finds before a handler runs. Those of the service itself are not described to the caller. */
 function fromFramework(error: FastifyError): CodedError {
   if (error.statusCode !== undefined && error.statusCode < 500) return UNREADABLE_BODY;
-  return new CodedError('internal', 'Something went wrong here. It has been logged under the request id.');
+  return new InternalError('Something went wrong here. It has been logged under the request id.');
 }
 
 const UNREADABLE_BODY = invalidRequest([{ field: 'body', code: 'format', message: 'could not be read' }]);

@@ -1,32 +1,28 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
+import { NONCE_BYTES, open, seal, TAG_BYTES } from '../../kernel/secret-box.ts';
 
-/** An answer as it goes over the wire. */
+/** A response as it is sent, and as it is stored for a retry with the same Idempotency-Key. */
 export type StoredResponse = { status: number; headers: Record<string, string>; body: string };
 
 export type StoredBody = { body: string | null; sealed_body: Buffer | null };
 
-const NONCE = 12;
-const TAG = 16;
-
-/** What may not be stored is sealed with what only the caller knows: its token and its key. */
-export function encodeBody({ headers, body }: StoredResponse, callersSecret: string): StoredBody {
+/** A body with a secret is encrypted with what only the caller knows: its token and its Idempotency-Key. */
+export function encodeBody({ headers, body }: StoredResponse, callerSecret: string): StoredBody {
   if (headers['cache-control'] !== 'no-store') return { body, sealed_body: null };
-  const nonce = randomBytes(NONCE);
-  const cipher = createCipheriv('aes-256-gcm', keyOf(callersSecret), nonce);
-  const sealed = Buffer.concat([cipher.update(body, 'utf8'), cipher.final()]);
-  return { body: null, sealed_body: Buffer.concat([nonce, cipher.getAuthTag(), sealed]) };
+  return { body: null, sealed_body: seal(keyFrom(callerSecret), body) };
 }
 
-/** Undefined where another token asks for what was shown to the first. */
-export function decodeBody({ body, sealed_body }: StoredBody, callersSecret: string): string | undefined {
+/** Returns undefined if the body was encrypted for another token. */
+export function decodeBody({ body, sealed_body }: StoredBody, callerSecret: string): string | undefined {
   if (!sealed_body) return body ?? undefined;
-  const decipher = createDecipheriv('aes-256-gcm', keyOf(callersSecret), sealed_body.subarray(0, NONCE));
-  decipher.setAuthTag(sealed_body.subarray(NONCE, NONCE + TAG));
-  try {
-    return decipher.update(sealed_body.subarray(NONCE + TAG), undefined, 'utf8') + decipher.final('utf8');
-  } catch {
-    return undefined;
-  }
+  const key = keyFrom(callerSecret);
+  return open(key, sealed_body) ?? open(key, withTagLast(sealed_body));
 }
 
-const keyOf = (secret: string) => new Uint8Array(hkdfSync('sha256', secret, '', 'kept answer', 32));
+/** Earlier versions stored nonce, tag and ciphertext, in this order. Responses are stored for 24 hours. */
+function withTagLast(sealed: Buffer): Buffer {
+  const [nonce, tag] = [sealed.subarray(0, NONCE_BYTES), sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)];
+  return Buffer.concat([nonce, sealed.subarray(NONCE_BYTES + TAG_BYTES), tag]);
+}
+
+const keyFrom = (secret: string) => new Uint8Array(hkdfSync('sha256', secret, '', 'kept answer', 32));

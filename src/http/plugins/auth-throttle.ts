@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError } from '../../kernel/errors.ts';
+import { TooManyAttemptsError } from '../../kernel/errors.ts';
 import type { Count, FixedWindowCounter } from './fixed-window-counter.ts';
 
 const MOST_PER_MINUTE = 30;
@@ -20,5 +20,5 @@ export function requireFewFailures(attempts: FixedWindowCounter, { ip }: Fastify
 function refuseAbove(max: number, { count, left }: Count, reply: FastifyReply): void {
   if (count <= max) return;
   reply.header('retry-after', String(left));
-  throw new CodedError('too_many_attempts', 'Too many requests without valid credentials came from this address.');
+  throw new TooManyAttemptsError('Too many requests without valid credentials came from this address.');
 }

@@ -1,6 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Caller } from '../../kernel/context.ts';
-import { CodedError, invalidRequest } from '../../kernel/errors.ts';
+import {
+  InsufficientScopeError,
+  InvalidTokenError,
+  invalidRequest,
+  UnsupportedMediaTypeError,
+} from '../../kernel/errors.ts';
 import type { Scope } from '../../kernel/scopes.ts';
 import { recordFailure } from './auth-throttle.ts';
 import type { FixedWindowCounter } from './fixed-window-counter.ts';
@@ -55,7 +60,7 @@ function admit(request: FastifyRequest, reply: FastifyReply, access: Scope, call
   request.caller = caller;
   if (!caller.scopes.has(access)) {
     reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${access}"`);
-    throw new CodedError('insufficient_scope', `The token does not have the scope ${access}.`);
+    throw new InsufficientScopeError(`The token does not have the scope ${access}.`);
   }
   const body = hasBody(request);
   if ((request.route.specified || body) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
@@ -66,7 +71,7 @@ function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: Fi
   recordFailure(attempts, request, reply);
   const sent = /^Bearer +\S/i.test(request.headers.authorization ?? '');
   reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');
-  throw new CodedError('invalid_token', sent ? 'The access token is not valid.' : 'An access token is required.');
+  throw new InvalidTokenError(sent ? 'The access token is not valid.' : 'An access token is required.');
 }
 
 const hasBody = ({ headers }: FastifyRequest): boolean =>
@@ -77,7 +82,7 @@ export function requirePlainBody({ headers }: FastifyRequest, reply: FastifyRepl
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
   reply.header('accept-encoding', 'identity');
-  throw new CodedError('unsupported_media_type', 'The body must be sent without Content-Encoding.');
+  throw new UnsupportedMediaTypeError('The body must be sent without Content-Encoding.');
 }
 
 const JSON_TYPE = 'application/json';

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../kernel/database/database.ts';
-import { CodedError } from '../../kernel/errors.ts';
+import { UnavailableError } from '../../kernel/errors.ts';
 import type { Migration } from '../../kernel/schema/migrations.ts';
 import { statement } from '../../kernel/sql/statement.ts';
 import { sendProblem } from '../operation/problems.ts';
 
 const applied = statement('migrations.last', 'SELECT max(version) AS version FROM migrations');
 
-const STARTING = new CodedError('unavailable', 'The service is starting.');
-const STOPPING = new CodedError('unavailable', 'The service is stopping.');
+const STARTING = new UnavailableError('The service is starting.');
+const STOPPING = new UnavailableError('The service is stopping.');
 
 /** A transaction ends, or is ended, in less time than this: the log standing still for longer is worth a look. */
 const MAX_STALL_SECONDS = 20;
@@ -41,7 +41,7 @@ export function health(app: FastifyInstance, { db, migrations, isStarted, logSta
     if (!isStarted() || stopping) return sendProblem(request, reply, stopping ? STOPPING : STARTING);
     const row = await db.queryFirst<{ version: number | null }>(applied, []);
     // A later one is of the release that follows: its migrations work while this release still runs.
-    if ((row?.version ?? 0) < wanted) throw new CodedError('unavailable', 'The database has not been migrated.');
+    if ((row?.version ?? 0) < wanted) throw new UnavailableError('The database has not been migrated.');
     const stalled = await logStalledSeconds();
     if (stalled < MAX_STALL_SECONDS) return { status: 'ok' };
     return { status: 'degraded', event_log_stalled_seconds: Math.floor(stalled) };

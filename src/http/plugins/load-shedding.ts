@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { CodedError } from '../../kernel/errors.ts';
+import { UnavailableError } from '../../kernel/errors.ts';
 import { sendProblem } from '../operation/problems.ts';
 
 declare module 'fastify' {
@@ -11,7 +11,7 @@ declare module 'fastify' {
 
 /** Whoever watches must see a service that is full. */
 const ALWAYS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
-const FULL = new CodedError('unavailable', 'Too many requests are under way. Send it again later.');
+const FULL = new UnavailableError('Too many requests are under way. Send it again later.');
 const TOLD_EVERY_MS = 10_000;
 
 /**

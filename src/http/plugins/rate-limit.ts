@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { CodedError } from '../../kernel/errors.ts';
+import { RateLimitedError } from '../../kernel/errors.ts';
 import type { Clock } from '../../kernel/time/time.ts';
 import { FixedWindowCounter } from './fixed-window-counter.ts';
 
@@ -16,7 +16,7 @@ export function rateLimit(app: FastifyInstance, maxPerMinute: number, clock: Clo
     reply.header('ratelimit-reset', left);
     if (count <= maxPerMinute) return;
     reply.header('retry-after', left);
-    throw new CodedError('rate_limited', `The credential may send ${maxPerMinute} requests per minute.`);
+    throw new RateLimitedError(`The credential may send ${maxPerMinute} requests per minute.`);
   };
   app.addHook('onRequest', async ({ caller }, reply) => {
     if (caller) limitRate(caller.credential.id, reply);

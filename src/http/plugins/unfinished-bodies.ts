@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { CodedError, invalidRequest } from '../../kernel/errors.ts';
+import { BodyTooLargeError, invalidRequest, UnavailableError } from '../../kernel/errors.ts';
 import type { Evictions } from './evictions.ts';
 
 export const MAX_UNFINISHED_BYTES = 64 * 1024 * 1024;
@@ -140,11 +140,10 @@ class UnfinishedBody {
   }
 }
 
-const EVICTED = new CodedError(
-  'unavailable',
+const EVICTED = new UnavailableError(
   'Too many requests have bodies that arrive slowly. Send it again, with the whole body in one go.',
 );
 
-const tooLarge = (limit: number) => new CodedError('body_too_large', `A body may have at most ${limit} bytes.`);
+const tooLarge = (limit: number) => new BodyTooLargeError(`A body may have at most ${limit} bytes.`);
 
 const incomplete = () => invalidRequest([{ field: 'body', code: 'format', message: 'could not be read' }]);

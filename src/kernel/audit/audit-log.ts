@@ -1,33 +1,34 @@
 import type { Credential, RequestOrigin } from '../context.ts';
 import type { Scope } from '../scopes.ts';
 
-/** The log of one kind of record. Each statement that changes a record also writes its entry, with what the record was. */
+/** The audit log of one kind of record. The statement that changes a record also writes its event, with a snapshot. */
 export type AuditLog<Verb extends string = string> = {
   record: string;
   verbs: readonly Verb[];
-  /** Where it is read by itself; its history stands below. */
+  /** The path that reads one record; its history is below. Undefined if no path does. */
   path: string | undefined;
   params: Record<string, string>;
   access: Scope;
-  /** What the log would keep of the record as it is now, for the row `e` of the log; null where it is gone. */
+  /** SQL: a snapshot of the record as it is now, for the row `e` of the log; null if the record does not exist. */
   current: string;
-  /** What is shown of the rows in `was` of `entry`; undefined where the log keeps what is shown, in `before`. */
-  renderSnapshot: ((entry: string) => string) | undefined;
-  /** Whether there is or was such a record: $1 company, $2 id, $3 case or `noCase`. */
-  exists: string;
-  entry(verb: Verb, entry: Entry): string;
+  /** SQL: the image of the rows in `was` of the log row `event`. Undefined if the log stores the image, in `before`. */
+  renderSnapshot: ((event: string) => string) | undefined;
+  /** SQL: returns a row if the record exists. `case_id` is NIL_CASE_ID for a record outside of cases. */
+  exists(input: { company_id: string; id: string; case_id: string }): string;
+  /** SQL: an INSERT for each row of `from`. */
+  insertEvent(verb: Verb, event: Event): string;
 };
 
-type Entry = {
-  /** The rows that were written, under the record's alias, and what `before` needs. */
+type Event = {
+  /** The FROM clause: the written rows under the alias of the record, and what the other expressions need. */
   from: string;
   at: string;
   origin: string;
-  /** What the record was, as its log keeps it. */
+  /** The snapshot of the record before the change. */
   before?: string;
-  /** Of parts that `before` leaves out: what the change touched, or null. */
+  /** What the change touched in the parts that the snapshot leaves out, or null. */
   touched?: string;
-  /** Of how many rows the images of the entry are made, if they are many, or null. */
+  /** How many rows the images of the event are built from, if they are many, or null. */
   imageRows?: string;
 };
 
@@ -38,40 +39,41 @@ export type AuditLogOptions<Verb extends string> = {
   params?: Record<string, string>;
   access: Scope;
   table: string;
+  /** The alias of the table in every statement of the log. */
   as: string;
 };
 
-type Key = { company: string; case: string; id: string };
+type KeyColumns = { company: string; case: string; id: string };
 
-/** Keeps what is shown of the record, because its row also has what is nobody's to see, or what is another's. */
+/** Stores an image instead of the row, because the row holds secrets or data of other records. */
 export type ImageAuditLog<Verb extends string = string> = AuditLog<Verb> & {
   image: string;
-  /** The image of what `row` names, which has been locked. */
-  was(row: string): string;
+  /** SQL: the image of the row that `row` names; the row must be locked. */
+  snapshotOf(row: string): string;
 };
 
 export function imageAuditLog<const Verb extends string>(
   options: AuditLogOptions<Verb> & {
-    /** Everything that is the record's own and nothing that belongs to another: no name that is changed elsewhere. */
+    /** Everything that belongs to the record, and nothing that another record can change. */
     image: string;
-    key?: Partial<Key>;
+    key?: Partial<KeyColumns>;
   },
 ): ImageAuditLog<Verb> {
   const { as, image } = options;
-  const key = { company: `${as}.company_id`, case: NO_CASE, id: `${as}.id`, ...options.key };
+  const key = { company: `${as}.company_id`, case: NIL_CASE, id: `${as}.id`, ...options.key };
   return {
     ...baseAuditLog(options, key, image, 'before'),
     image,
-    was: (row) => `(SELECT ${image} FROM ${row} ${as})`,
+    snapshotOf: (row) => `(SELECT ${image} FROM ${row} ${as})`,
     renderSnapshot: undefined,
   };
 }
 
-/** What every log has. `kept`: of the record under its alias, and in which column. */
+/** What both kinds of log share. `snapshot` is SQL over the record's alias, stored in `column`. */
 export function baseAuditLog<Verb extends string>(
   { record, verbs, path, params = {}, access, table, as }: AuditLogOptions<Verb>,
-  key: Key,
-  kept: string,
+  key: KeyColumns,
+  snapshot: string,
   column: 'before' | 'was',
 ) {
   return {
@@ -80,27 +82,30 @@ export function baseAuditLog<Verb extends string>(
     path,
     params,
     access,
-    current: `SELECT ${kept} FROM ${table} ${as} WHERE ${key.company} = e.company_id AND ${key.case} = e.case_id AND ${key.id} = e.record_id`,
-    exists: `SELECT 1 FROM ${table} ${as}
-      WHERE ${key.company} = $1 AND ${key.id} = $2 AND ${key.case} = $3`,
-    entry: (verb: Verb, { from, at, origin, before, touched, imageRows }: Entry) => {
+    current: `SELECT ${snapshot} FROM ${table} ${as}
+      WHERE ${key.company} = e.company_id AND ${key.case} = e.case_id AND ${key.id} = e.record_id`,
+    exists: (input: { company_id: string; id: string; case_id: string }) =>
+      `SELECT 1 FROM ${table} ${as}
+        WHERE ${key.company} = ${input.company_id} AND ${key.id} = ${input.id} AND ${key.case} = ${input.case_id}`,
+    insertEvent: (verb: Verb, { from, at, origin, before, touched, imageRows }: Event) => {
       const optional = Object.entries({ [column]: before, touched, image_rows: imageRows }).filter(([, sql]) => sql);
-      const names = optional.map(([name]) => `, ${name}`).join('');
+      const columns = optional.map(([name]) => `, ${name}`).join('');
       const values = optional.map(([, sql]) => `, ${sql}`).join('');
-      return `INSERT INTO events (company_id, case_id, record_id, type, at, origin${names})
+      return `INSERT INTO events (company_id, case_id, record_id, type, at, origin${columns})
        SELECT ${key.company}, ${key.case}, ${key.id}, '${record}.${verb}', ${at}::timestamptz, ${origin}::json${values}
          FROM ${from}`;
     },
   };
 }
 
+/** The case of records that belong to no case. */
 export const NIL_CASE_ID = '00000000-0000-0000-0000-000000000000';
-const NO_CASE = `'${NIL_CASE_ID}'::uuid`;
+const NIL_CASE = `'${NIL_CASE_ID}'::uuid`;
 
-/** For what belongs to a case. */
+/** The key of a record that belongs to a case. */
 export const caseKey = (as: string) => ({ case: `${as}.case_id` });
 
-/** Who asks, and in which request, as an entry keeps it. */
+/** The origin that an event stores: the credential, or the operator, and the request. */
 export function auditOrigin({ credential, requestId }: RequestOrigin): string {
   const who: Actor = credential ?? OPERATOR;
   const actor = actors.get(who) ?? JSON.stringify(who);
@@ -111,8 +116,8 @@ export function auditOrigin({ credential, requestId }: RequestOrigin): string {
 type Actor = Credential | { type: 'operator' };
 
 const OPERATOR: Actor = { type: 'operator' };
-/** A credential is looked up once for many requests. */
+/** A credential is the same object for many requests. */
 const actors = new WeakMap<Actor, string>();
 
-/** Of what is done without anybody asking for it at that moment. */
+/** The origin of changes that no request asked for at that moment. */
 export const WORKER_ORIGIN = JSON.stringify({ actor: { type: 'worker' } });

@@ -1,152 +1,212 @@
 import { type GivenChange, ONE } from '../sql/batch-statement.ts';
-import { jsonObject } from '../sql/statement.ts';
+import { sameKey } from '../sql/input-table.ts';
+import { jsonObject } from '../sql/json.ts';
 import { type AuditLog, type AuditLogOptions, baseAuditLog } from './audit-log.ts';
 
-/** Gives what stands in FROM for the rows of a table. */
+/** Returns what follows FROM for the rows of a table. */
 export type RowSource = (table: string) => string;
 
-/** The condition that all parts meet. */
-export const EVERY_PART = 'true';
-/** SQL: which rows are changed or removed (a condition on `part`), and the ids of those that are added (uuid[]). */
-type Touched = Record<string, { changed?: string; added?: string }>;
+/** The condition that all rows of a part meet. */
+export const ALL_ROWS = 'true';
+/** By table, SQL: which rows are changed or removed (a condition on `part`), and the ids of those that are added. */
+type TouchedRows = Record<string, { changed?: string; added?: string }>;
 
-/** The columns of the record go by its alias: beside it stands what was seen, as `seen`. `was` is what the log keeps. */
-type Change<Verb extends string> = {
+/** The columns of the record go by its alias; `seen` is the row when the statement began. */
+type VersionedUpdate<Verb extends string> = {
   verb: Verb;
-  /** Beside `updated_at` and `version`. */
+  /** Assignments besides `updated_at` and `version`. */
   set?: string;
-  /** Of the record as it is, by its alias. */
+  /** A condition on the record as it is. */
   where?: string;
-  /** Which parts of the record it changes, removes or adds, by their table. The rest of a large record is not copied. */
-  touched?: Touched;
-  /** What the rest of the statement needs of the record as it was written; by default all of it. */
+  /** The rows of parts that the update changes, removes or adds. The others of a large record are not copied. */
+  touched?: TouchedRows;
+  /** The columns of the record that the rest of the statement needs; all by default. */
   returning?: string;
-  at: string;
-  origin: string;
-  /** Where the record was read before: the version that it had, and what was read, as `kept` gives it. */
+  /** The record was read before: its version and its snapshot are inputs. */
   read?: { version: string; was: string };
-  given?: GivenChange;
 };
 
-/** Keeps the rows of the record as they are: nothing in them is hidden from whoever may see the record. */
+/** Stores the rows of the record as they are: a caller who may read the record may see all of them. */
 export type RowAuditLog<Verb extends string = string> = AuditLog<Verb> & {
-  /** The rows of the record that is there under its alias. */
+  /** SQL: the rows of the record under its alias. */
   snapshot: string;
   /**
-   * Parts of a statement: the record under its alias as it was written, and `e`, the entry. $1 company, $2 case, $3 id.
-   * Nothing is written where the record is not as it has to be, or where another change came between: it is written onto
-   * the version that was seen when the statement began, which every change moves on, so that what the log keeps is exact,
-   * and so are the parts of the record that the rest of the statement sees. Whoever has locked the record can do without,
-   * and writes `kept` by itself.
+   * SQL: two table expressions, the updated record under its alias, with the inputs `nth`, `now` and `origin`, and
+   * `event`. The statement has the inputs company_id, case_id, id, now and origin in `input`.
+   *
+   * Updates nothing if `where` fails or the row's version changed since the statement began. Every change increments
+   * the version, so the snapshot is exactly the previous state, and so are the parts that the statement reads.
    */
-  auditedUpdate(change: Change<Verb>): string;
+  update(update: VersionedUpdate<Verb>): string;
+  auditedUpdate(change: LegacyChange<Verb>): string;
 };
 
 type Part = {
   /** SQL: whether the row is a part of the record. Both are aliases. */
   isPart: (row: string, record: string) => string;
-  /** SQL: how many of them a record has. */
+  /** SQL: how many rows a record has. */
   count?: (record: string) => string;
 };
 
-/** An entry keeps all parts of a kind up to this many; of more it keeps those that its change touched. */
-export const MAX_WHOLE_PARTS = 50;
+/** A snapshot holds all rows of a part up to this many; of more it holds those that the change touches. */
+export const MAX_FULL_SNAPSHOT_ROWS = 50;
 /**
- * Now and then an entry keeps all parts however many they are, so that an entry that left them out can be completed by
- * reading fewer further entries than it has parts. On average a change then copies 16 parts at most.
+ * Every so many versions a snapshot is full however large, so that a partial one can be completed by reading fewer later
+ * events than it has rows. On average a change then copies at most 16 rows.
  */
-const MIN_WHOLE_INTERVAL = 64;
-const PARTS_PER_COPY = 16;
+const MIN_FULL_SNAPSHOT_INTERVAL = 64;
+const ROWS_PER_FULL_SNAPSHOT_VERSION = 16;
 
-/**
- * The log of a record that belongs to a case. `parts` are the tables with further rows of the record. `wholeEntry` is the
- * database function that completes an entry which keeps only what was touched; it goes with counted parts.
- */
-export function rowAuditLog<const Verb extends string>(
-  options: AuditLogOptions<Verb> & {
-    parts?: Record<string, Part>;
-    wholeEntry?: string;
-    image: (rows: RowSource) => string;
-  },
-): RowAuditLog<Verb> {
-  const { table, as, parts = {}, wholeEntry, image } = options;
+type RowAuditLogOptions<Verb extends string> = AuditLogOptions<Verb> & {
+  /** The tables with further rows of the record. */
+  parts?: Record<string, Part>;
+  /** The database function that completes a partial snapshot. The parts must be counted then. */
+  completeSnapshot?: string;
+  image: (rows: RowSource) => string;
+};
+
+/** The audit log of a record that belongs to a case. */
+export function rowAuditLog<const Verb extends string>(options: RowAuditLogOptions<Verb>): RowAuditLog<Verb> {
+  const { table, as, parts = {}, completeSnapshot, image } = options;
+  const tables = Object.keys(parts);
   const key = { company: `${as}.company_id`, case: `${as}.case_id`, id: `${as}.id` };
-  const rowsOf = (name: string, condition?: string) =>
-    `ARRAY(SELECT part FROM ${name} part WHERE ${parts[name]?.isPart('part', as)}${condition ? ` AND ${condition}` : ''})`;
-  const names = Object.keys(parts);
-  const wholeOf = (row: string) =>
-    jsonObject({ [table]: row, ...Object.fromEntries(names.map((name) => [name, rowsOf(name)])) });
-  /** Stands beside the record as it was seen: how many parts it has. OFFSET 0 keeps it from being worked out again. */
-  const counted = `CROSS JOIN LATERAL (SELECT ${names.map((name) => `${parts[name]?.count?.('seen')} AS ${name}`).join(', ')} OFFSET 0) counted`;
-  /** SQL: whether an entry keeps all parts of this kind. If all of them are changed, there is nothing to leave out. */
-  const isWhole = (name: string, touched: Touched) => {
-    if (touched[name]?.changed === EVERY_PART) return 'true';
-    const interval = `greatest(${MIN_WHOLE_INTERVAL}, counted.${name} / ${PARTS_PER_COPY})`;
-    return `(counted.${name} <= ${MAX_WHOLE_PARTS} OR seen.version % ${interval} = 0)`;
-  };
-  const keptOf = (touched: Touched) => {
-    const kept = names.map((name) => [name, `CASE WHEN ${isWhole(name, touched)} THEN ${rowsOf(name)} END`]);
-    return wholeEntry === undefined ? wholeOf('seen') : jsonObject({ [table]: 'seen', ...Object.fromEntries(kept) });
-  };
-  const touchedOf = (touched: Touched) => {
-    const left = names.filter((name) => isWhole(name, touched) !== 'true');
-    const fields = left.map((name) => {
-      const { changed, added } = touched[name] ?? {};
-      const rows = jsonObject({ ...(changed && { changed: rowsOf(name, changed) }), ...(added && { added }) });
-      return [name, `CASE WHEN NOT ${isWhole(name, touched)} THEN ${rows} END`];
-    });
-    const allWhole = left.map((name) => isWhole(name, touched)).join(' AND ');
-    return `CASE WHEN NOT (${allWhole}) THEN json_strip_nulls(${jsonObject(Object.fromEntries(fields))}) END`;
-  };
-  const imageRowsOf = (touched: Touched) => {
-    const before = names.map((name) => `counted.${name}`).join(' + ');
-    const added = Object.values(touched).flatMap(({ added }) => (added ? [` + cardinality(${added})`] : []));
-    return `CASE WHEN ${before}${added.join('')} > ${MAX_WHOLE_PARTS} THEN 2 * (${before})${added.join('')} END`;
-  };
-  const kept = wholeOf(as);
-  const log = baseAuditLog(options, key, kept, 'was');
-  const isIt = (row: string) => `${row}.company_id = $1 AND ${row}.case_id = $2 AND ${row}.id = $3`;
-  const wasOf = (entry: string) =>
-    wholeEntry === undefined
-      ? `${entry}.was`
-      : `CASE WHEN ${entry}.touched IS NULL THEN ${entry}.was
-              ELSE ${wholeEntry}(e.company_id, e.case_id, e.record_id, ${entry}.position, ${entry}.was, ${entry}.touched) END`;
+  const snapshots = completeSnapshot === undefined ? fullSnapshots(options) : partialSnapshots(options);
+  const snapshot = fullSnapshots(options).snapshot(as);
+  const log = baseAuditLog(options, key, snapshot, 'was');
+  const completed = (event: string) =>
+    completeSnapshot === undefined
+      ? `${event}.was`
+      : `CASE WHEN ${event}.touched IS NULL THEN ${event}.was
+              ELSE ${completeSnapshot}(e.company_id, e.case_id, e.record_id, ${event}.position, ${event}.was, ${event}.touched) END`;
   return {
     ...log,
-    snapshot: kept,
-    // Taken apart once: of a large one each look takes milliseconds.
-    renderSnapshot: (entry) => `(
-      SELECT ${image((part) => `json_populate_recordset(NULL::${part}, kept.${part})`)}
-        FROM json_to_record(${wasOf(entry)}) AS kept (${[table, ...Object.keys(parts)].map((name) => `${name} json`).join(', ')}),
-             json_populate_record(NULL::${table}, kept.${table}) ${as})`,
-    auditedUpdate: ({
-      verb,
-      set,
-      where = 'true',
-      returning = `${as}.*`,
-      touched = {},
-      read,
-      at,
-      origin,
-      given = ONE,
-    }) => {
-      const partial = wholeEntry !== undefined;
-      // The parts are found by what no change of the record changes.
-      const [beside, onto, seen, before] = read
-        ? ['', read.version, '', `${read.was}::json`]
-        : [`${table} seen ${partial ? counted : ''}`, 'seen.version', ` AND ${isIt('seen')}`, `${as}.was`];
-      const from = [given.from, beside].filter((source) => source !== '').join(', ');
-      const changed = `${set ? `${set}, ` : ''}updated_at = ${at}, version = ${as}.version + 1`;
-      const was = read ? '' : `, ${keptOf(touched)} AS was`;
-      const rows = partial ? `, ${touchedOf(touched)} AS touched, ${imageRowsOf(touched)} AS image_rows` : '';
-      const further = partial ? { touched: `${as}.touched`, imageRows: `${as}.image_rows` } : {};
+    snapshot,
+    // The snapshot is parsed once: each access to a large one takes milliseconds.
+    renderSnapshot: (event) => `(
+      SELECT ${image((part) => `json_populate_recordset(NULL::${part}, snapshot.${part})`)}
+        FROM json_to_record(${completed(event)}) AS snapshot (${[table, ...tables].map((name) => `${name} json`).join(', ')}),
+             json_populate_record(NULL::${table}, snapshot.${table}) ${as})`,
+    update: ({ verb, set, where = 'true', returning = `${as}.*`, touched = {}, read }) => {
+      const { source, columns, eventColumns } = snapshots.update(touched);
+      const [from, version, was] = read
+        ? ['input', read.version, `${read.was} AS was`]
+        : [`input, ${source}`, 'seen.version', columns];
+      const isSeen = read ? '' : `AND ${sameKey('seen', 'input')}`;
       return `${as} AS (
-        UPDATE ${table} ${as} SET ${given.here(changed)} ${from && `FROM ${from}`}
-         WHERE ${given.here(`${isIt(as)}${seen} AND ${as}.version = ${onto} AND ${where}`)}
-        RETURNING ${returning}${given.here(was + rows)}${given.carried}
-      ), e AS (
-        ${given.behind(log.entry(verb, { from: as, at, origin, before, ...further }))}
+        UPDATE ${table} ${as} SET ${set ? `${set}, ` : ''}updated_at = input.now, version = ${as}.version + 1
+          FROM ${from}
+         WHERE ${sameKey(as, 'input')} ${isSeen} AND ${as}.version = ${version} AND ${where}
+        RETURNING ${returning}, input.nth, input.now, input.origin, ${was}
+      ), event AS (
+        ${log.insertEvent(verb, { from: as, at: `${as}.now`, origin: `${as}.origin`, before: `${as}.was`, ...eventColumns })}
       )`;
     },
+    auditedUpdate: (change) => legacyUpdate(options, snapshots, log.insertEvent, change),
   };
+}
+
+/** How an update takes a snapshot of `seen`. */
+type Snapshots = {
+  snapshot: (row: string) => string;
+  update: (touched: TouchedRows) => {
+    /** FROM: the record as it was seen, with what the columns need. */
+    source: string;
+    /** RETURNING: `was`, and for partial snapshots `touched` and `image_rows`. */
+    columns: string;
+    eventColumns: { touched?: string; imageRows?: string };
+  };
+};
+
+const rowsOf = (table: string, part: Part, record: string, condition = 'true') =>
+  `ARRAY(SELECT part FROM ${table} part WHERE ${part.isPart('part', record)}${condition === 'true' ? '' : ` AND ${condition}`})`;
+
+function fullSnapshots({ table, as, parts = {} }: RowAuditLogOptions<string>): Snapshots {
+  const rows = Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, rowsOf(name, part, as)]));
+  const snapshot = (row: string) => jsonObject({ [table]: row, ...rows });
+  return {
+    snapshot,
+    update: () => ({ source: `${table} seen`, columns: `${snapshot('seen')} AS was`, eventColumns: {} }),
+  };
+}
+
+function partialSnapshots(options: RowAuditLogOptions<string>): Snapshots {
+  const { table, as, parts = {} } = options;
+  const entries = Object.entries(parts);
+  // OFFSET 0 keeps the planner from evaluating the counts again wherever they are used.
+  const counted = `CROSS JOIN LATERAL (
+    SELECT ${entries.map(([name, { count }]) => `${count?.('seen')} AS ${name}`).join(', ')} OFFSET 0) counted`;
+  /** SQL: whether the snapshot holds all rows of the part. If all are changed, there is nothing to leave out. */
+  const isFull = (name: string, touched: TouchedRows) => {
+    if (touched[name]?.changed === ALL_ROWS) return 'true';
+    const interval = `greatest(${MIN_FULL_SNAPSHOT_INTERVAL}, counted.${name} / ${ROWS_PER_FULL_SNAPSHOT_VERSION})`;
+    return `(counted.${name} <= ${MAX_FULL_SNAPSHOT_ROWS} OR seen.version % ${interval} = 0)`;
+  };
+  const was = (touched: TouchedRows) =>
+    jsonObject({
+      [table]: 'seen',
+      ...Object.fromEntries(
+        entries.map(([name, part]) => [name, `CASE WHEN ${isFull(name, touched)} THEN ${rowsOf(name, part, as)} END`]),
+      ),
+    });
+  const touchedRows = (touched: TouchedRows) => {
+    const partial = entries.filter(([name]) => isFull(name, touched) !== 'true');
+    const fields = partial.map(([name, part]) => {
+      const { changed, added } = touched[name] ?? {};
+      const rows = jsonObject({
+        ...(changed && { changed: rowsOf(name, part, as, changed) }),
+        ...(added && { added }),
+      });
+      return [name, `CASE WHEN NOT ${isFull(name, touched)} THEN ${rows} END`];
+    });
+    const allFull = partial.map(([name]) => isFull(name, touched)).join(' AND ');
+    return `CASE WHEN NOT (${allFull}) THEN json_strip_nulls(${jsonObject(Object.fromEntries(fields))}) END`;
+  };
+  const imageRows = (touched: TouchedRows) => {
+    const before = entries.map(([name]) => `counted.${name}`).join(' + ');
+    const added = Object.values(touched).flatMap(({ added }) => (added ? [` + cardinality(${added})`] : []));
+    return `CASE WHEN ${before}${added.join('')} > ${MAX_FULL_SNAPSHOT_ROWS} THEN 2 * (${before})${added.join('')} END`;
+  };
+  return {
+    snapshot: fullSnapshots(options).snapshot,
+    update: (touched) => ({
+      source: `${table} seen ${counted}`,
+      columns: `${was(touched)} AS was, ${touchedRows(touched)} AS touched, ${imageRows(touched)} AS image_rows`,
+      eventColumns: { touched: `${as}.touched`, imageRows: `${as}.image_rows` },
+    }),
+  };
+}
+
+// Transitional, until all statements have named inputs.
+type LegacyChange<Verb extends string> = {
+  verb: Verb;
+  set?: string;
+  where?: string;
+  touched?: TouchedRows;
+  returning?: string;
+  at: string;
+  origin: string;
+  read?: { version: string; was: string };
+  given?: GivenChange;
+};
+
+function legacyUpdate<Verb extends string>(
+  { table, as }: RowAuditLogOptions<Verb>,
+  snapshots: Snapshots,
+  insertEvent: AuditLog<Verb>['insertEvent'],
+  { verb, set, where = 'true', returning = `${as}.*`, touched = {}, read, at, origin, given = ONE }: LegacyChange<Verb>,
+): string {
+  const isIt = (row: string) => `${row}.company_id = $1 AND ${row}.case_id = $2 AND ${row}.id = $3`;
+  const { source, columns, eventColumns } = snapshots.update(touched);
+  const [beside, onto, seen, before] = read
+    ? ['', read.version, '', `${read.was}::json`]
+    : [source, 'seen.version', ` AND ${isIt('seen')}`, `${as}.was`];
+  const from = [given.from, beside].filter((part) => part !== '').join(', ');
+  const changed = `${set ? `${set}, ` : ''}updated_at = ${at}, version = ${as}.version + 1`;
+  return `${as} AS (
+        UPDATE ${table} ${as} SET ${given.here(changed)} ${from && `FROM ${from}`}
+         WHERE ${given.here(`${isIt(as)}${seen} AND ${as}.version = ${onto} AND ${where}`)}
+        RETURNING ${returning}${read ? '' : `, ${given.here(columns)}`}${given.carried}
+      ), e AS (
+        ${given.behind(insertEvent(verb, { from: as, at, origin, before, ...(read ? {} : eventColumns) }))}
+      )`;
 }

@@ -1,62 +1,74 @@
 import pg from 'pg';
-import { isArray } from '../sql/batch-statement.ts';
-import type { Query } from './pipelined-pool.ts';
+import { isArrayType } from '../sql/inputs.ts';
+import { LOCK_ORDER, type PreparedStatement, type Query } from '../sql/query.ts';
 
-// Two cost as much by themselves as one statement for both.
+// A batch of two costs as much as two statements.
 const MIN_BATCH_SIZE = 3;
-// Company, case, record: what the values of every statement begin with, but for lists, where it only matters that equal ones
-// are told apart.
-const KEY_LENGTH = 3;
 
-function compareKeys({ values: a }: Query, { values: b }: Query): number {
-  for (let i = 0; i < KEY_LENGTH; i++) {
-    // An identifier may come in capitals.
-    const [one, other] = [String(a[i]).toLowerCase(), String(b[i]).toLowerCase()];
+/** A statement to be sent, and the requests that it serves. */
+export type PlannedStatement<Request> = {
+  statement: Pick<PreparedStatement, 'name' | 'text'>;
+  values: unknown[];
+  requests: Request[];
+};
+
+/**
+ * Splits pending requests into transactions. Requests with the same batchable statement and different records become one
+ * statement in a transaction of its own; the others share one, except lists and searches, which would wait for each
+ * other. Within each transaction rows are locked in one order, so two of them cannot deadlock. (On a small table the
+ * planner may read in the order of the heap; then PostgreSQL ends one of the two, and each request is sent singly.)
+ */
+export function planTransactions<Request extends { query: Query }>(pending: Request[]): PlannedStatement<Request>[][] {
+  const batches = new Map<PreparedStatement, Request[]>();
+  const singles: Request[] = [];
+  for (const request of pending.toSorted((a, b) => compareKeys(a.query, b.query))) {
+    const { statement } = request.query;
+    const batch = batches.get(statement);
+    const last = batch?.at(-1);
+    // A statement can change a record only once.
+    const repeatsRecord = last && !statement.readOnly && compareKeys(last.query, request.query) === 0;
+    if (!statement.batch || repeatsRecord) singles.push(request);
+    else if (batch) batch.push(request);
+    else batches.set(statement, [request]);
+  }
+  const transactions: PlannedStatement<Request>[][] = [];
+  for (const [statement, requests] of batches) {
+    if (requests.length >= MIN_BATCH_SIZE) transactions.push([mergeRequests(statement, requests)]);
+    else singles.push(...requests);
+  }
+  singles.sort((a, b) => compareKeys(a.query, b.query));
+  const planned = singles.map((request) => ({ ...request.query, requests: [request] }));
+  const isShort = pending[0]?.query.statement.pool === 'short';
+  transactions.push(...(isShort ? [planned] : planned.map((single) => [single])));
+  return transactions.filter(({ length }) => length > 0);
+}
+
+/** Compares company, case and record; a statement without one of them comes first. */
+function compareKeys(a: Query, b: Query): number {
+  for (let i = 0; i < LOCK_ORDER.length; i++) {
+    const [one, other] = [keyPart(a, i), keyPart(b, i)];
     if (one !== other) return one < other ? -1 : 1;
   }
   return 0;
 }
 
-/** A statement, and who asked for it. */
-export type PlannedStatement<Asked> = { query: Query; asked: Asked[] };
-
-/**
- * The commits for all who ask. One statement for several who ask for the same has a commit to itself, each of them with
- * another record, since a statement changes a record once; the others share one, unless they take their time. In each of them the records
- * come in one order, so that no two commits wait for each other, but for small tables, which the server reads as they lie.
- */
-export function planTransactions<Asked extends { query: Query }>(all: Asked[]): PlannedStatement<Asked>[][] {
-  const alike = new Map<Query['several'], Asked[]>();
-  const others: Asked[] = [];
-  for (const one of all.toSorted((a, b) => compareKeys(a.query, b.query))) {
-    const { several } = one.query;
-    const group = several && alike.get(several);
-    const last = group?.at(-1);
-    if (!several || (last && compareKeys(last.query, one.query) === 0)) others.push(one);
-    else if (group) group.push(one);
-    else alike.set(several, [one]);
-  }
-  const commits: PlannedStatement<Asked>[][] = [];
-  for (const [several, asked] of alike) {
-    if (several && asked.length >= MIN_BATCH_SIZE) commits.push([{ query: mergeParameters(several, asked), asked }]);
-    else others.push(...asked);
-  }
-  others.sort((a, b) => compareKeys(a.query, b.query));
-  const apart = others.map((one) => ({ query: one.query, asked: [one] }));
-  // What takes its time would only wait for the others to be done.
-  commits.push(...(all[0]?.query.takesTime ? apart.map((one) => [one]) : [apart]));
-  return commits.filter((sent) => sent.length > 0);
+/** Identifiers may be sent in capitals. */
+function keyPart({ statement, values }: Query, i: number): string {
+  const index = statement.key[i];
+  return index === undefined ? '' : String(values[index]).toLowerCase();
 }
 
-function mergeParameters(several: NonNullable<Query['several']>, asked: { query: Query }[]): Query {
-  const { name, text, types } = several;
-  if (asked.some(({ query }) => query.values.length !== types.length))
-    throw new Error(`Other values than ${name} has.`);
-  const values = types.map((type, i) =>
-    asked.map(({ query }) => (isArray(type) ? arrayText(query.values[i]) : query.values[i])),
+/** Turns the values of each input into one array. */
+function mergeRequests<Request extends { query: Query }>(
+  { batch }: PreparedStatement,
+  requests: Request[],
+): PlannedStatement<Request> {
+  if (!batch) throw new Error('The statement cannot be batched.');
+  const values = batch.types.map((type, i) =>
+    requests.map(({ query }) => (isArrayType(type) ? arrayText(query.values[i]) : query.values[i])),
   );
-  return { name, text, values };
+  return { statement: batch, values, requests };
 }
 
-/** As `pg` would send it; it has no types for this. */
+/** The text that `pg` would send for an array. `pg` exports the function, but its types do not. */
 const { prepareValue: arrayText } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils;

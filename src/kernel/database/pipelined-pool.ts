@@ -1,76 +1,75 @@
 import type pg from 'pg';
-import { CodedError } from '../errors.ts';
-import type { Statement } from '../sql/statement.ts';
+import { UnavailableError } from '../errors.ts';
+import type { PreparedStatement, Query } from '../sql/query.ts';
 import { type PlannedStatement, planTransactions } from './batching.ts';
 import { PipelinedTransaction, type Row } from './pipelined-transaction.ts';
 import { isConnectionError, isDeadlock, isServerError } from './postgres-errors.ts';
 
-export type Query = Statement & { values: unknown[]; rowMode?: 'array' };
-
-/** The first column of the first row: null where that is null, undefined where there is no row. */
-type Text = string | null | undefined;
+/** The last column of the first row, or undefined if there is no row. */
+type Answer = string | null | undefined;
 type PooledConnection = {
   client: pg.Client;
-  /** Those that are under way, the first of them first: at which look each got its place. */
+  /** For each statement in flight, oldest first: the sweep at which it was reserved. */
   readonly inFlight: number[];
   opening: Promise<unknown> | undefined;
-  /** At which look it was told to end. */
+  /** The sweep at which the connection was told to end. */
   ending: number | undefined;
   readonly ended: Promise<void>;
-  /** When it last answered, or was asked something with nothing under way. */
+  /** When it last answered, or got a statement while it was idle. */
   answeredAt: number;
-  /** What it has answered before, and so has prepared. */
+  /** The names of the statements that it has answered, and so has prepared. */
   readonly prepared: Set<string>;
-  /** What goes out together when everything that has come by now was looked at. */
+  /** Statements that are sent together at the end of this event-loop turn. */
   pendingBatch: PendingStatement[];
 };
-type PendingStatement = { query: Query; resolve: (text: Text) => void; reject: (error: unknown) => void };
+type PendingStatement = { query: Query; resolve: (answer: Answer) => void; reject: (error: unknown) => void };
 type Waiter = {
-  /** What one statement could do for, with others of the same. */
-  several: Query['several'];
-  go: (lane: PooledConnection) => void;
-  refuse: (error: Error) => void;
+  /** Waiters for the same statement can be batched. Undefined if the statement cannot be batched. */
+  batchable: PreparedStatement | undefined;
+  start: (connection: PooledConnection) => void;
+  reject: (error: Error) => void;
   since: number;
 };
 
 export type PipelinedPoolOptions = {
   size: number;
   /**
-   * A connection with so many under way gets no more: one that takes long holds up those behind it. Those who wait for the same
-   * go to one with less in shares, with which it may have more.
+   * Maximum statements in flight per connection; a slow one delays those behind it. A batch that is taken from the wait
+   * queue may exceed it.
    */
   maxInFlight: number;
-  /** A connection that leaves one unanswered for so long is given up, with all that is under way on it. */
+  /** A connection that does not answer for so long is closed, and all its statements fail. */
   responseTimeoutMs: number;
   connect: () => pg.Client;
   onError: (error: Error) => void;
-  /** Told of every statement that was sent for several, and whether it did for them. */
+  /** Called for every batched statement. */
   onBatch?: OnBatch;
 };
-export type OnBatch = (name: string, count: number, done: boolean) => void;
+export type OnBatch = (statement: string, requests: number, succeeded: boolean) => void;
 
-// Nothing more is sent behind one that takes longer than this.
+// A connection whose oldest statement takes longer gets no further statement.
 const STUCK_MS = 250;
 const MAX_WAIT_MS = 5_000;
-// How often it is looked who has waited too long. A timer for each would cost more than it seems: what it holds is still
-// there when V8 clears away what is young, and grows old. In looks a process that stood still has waited for one.
+// Interval of the timeout sweep. A timer per statement kept its values alive past two scavenges and promoted them
+// (decision 17). Timeouts count sweeps, so a suspended process does not time everything out when it resumes.
 const SWEEP_INTERVAL_MS = 500;
-/** What those are told who are to try again by themselves: one of them may wait for somebody's lock. */
-const RETRY_SINGLY = Symbol('alone');
+/** Rejection value: the batch or transaction failed because of another statement, or of an unknown one in it. */
+const RETRY_SINGLY = Symbol('retry singly');
 const MAX_BATCH_SIZE = 8;
+// With fewer busy connections a statement is answered sooner on a connection of its own than in a batch.
 const MIN_BUSY_TO_BATCH = 2;
 
 /**
- * Connections on which a statement is sent before the one ahead of it is answered: each is a transaction of its own, and
- * whoever comes takes the connection with the least under way. 1.1 to 1.45 times the pace of a pool. Short ones that
- * come at the same moment while others are under way share a transaction: docs/decisions/0018.
+ * A pool of connections with pipelining: a statement is sent before the previous one is answered, each in a transaction
+ * of its own, on the connection with the fewest statements in flight (1.1 to 1.45 times the throughput of a pool
+ * without). Short statements of the same event-loop turn share a transaction (decision 18) or a statement (decision 21).
  */
 export class PipelinedPool {
   readonly #options: PipelinedPoolOptions;
   readonly #connections = new Set<PooledConnection>();
-  /** Those that have not ended yet, also where they get nothing more. */
+  /** Connections whose socket is open, also those that take no further statement. */
   readonly #open = new Set<PooledConnection>();
-  #waiting: Waiter[] = [];
+  #waiters: Waiter[] = [];
   readonly #timer: NodeJS.Timeout;
   #sweeps = 0;
   #closed = false;
@@ -80,144 +79,151 @@ export class PipelinedPool {
     this.#timer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
-  query<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
+  queryRows<Row extends pg.QueryResultRow>({ statement, values }: Query): Promise<pg.QueryResult<Row>> {
+    const { name, text } = statement;
     return this.#withConnection(
       () => this.#leastBusy(),
-      (lane) =>
+      ({ client }) =>
         new Promise((resolve, reject) => {
-          lane.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result)));
+          client.query<Row>({ name, text, values }, (error, result) => (error ? reject(error) : resolve(result)));
         }),
     );
   }
 
-  text(query: Query): Promise<Text> {
-    const alone = (lane: PooledConnection) => this.#sendSingly(lane, query);
-    if (query.takesTime && !query.several) return this.#withConnection(() => this.#leastBusy(), alone);
+  queryJson(query: Query): Promise<Answer> {
+    const { statement } = query;
+    const singly = (connection: PooledConnection) => this.#sendSingly(connection, query);
+    const isShort = statement.pool === 'short';
+    if (!isShort && !statement.batch) return this.#withConnection(() => this.#leastBusy(), singly);
     return this.#withConnection(
-      // What takes its time is done sooner by two connections than by one.
-      () => (query.takesTime ? this.#leastBusy() : (this.#batching() ?? this.#leastBusy())),
-      (lane) => this.#addToBatch(lane, query),
-      alone,
-      query.several,
+      // Two connections finish two lists sooner than one does.
+      () => (isShort ? (this.#batching() ?? this.#leastBusy()) : this.#leastBusy()),
+      (connection) => this.#addToBatch(connection, query),
+      singly,
+      statement.batch && statement,
     );
   }
 
-  /** `alone`: what is done on another one where `work` ends with ALONE, when others can have its place. */
+  /** Runs `work`; if that is rejected with RETRY_SINGLY, runs `singly` on a free connection after releasing its place. */
   async #withConnection<T>(
     find: () => PooledConnection | undefined,
-    work: (lane: PooledConnection) => Promise<T>,
-    alone = work,
-    several?: Query['several'],
+    work: (connection: PooledConnection) => Promise<T>,
+    singly = work,
+    batchable?: PreparedStatement,
   ): Promise<T> {
-    // Whoever comes later does not pass those who wait.
-    const free = this.#waiting.length === 0 ? find() : undefined;
-    const lane = free ? this.#reserve(free) : await this.#enqueue(several);
+    // A new request does not overtake those that wait.
+    const free = this.#waiters.length === 0 ? find() : undefined;
+    const connection = free ? this.#reserve(free) : await this.#enqueue(batchable);
     try {
-      if (lane.opening) await lane.opening;
-      return await work(lane);
+      if (connection.opening) await connection.opening;
+      return await work(connection);
     } catch (error) {
       if (error !== RETRY_SINGLY) {
-        // Before anybody tries again: the connection itself may tell of its end later, or live on and be of no use.
-        if (isConnectionError(error)) this.#drop(lane);
+        // Removed before the caller retries: the client may report its end later, or stay open and be unusable.
+        if (isConnectionError(error)) this.#drop(connection);
         throw error;
       }
     } finally {
-      lane.inFlight.shift();
-      lane.answeredAt = performance.now();
-      this.#serveWaiting();
+      connection.inFlight.shift();
+      connection.answeredAt = performance.now();
+      this.#serveWaiters();
     }
-    return this.#withConnection(() => this.#leastBusy(), alone);
+    return this.#withConnection(() => this.#leastBusy(), singly);
   }
 
   get counts(): { idle: number; busy: number; waiting: number } {
-    const busy = [...this.#connections].filter(({ inFlight: underWay }) => underWay.length > 0).length;
-    return { idle: this.#connections.size - busy, busy, waiting: this.#waiting.length };
+    const busy = [...this.#connections].filter(({ inFlight }) => inFlight.length > 0).length;
+    return { idle: this.#connections.size - busy, busy, waiting: this.#waiters.length };
   }
 
-  /** What was sent is answered first, where the server answers. */
+  /** Waits for the statements in flight. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { refuse } of this.#waiting.splice(0)) refuse(closed());
-    for (const lane of this.#connections) this.#drop(lane);
+    for (const { reject } of this.#waiters.splice(0)) reject(poolClosed());
+    for (const connection of this.#connections) this.#drop(connection);
     await Promise.all([...this.#open].map(({ ended }) => ended));
     clearInterval(this.#timer);
   }
 
   #leastBusy(): PooledConnection | undefined {
-    if (this.#closed) throw closed();
+    if (this.#closed) throw poolClosed();
     const now = performance.now();
     let best: PooledConnection | undefined;
-    for (const lane of this.#connections) {
-      const stuck = lane.inFlight.length > 0 && now - lane.answeredAt > STUCK_MS;
-      if (!stuck && (!best || lane.inFlight.length < best.inFlight.length)) best = lane;
+    for (const connection of this.#connections) {
+      const { inFlight, answeredAt } = connection;
+      const stuck = inFlight.length > 0 && now - answeredAt > STUCK_MS;
+      if (!stuck && (!best || inFlight.length < best.inFlight.length)) best = connection;
     }
     if ((!best || best.inFlight.length > 0) && this.#connections.size < this.#options.size) return this.#connect();
     return best && best.inFlight.length < this.#options.maxInFlight ? best : undefined;
   }
 
-  /** One where some are being gathered. As long as hardly anything is under way, another connection answers sooner. */
+  /** A connection with a pending batch that has room. */
   #batching(): PooledConnection | undefined {
     let found: PooledConnection | undefined;
     let busy = 0;
-    for (const lane of this.#connections) {
-      const { inFlight: underWay, pendingBatch: gathered } = lane;
-      if (underWay.length > 0) busy++;
-      const { length } = gathered;
-      if (length > 0 && length < MAX_BATCH_SIZE && underWay.length < this.#options.maxInFlight) found ??= lane;
+    for (const connection of this.#connections) {
+      const { inFlight, pendingBatch } = connection;
+      if (inFlight.length > 0) busy++;
+      const { length } = pendingBatch;
+      if (length > 0 && length < MAX_BATCH_SIZE && inFlight.length < this.#options.maxInFlight) found ??= connection;
     }
     return busy < MIN_BUSY_TO_BATCH ? undefined : found;
   }
 
-  #addToBatch(lane: PooledConnection, query: Query): Promise<Text> {
-    if (!lane.prepared.has(query.name)) return this.#sendSingly(lane, query);
-    if (lane.pendingBatch.length === MAX_BATCH_SIZE) this.#sendBatch(lane);
+  #addToBatch(connection: PooledConnection, query: Query): Promise<Answer> {
+    if (!connection.prepared.has(query.statement.name)) return this.#sendSingly(connection, query);
+    if (connection.pendingBatch.length === MAX_BATCH_SIZE) this.#sendBatch(connection);
     return new Promise((resolve, reject) => {
-      lane.pendingBatch.push({ query, resolve, reject });
-      // After the input of this moment has been read, whosever it is.
-      if (lane.pendingBatch.length === 1) setImmediate(() => this.#sendBatch(lane));
+      connection.pendingBatch.push({ query, resolve, reject });
+      // After all input of this event-loop turn has been read.
+      if (connection.pendingBatch.length === 1) setImmediate(() => this.#sendBatch(connection));
     });
   }
 
-  #sendSingly(lane: PooledConnection, query: Query): Promise<Text> {
-    return new Promise((resolve, reject) => this.#commit(lane, [{ query, asked: [{ query, resolve, reject }] }]));
+  #sendSingly(connection: PooledConnection, query: Query): Promise<Answer> {
+    return new Promise((resolve, reject) =>
+      this.#send(connection, [{ ...query, requests: [{ query, resolve, reject }] }]),
+    );
   }
 
-  #sendBatch(lane: PooledConnection): void {
-    const { pendingBatch: gathered } = lane;
-    lane.pendingBatch = [];
-    if (gathered.length === 0) return;
+  #sendBatch(connection: PooledConnection): void {
+    const { pendingBatch } = connection;
+    connection.pendingBatch = [];
+    if (pendingBatch.length === 0) return;
     try {
-      for (const sent of planTransactions(gathered)) this.#commit(lane, sent);
+      for (const transaction of planTransactions(pendingBatch)) this.#send(connection, transaction);
     } catch (error) {
-      for (const { reject } of gathered) reject(error);
+      for (const { reject } of pendingBatch) reject(error);
     }
   }
 
-  #commit(lane: PooledConnection, sent: PlannedStatement<PendingStatement>[]): void {
-    const queries = sent.map(({ query }) => query);
-    const first = sent[0]?.asked ?? [];
-    // What was read holds without a commit, and those behind it may take their time.
-    const onRow = first.length > 1 && first[0]?.query.takesTime ? (row: Row) => answerOne(first, row) : undefined;
-    const shared = new PipelinedTransaction(queries, onRow, (error, answers) => {
-      for (const [i, { query, asked }] of sent.entries()) {
-        if (asked.length > 1) this.#options.onBatch?.((asked[0] as PendingStatement).query.name, asked.length, !error);
+  #send(connection: PooledConnection, planned: PlannedStatement<PendingStatement>[]): void {
+    const requests = planned[0]?.requests ?? [];
+    // A list is valid without a commit, so each request is answered as soon as its row arrives.
+    const isListBatch = requests.length > 1 && requests[0]?.query.statement.pool !== 'short';
+    const onRow = isListBatch ? (row: Row) => resolveNth(requests, row) : undefined;
+    const transaction = new PipelinedTransaction(planned, onRow, (error, results) => {
+      for (const [i, { statement, requests }] of planned.entries()) {
+        const [first] = requests;
+        if (first && requests.length > 1) this.#options.onBatch?.(first.query.statement.name, requests.length, !error);
         if (!error) {
-          lane.prepared.add(query.name);
-          answer(asked, answers?.[i] ?? []);
-        } else if (!isServerError(error) || isConnectionError(error) || isItsOwn(error, sent, i, shared.at)) {
-          for (const { reject } of asked) reject(error);
+          connection.prepared.add(statement.name);
+          resolveAll(requests, results?.[i] ?? []);
         } else {
-          for (const { reject } of asked) reject(RETRY_SINGLY);
+          const isFinal =
+            !isServerError(error) || isConnectionError(error) || isAtFault(error, planned, i, transaction.failedIndex);
+          for (const { reject } of requests) reject(isFinal ? error : RETRY_SINGLY);
         }
       }
     });
-    lane.client.query(shared);
+    connection.client.query(transaction);
   }
 
   #connect(): PooledConnection {
     const client = this.#options.connect();
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const lane: PooledConnection = {
+    const connection: PooledConnection = {
       client,
       inFlight: [],
       opening: undefined,
@@ -227,14 +233,14 @@ export class PipelinedPool {
       prepared: new Set(),
       pendingBatch: [],
     };
-    const drop = () => this.#drop(lane);
-    // `pg` tells nobody who opens it that it was ended meanwhile.
-    const early = ended.then(() => {
+    const drop = () => this.#drop(connection);
+    // pg's connect() stays pending when the client is ended meanwhile.
+    const endedEarly = ended.then(() => {
       throw new Error('Connection terminated before it was open.');
     });
-    lane.opening = Promise.race([client.connect(), early]).then(
+    connection.opening = Promise.race([client.connect(), endedEarly]).then(
       () => {
-        lane.opening = undefined;
+        connection.opening = undefined;
       },
       (error: unknown) => {
         drop();
@@ -247,80 +253,88 @@ export class PipelinedPool {
     });
     client.on('end', () => {
       drop();
-      this.#open.delete(lane);
+      this.#open.delete(connection);
       end();
     });
-    this.#connections.add(lane);
-    this.#open.add(lane);
-    return lane;
+    this.#connections.add(connection);
+    this.#open.add(connection);
+    return connection;
   }
 
-  /** What is under way on it is answered first, where it answers. */
-  #drop(lane: PooledConnection): void {
-    if (!this.#connections.delete(lane)) return;
-    lane.ending = this.#sweeps;
-    void lane.client.end();
+  /** Takes the connection out of the pool. It ends when its statements in flight are answered. */
+  #drop(connection: PooledConnection): void {
+    if (!this.#connections.delete(connection)) return;
+    connection.ending = this.#sweeps;
+    void connection.client.end();
   }
 
-  #enqueue(several: Query['several']): Promise<PooledConnection> {
-    return new Promise((go, refuse) => this.#waiting.push({ several, go, refuse, since: this.#sweeps }));
+  #enqueue(batchable: PreparedStatement | undefined): Promise<PooledConnection> {
+    return new Promise((start, reject) => this.#waiters.push({ batchable, start, reject, since: this.#sweeps }));
   }
 
+  /** Ends connections that do not answer, and rejects requests that have waited too long for one. */
   #sweep(): void {
     this.#sweeps++;
-    const since = (ms: number) => this.#sweeps - Math.ceil(ms / SWEEP_INTERVAL_MS) - 1;
-    for (const { client, inFlight: underWay, ending = this.#sweeps } of this.#open) {
-      const [first] = underWay;
-      const silent =
-        first === undefined ? ending <= since(MAX_WAIT_MS) : first <= since(this.#options.responseTimeoutMs);
-      if (silent) client.connection.stream.destroy(new Error('Connection terminated: the server is silent.'));
+    const sweepBefore = (ms: number) => this.#sweeps - Math.ceil(ms / SWEEP_INTERVAL_MS) - 1;
+    for (const { client, inFlight, ending = this.#sweeps } of this.#open) {
+      const [oldest] = inFlight;
+      const timedOut =
+        oldest === undefined
+          ? ending <= sweepBefore(MAX_WAIT_MS)
+          : oldest <= sweepBefore(this.#options.responseTimeoutMs);
+      if (timedOut) client.connection.stream.destroy(new Error('Connection terminated: the server is silent.'));
     }
-    while ((this.#waiting[0]?.since ?? this.#sweeps) <= since(MAX_WAIT_MS))
-      this.#waiting.shift()?.refuse(new CodedError('unavailable', 'Too many requests wait for the database.'));
+    while ((this.#waiters[0]?.since ?? this.#sweeps) <= sweepBefore(MAX_WAIT_MS))
+      this.#waiters.shift()?.reject(new UnavailableError('Too many requests wait for the database.'));
   }
 
-  #serveWaiting(): void {
-    while (this.#waiting.length > 0 && !this.#closed) {
-      const lane = this.#leastBusy();
-      if (!lane) return;
-      for (const { go } of this.#dequeue()) go(this.#reserve(lane));
+  #serveWaiters(): void {
+    while (this.#waiters.length > 0 && !this.#closed) {
+      const connection = this.#leastBusy();
+      if (!connection) return;
+      for (const { start } of this.#dequeue()) start(this.#reserve(connection));
     }
   }
 
-  /** The first of those who wait, and others for whom one statement may do: as many as each connection would get of all. */
+  /** Removes the oldest waiter, and others for the same statement up to a fair share for each connection. */
   #dequeue(): Waiter[] {
-    const share = Math.min(Math.ceil(this.#waiting.length / this.#options.size), MAX_BATCH_SIZE);
-    const several = this.#waiting[0]?.several;
-    const going = this.#waiting.filter((one) => one.several === several).slice(0, several ? share : 1);
-    this.#waiting = this.#waiting.filter((one) => !going.includes(one));
-    return going;
+    const share = Math.min(Math.ceil(this.#waiters.length / this.#options.size), MAX_BATCH_SIZE);
+    const batchable = this.#waiters[0]?.batchable;
+    const dequeued = this.#waiters.filter((one) => one.batchable === batchable).slice(0, batchable ? share : 1);
+    this.#waiters = this.#waiters.filter((one) => !dequeued.includes(one));
+    return dequeued;
   }
 
-  #reserve(lane: PooledConnection): PooledConnection {
-    if (lane.inFlight.push(this.#sweeps) === 1) lane.answeredAt = performance.now();
-    return lane;
+  #reserve(connection: PooledConnection): PooledConnection {
+    if (connection.inFlight.push(this.#sweeps) === 1) connection.answeredAt = performance.now();
+    return connection;
   }
 }
 
-const closed = () => new CodedError('unavailable', 'The connections to the database are closed.');
+const poolClosed = () => new UnavailableError('The connections to the database are closed.');
 
-/** One of several has a row with which of them it is, and theirs. */
-function answerOne(asked: PendingStatement[], [nth, text]: Row): void {
-  asked[Number(nth) - 1]?.resolve(text);
+/** A row of a batch starts with the position of its request. */
+function resolveNth(requests: PendingStatement[], row: Row): void {
+  requests[Number(row[0]) - 1]?.resolve(row.at(-1));
 }
 
-/** A row has one column where it was asked for alone. Who has been answered already is not answered again. */
-function answer(asked: PendingStatement[], rows: Row[]): void {
-  if (asked.length === 1) asked[0]?.resolve(rows[0]?.[0]);
-  else for (const row of rows) answerOne(asked, row);
-  for (const { resolve } of asked) resolve(undefined);
+/** A request without a row gets undefined; resolving a request again has no effect. */
+function resolveAll(requests: PendingStatement[], rows: Row[]): void {
+  if (requests.length === 1) requests[0]?.resolve(rows[0]?.at(-1));
+  else for (const row of rows) resolveNth(requests, row);
+  for (const { resolve } of requests) resolve(undefined);
 }
 
 /**
- * Whether it is the fault of the one that asked for the i-th. Whether a broken connection has committed nobody knows;
- * otherwise the others have done nothing yet, and who of several it was shows when each is asked for alone.
+ * True if the i-th statement caused the error, which its request then gets. In a batch the culprit is unknown until each
+ * request is sent singly; a deadlock has no culprit.
  */
-function isItsOwn(error: unknown, sent: PlannedStatement<PendingStatement>[], i: number, at: number): boolean {
-  if (sent[i]?.asked.length !== 1) return false;
-  return sent.length === 1 || (i === at && !isDeadlock(error));
+function isAtFault(
+  error: unknown,
+  planned: PlannedStatement<PendingStatement>[],
+  i: number,
+  failedIndex: number,
+): boolean {
+  if (planned[i]?.requests.length !== 1) return false;
+  return planned.length === 1 || (i === failedIndex && !isDeadlock(error));
 }

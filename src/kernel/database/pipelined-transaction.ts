@@ -1,90 +1,90 @@
 import pg from 'pg';
-import type { Query } from './pipelined-pool.ts';
 
 export type Row = (string | null)[];
+type SentStatement = { statement: { name: string; text: string }; values: unknown[] };
 
-/** What `pg` works with when it sends a statement; it has no types for these. */
-type Wire = {
+/** The parts of pg's connection that are used here; pg has no types for them. */
+type Connection = {
   sync(): void;
   describe(): void;
   stream: { cork(): void; uncork(): void; destroy(error: Error): void };
 };
 
-/** As `pg` calls it, which puts its own around it: with two values at most, and with an error alone. */
-type Callback = (error: Error | null, answers?: Row[][]) => void;
+/** pg wraps this callback and forwards at most two arguments, or only the error. */
+type Callback = (error: Error | null, results?: Row[][]) => void;
 
 /**
- * The transaction ends where the server is told to synchronise: once, after the last. What its columns are nobody asks:
- * they are read as text.
+ * Suppresses Sync and Describe. A single Sync after the last statement ends the implicit transaction, and results are
+ * read as text, so no row description is needed.
  */
-const withoutSync = (wire: Wire): Wire =>
-  Object.create(wire, { sync: { value: () => {} }, describe: { value: () => {} } });
-const withoutSyncOf = new WeakMap<Wire, Wire>();
+const withoutSync = (connection: Connection): Connection =>
+  Object.create(connection, { sync: { value: () => {} }, describe: { value: () => {} } });
+const withoutSyncOf = new WeakMap<Connection, Connection>();
 
 /**
- * One statement, or several that are sent as one transaction: each as if it had come alone, with one commit for all and
- * one write to the connection. Where one fails, none has happened. Several must be prepared on the connection before:
- * of what comes behind one that fails nothing is read, not even what would prepare it.
+ * A pg query that sends one or more statements as one transaction, in one write to the connection. If one statement
+ * fails, none has happened. Two or more must have been prepared on the connection before: after an error the server
+ * skips everything up to the Sync, also the Parse of a later statement.
  */
 export class PipelinedTransaction extends pg.Query {
   declare callback: Callback;
-  /** Those of the statement that is sent. By the first two `pg` keeps what is prepared. */
+  /** The statement that is being sent. pg records prepared statements by name and text. */
   declare name: string | undefined;
   declare text: string | undefined;
   declare values: unknown[] | undefined;
-  /** Sends it, as `pg` does. */
-  declare prepare: (wire: Wire) => void;
-  readonly #statements: readonly Query[];
+  /** pg's own method: sends Parse (if needed), Bind, Describe, Execute and Sync. */
+  declare prepare: (connection: Connection) => void;
+  readonly #statements: readonly SentStatement[];
   readonly #onRow: ((row: Row) => void) | undefined;
-  readonly #answers: Row[][] = [];
-  #at = 0;
+  readonly #results: Row[][] = [];
+  #completed = 0;
   #sending = false;
 
-  /** `onRow`: told of the rows of a single statement as they come, and keeps them. */
-  constructor(statements: readonly Query[], onRow: ((row: Row) => void) | undefined, callback: Callback) {
+  /** `onRow` gets the rows of a single statement as they arrive, instead of `callback`. */
+  constructor(statements: readonly SentStatement[], onRow: ((row: Row) => void) | undefined, callback: Callback) {
     super('');
     this.#onRow = onRow;
     this.callback = callback;
     this.#statements = statements;
   }
 
-  override submit = (wire: unknown): void => {
-    const whole = wire as Wire;
-    const open = withoutSyncOf.get(whole) ?? withoutSync(whole);
-    withoutSyncOf.set(whole, open);
-    whole.stream.cork();
+  override submit = (pgConnection: unknown): void => {
+    const connection = pgConnection as Connection;
+    const muted = withoutSyncOf.get(connection) ?? withoutSync(connection);
+    withoutSyncOf.set(connection, muted);
+    connection.stream.cork();
     this.#sending = true;
     try {
-      for (const { name, text, values } of this.#statements) {
-        this.name = name;
-        this.text = text;
+      for (const { statement, values } of this.#statements) {
+        this.name = statement.name;
+        this.text = statement.text;
         this.values = values;
-        this.prepare(open);
+        this.prepare(muted);
       }
-      whole.sync();
+      connection.sync();
     } catch (error) {
-      // A value that cannot be sent, in the middle of what is: the connection is of no use any more.
-      whole.stream.destroy(new Error('Connection terminated: a statement could not be sent.', { cause: error }));
+      // A value that pg cannot convert: earlier statements are already in the stream, so the connection is lost.
+      connection.stream.destroy(new Error('Connection terminated: a statement could not be sent.', { cause: error }));
     } finally {
       this.#sending = false;
-      whole.stream.uncork();
+      connection.stream.uncork();
     }
   };
 
-  /** The place of the one that is being answered, so of the one that failed; behind the last where it was the commit. */
-  get at(): number {
-    return this.#at;
+  /** After an error: the position of the statement that failed, or the number of statements if the commit did. */
+  get failedIndex(): number {
+    return this.#completed;
   }
 
   handleDataRow({ fields }: { fields: Row }): void {
-    const rows = this.#answers[this.#at];
+    const rows = this.#results[this.#completed];
     if (this.#onRow) this.#onRow(fields);
     else if (rows) rows.push(fields);
-    else this.#answers[this.#at] = [fields];
+    else this.#results[this.#completed] = [fields];
   }
 
   handleCommandComplete(): void {
-    this.#at++;
+    this.#completed++;
   }
 
   handleError(error: Error): void {
@@ -92,8 +92,8 @@ export class PipelinedTransaction extends pg.Query {
     this.callback(error);
   }
 
-  /** The commit is done: until then an error would take back everything. */
+  /** The server has committed. An error before this message would have rolled back everything. */
   handleReadyForQuery(): void {
-    this.callback(null, this.#answers);
+    this.callback(null, this.#results);
   }
 }

@@ -1,17 +1,19 @@
 import { invalidState } from '../errors.ts';
-import type { RowLimit } from '../sql/statement.ts';
+import type { RowLimit } from '../sql/query.ts';
+import type { RowLimit as LegacyRowLimit } from '../sql/statement.ts';
 import type { Executor } from './database.ts';
 
 /**
- * Throws where there are as many as there may be, or where `more` do not fit. Two who come at once may both be the
- * last: it is there against floods, and not for the count.
+ * Throws if adding `more` rows would exceed the limit. Not exact: two concurrent inserts may both pass. It guards against
+ * floods.
  */
-export async function assertBelowLimit(
+export async function assertBelowLimit<Values>(
   db: Executor,
-  { max: most, label: what, count }: RowLimit,
-  values: unknown[],
+  { max, label, count }: RowLimit<Values> | LegacyRowLimit,
+  values: Values,
   more = 1,
 ): Promise<void> {
-  const row = await db.queryFirst<{ count: number }>(count, values);
-  if ((row?.count ?? 0) + more > most) throw invalidState('body', `there can be at most ${most} ${what}`);
+  const query = typeof count === 'function' ? count(values) : count;
+  const row = await db.queryFirst<{ count: number }>(query, values as unknown[]);
+  if ((row?.count ?? 0) + more > max) throw invalidState('body', `there can be at most ${max} ${label}`);
 }

@@ -1,22 +1,68 @@
 import type { Instant } from '../time/time.ts';
 
-const SECONDS = [10, 30, 120, 600, 1_800];
-const HOUR = 3_600;
-// Closer to the end than this another attempt would come too late.
-const LEAST_SECONDS = 5;
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
 
-/**
- * When to try again after attempt number `attempt`, from 1: after growing pauses, up to a fifth longer or shorter so
- * that what failed together does not come back together. Near the end of its sense something is tried more often
- * rather than given up; undefined when that end has come.
- */
-export function nextAttempt(
-  attempt: number,
-  now: Instant,
-  deadline: Instant,
+export type BackoffSchedule = {
+  /** The delay after each of the first attempts. */
+  delaysSeconds: readonly number[];
+  minDelaySeconds: number;
+  /** The delay after all further attempts, and the longest one that a peer can request. */
+  maxDelaySeconds: number;
+  /** Each delay varies by this share in both directions, so that jobs that failed together are not retried together. */
+  jitter: number;
+  /**
+   * `shrink`: the delay shrinks as the deadline comes closer, because a later attempt would be useless. `last-attempt`:
+   * the last attempt is made at the deadline.
+   */
+  nearDeadline: 'shrink' | 'last-attempt';
+  /** A job is not given up before this many attempts, even after the deadline. */
+  minAttempts?: number;
+};
+
+/** For requests to mail, SMS and video providers. */
+export const PROVIDER_SCHEDULE: BackoffSchedule = {
+  delaysSeconds: [10, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE],
+  minDelaySeconds: 5,
+  maxDelaySeconds: HOUR,
+  jitter: 0.2,
+  nearDeadline: 'shrink',
+};
+
+export type FailedAttempt = {
+  /** Counts from 1. */
+  attempt: number;
+  now: Instant;
+  deadline: Instant;
+  /** The delay that the peer requested, for example by Retry-After. */
+  requestedSeconds?: number | undefined;
+};
+
+/** Returns the time of the next attempt, or undefined if the job is to be given up. */
+export function nextAttemptAt(
+  schedule: BackoffSchedule,
+  { attempt, now, deadline, requestedSeconds }: FailedAttempt,
   random: () => number,
 ): Instant | undefined {
-  const left = now.until(deadline).total('seconds');
-  const pause = Math.min((SECONDS[attempt - 1] ?? HOUR) * (0.8 + 0.4 * random()), left / 2);
-  return pause < LEAST_SECONDS ? undefined : now.add({ milliseconds: Math.round(pause * 1000) });
+  const { delaysSeconds, minDelaySeconds, maxDelaySeconds, jitter, nearDeadline, minAttempts = 0 } = schedule;
+  const secondsLeft = now.until(deadline).total('seconds');
+  const scheduled = (delaysSeconds[attempt - 1] ?? maxDelaySeconds) * (1 - jitter + 2 * jitter * random());
+  const delay =
+    requestedSeconds === undefined ? scheduled : Math.min(Math.max(requestedSeconds, minDelaySeconds), maxDelaySeconds);
+  if (nearDeadline === 'shrink') {
+    const shrunk = Math.min(delay, secondsLeft / 2);
+    return shrunk < minDelaySeconds ? undefined : after(now, shrunk);
+  }
+  if (secondsLeft <= 0) return attempt < minAttempts ? after(now, delay) : undefined;
+  return delay < secondsLeft ? after(now, delay) : deadline;
+}
+
+const after = (now: Instant, seconds: number): Instant => now.add({ milliseconds: Math.round(seconds * 1000) });
+
+/** Parses a Retry-After header, which holds a number of seconds or a date. */
+export function retryAfterSeconds(header: string | undefined, now: Instant): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, (date - now.epochMilliseconds) / 1000);
 }

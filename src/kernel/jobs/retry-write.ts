@@ -1,32 +1,30 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { CodedError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
+import { retry } from '../retry.ts';
 
 export type RecordOptions = {
   signal: AbortSignal;
   logger: Logger;
-  /** What the log calls it. */
-  what: string;
-  /** Whether a database that is there, and refuses, ends it in time. */
-  mayGiveUp: boolean;
-  pausesMs?: readonly number[] | undefined;
+  /** What the log calls the result, such as "message result". */
+  subject: string;
+  /** Whether to give up after the last delay if the database is reachable but rejects the write. */
+  giveUpOnError: boolean;
+  delaysMs?: readonly number[] | undefined;
 };
 
-const PAUSES_MS = [100, 500, 2_000, 5_000, 10_000];
+const DELAYS_MS = [100, 500, 2_000, 5_000, 10_000];
 
-/** What has happened outside must be written down: a database that is away is waited for until the worker stops. */
-export async function retryUntilRecorded<T>(
-  { signal, logger, what, mayGiveUp, pausesMs = PAUSES_MS }: RecordOptions,
+/** The side effect has already happened, so the write is retried until it succeeds or the worker stops. */
+export const retryUntilRecorded = <T>(
+  { signal, logger, subject, giveUpOnError, delaysMs = DELAYS_MS }: RecordOptions,
   write: () => Promise<T>,
-): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await write();
-    } catch (error) {
-      const away = error instanceof CodedError && error.code === 'unavailable';
-      if (signal.aborted || (mayGiveUp && !away && attempt >= pausesMs.length)) throw error;
-      logger.warn({ err: error }, `what became of ${what} could not be written down yet`);
-      await pause(pausesMs[attempt] ?? pausesMs.at(-1), undefined, { signal }).catch(() => {});
-    }
-  }
-}
+): Promise<T> =>
+  retry(
+    {
+      while: (error, attempt) => !giveUpOnError || error instanceof UnavailableError || attempt <= delaysMs.length,
+      delayMs: (attempt) => delaysMs[attempt - 1] ?? delaysMs.at(-1) ?? 0,
+      signal,
+      onRetry: (error) => logger.warn({ err: error }, `failed to record ${subject}; retrying`),
+    },
+    write,
+  );

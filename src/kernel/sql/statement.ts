@@ -1,4 +1,6 @@
-import { EPOCH_SHIFT } from '../time/wall-time-placeholders.ts';
+export { pgArrayLiteral, stripNul } from './inputs.ts';
+export * from './json.ts';
+
 import type { Texts } from './batch-statement.ts';
 
 /** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
@@ -52,63 +54,6 @@ export const rowLimit = (what: string, most: number, rows: string): RowLimit => 
     `SELECT count(*)::int AS count FROM (SELECT 1 ${rows} LIMIT ${most}) counted`,
   ),
 });
-
-/** Text from outside: PostgreSQL keeps no NUL. */
-export const stripNul = <T extends string | null>(text: T) => text?.replaceAll('\0', '') ?? null;
-
-/** A parameter that is an array of what needs no escaping: identifiers, numbers, times, words. `pg` looks into each of them. */
-export const pgArrayLiteral = (values: readonly (string | boolean)[]): string => `{${values.join(',')}}`;
-
-/** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
-export const isoTime = (column: string): string =>
-  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
-/** A wall time in the zone whose mark the parameter is (`zoneMark`), as `showWallTimes` reads it. */
-export const wallTime = (column: string, zone: string): string =>
-  `(${zone}::text || (floor(extract(epoch FROM ${column})) + ${EPOCH_SHIFT})::text)`;
-
-/** An expression, and the same as JSON text. */
-export type JsonField = { readonly sql: string; readonly text: string };
-
-/** A text, or a list of them, that may hold anything. */
-export const jsonString = (sql: string): JsonField => ({ sql, text: `to_json(${sql})::text` });
-/** Identifiers, times and words that need no escaping. In brackets: no literal at its end becomes one with what follows. */
-export const jsonUnescaped = (sql: string): JsonField => ({ sql, text: `'"' || (${sql}) || '"'` });
-/** Always the same word. */
-export const jsonLiteral = (text: string): JsonField => ({ sql: `'${text}'`, text: `'"${text}"'` });
-/** Numbers, truth values and null. */
-export const jsonRaw = (sql: string): JsonField => ({ sql, text: `(${sql})::text` });
-export const nullable = ({ sql, text }: JsonField): JsonField => ({ sql, text: `coalesce(${text}, 'null')` });
-export const NULL: JsonField = { sql: 'null', text: `'null'` };
-
-export type JsonFields = Record<string, string | JsonField>;
-
-/** Turns { key: expression } into a JSON object in that order. */
-export const jsonObject = (fields: JsonFields): string =>
-  `json_build_object(${Object.entries(fields)
-    .map(([key, value]) => `'${key}', ${typeof value === 'string' ? value : value.sql}`)
-    .join(', ')})`;
-
-/**
- * The same as text, put together by hand: in lists it takes the database half of the time. Two literals side by side are
- * one, which the server would not make of them: it puts them together for every row.
- */
-export const jsonObjectText = (fields: Record<string, JsonField>): string =>
-  `('{' || ${Object.entries(fields)
-    .map(([key, { text }]) => `'"${key}":' || ${text}`)
-    .join(` || ',' || `)} || '}')`.replaceAll(`' || '`, '');
-
-export const jsonObjectField = (fields: Record<string, JsonField>): JsonField => ({
-  sql: jsonObject(fields),
-  text: jsonObjectText(fields),
-});
-
-/** The texts of the rows with commas between them. */
-export const joinedText = (element: string, order: string): string => `string_agg(${element}, ',' ORDER BY ${order})`;
-
-/** The rows as a JSON array, from the text of each. */
-export const jsonArrayText = (element: string, order: string): string =>
-  `('[' || coalesce(${joinedText(element, order)}, '') || ']')`;
 
 /** Gives the statement that has these parts. `bare`: the one that has none, for whoever looks through them all. */
 export type StatementVariants<Part extends string> = ((parts: readonly (Part | false)[]) => Statement) & {

@@ -3,6 +3,7 @@ import { eventStatements } from '../../events/statements.sql.ts';
 import { eventJson } from '../../events/verbs.ts';
 import type { AuditLog } from '../../kernel/audit/audit-log.ts';
 import type { Database } from '../../kernel/database/database.ts';
+import { nextAttemptAt, retryAfterSeconds } from '../../kernel/jobs/backoff.ts';
 import type { DeliveryCounters } from '../../kernel/jobs/delivery-counters.ts';
 import { MAX_REASON_LENGTH } from '../../kernel/jobs/failure-reason.ts';
 import { leaseStatements } from '../../kernel/jobs/job-queue.sql.ts';
@@ -16,8 +17,8 @@ import { type PostOptions, post } from '../outbound/http-post.ts';
 import { NoResponseError } from '../outbound/public-connect.ts';
 import * as sql from './delivery-queue.sql.ts';
 import { type Attempt, type DeliveryResult, resultRecorder, type StartedDelivery } from './delivery-result.ts';
+import { DELIVERY_SCHEDULE, deliveryDeadline } from './delivery-schedule.ts';
 import { retryWhileLocked } from './retry-on-lock.ts';
-import { nextAttemptAt, retryAfterSeconds } from './retry-times.ts';
 import { deliveryEventId } from './verbs.ts';
 
 export type DeliveryQueueOptions = {
@@ -131,8 +132,9 @@ export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
     if (attempt.status === STATUS_GONE) return { state: 'gone', attempt };
     const now = clock();
     const requestedSeconds = retryAfterSeconds(retryAfter, now);
-    const firstAttemptAt = Temporal.Instant.from(first);
-    const retryAt = nextAttemptAt({ attemptNumber, firstAttemptAt, requestedSeconds }, now, random);
+    const deadline = deliveryDeadline(Temporal.Instant.from(first));
+    const failed = { attempt: attemptNumber, now, deadline, requestedSeconds };
+    const retryAt = nextAttemptAt(DELIVERY_SCHEDULE, failed, random);
     return retryAt
       ? { state: 'waiting', attempt, retryAt, pausesEndpoint: requestedSeconds !== undefined }
       : { state: 'abandoned', attempt };

@@ -50,7 +50,7 @@ const HEALTH_WINDOW = { hours: 12 };
 export function resultRecorder({ db, clock, logger }: { db: Database; clock: Clock; logger: Logger }): RecordResult {
   return (key, lease, started, result) =>
     retryUntilRecorded(
-      { signal: lease.signal, logger, what: 'a webhook', mayGiveUp: result.state !== 'delivered' },
+      { signal: lease.signal, logger, subject: 'webhook result', giveUpOnError: result.state !== 'delivered' },
       () =>
         retryWhileLocked(lease.signal, () =>
           db.transaction((tx) => recordResult(tx, { key, lease, started, result, now: clock() })),

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../kernel/database/database.ts';
-import { nextAttempt } from '../../kernel/jobs/backoff.ts';
+import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../kernel/jobs/backoff.ts';
 import { MAX_REASON_LENGTH } from '../../kernel/jobs/failure-reason.ts';
 import { queueStatements } from '../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../kernel/jobs/job-queue.ts';
@@ -54,7 +54,9 @@ export function alertQueue({ db, clock, logger, sendMail, random = Math.random }
     } catch (error) {
       lease.signal.throwIfAborted();
       const { permanent = false, message } = error as Error & { permanent?: boolean };
-      const retryAt = permanent ? undefined : nextAttempt(row.attempt, clock(), due.add(DEADLINE), random);
+      const retryAt = permanent
+        ? undefined
+        : nextAttemptAt(PROVIDER_SCHEDULE, { attempt: row.attempt, now: clock(), deadline: due.add(DEADLINE) }, random);
       const state = retryAt ? sql.ALERT_STATES.waiting : sql.ALERT_STATES.failed;
       await record(state, stripNul(message.slice(0, MAX_REASON_LENGTH)), retryAt);
       logger[retryAt ? 'warn' : 'error']({ ...fields, reason: message }, 'webhook alert not sent');

@@ -39,7 +39,7 @@ export const insertEndpoint = statement(
       WHERE (SELECT count(*) FROM webhook_endpoints WHERE company_id = $1 AND removed_at IS NULL) < $10
      RETURNING *
    ), e AS (
-     ${endpointAuditLog.entry('created', { from: 'w', at: '$7', origin: '$8' })}
+     ${endpointAuditLog.insertEvent('created', { from: 'w', at: '$7', origin: '$8' })}
    )
    SELECT ${record}::text FROM w`,
 );
@@ -86,7 +86,7 @@ export const updateEndpoint = statement(
        FROM seen WHERE ${isSeen} AND ($7::text[] IS NULL OR NOT ${exceedsTypeChanges('$7', '$10')})
      RETURNING w.*
    ), e AS (
-     ${endpointAuditLog.entry('updated', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
+     ${endpointAuditLog.insertEvent('updated', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
    SELECT ${record}::text FROM w`,
 );
@@ -100,7 +100,7 @@ export const resumeEndpoint = statement(
        FROM seen WHERE ${isSeen} AND seen.state <> 'active'
      RETURNING w.*
    ), e AS (
-     ${endpointAuditLog.entry('resumed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
+     ${endpointAuditLog.insertEvent('resumed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
    SELECT ${record}::text FROM w`,
 );
@@ -118,7 +118,7 @@ export const rotateSecret = statement(
        FROM seen WHERE ${isSeen}
      RETURNING w.*
    ), e AS (
-     ${endpointAuditLog.entry('secret_rotated', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
+     ${endpointAuditLog.insertEvent('secret_rotated', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
    SELECT ${record}::text FROM w`,
 );
@@ -132,7 +132,7 @@ export const removeEndpoint = statement(
        FROM seen WHERE ${isSeen}
      RETURNING w.*
    ), e AS (
-     ${endpointAuditLog.entry('removed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
+     ${endpointAuditLog.insertEvent('removed', { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
    )
    SELECT ${jsonObject({ id: 'w.id', removed_at: isoTime('w.removed_at') })}::text FROM w`,
 );
@@ -146,7 +146,7 @@ const stopEndpoint = (verb: 'marked_failing' | 'disabled', changes: string) =>
          FROM seen WHERE ${isSeen}
        RETURNING w.*
      ), e AS (
-       ${endpointAuditLog.entry(verb, { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
+       ${endpointAuditLog.insertEvent(verb, { from: 'w, seen', at: '$3', origin: '$4', before: 'seen.before' })}
      )
      SELECT 1 FROM w`,
   );

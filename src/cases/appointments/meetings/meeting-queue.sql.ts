@@ -85,7 +85,7 @@ export const settleStep = statement(
        FROM g WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3
      RETURNING p.video_id, p.join_url
    ), e AS (
-     ${appointmentLog.entry('meeting_changed', {
+     ${appointmentLog.insertEvent('meeting_changed', {
        from: 'a, p WHERE (a.video_id, a.join_url) IS DISTINCT FROM (p.video_id, p.join_url)',
        at: '$5',
        origin: '$13',

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { WORKER_ORIGIN } from '../../../kernel/audit/audit-log.ts';
 import type { Database } from '../../../kernel/database/database.ts';
-import { nextAttempt } from '../../../kernel/jobs/backoff.ts';
+import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../kernel/jobs/backoff.ts';
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
@@ -88,7 +88,7 @@ export function meetingQueue(options: MeetingQueueOptions): JobQueue {
   function nextTry({ attempt, deadline }: StepRow, { retryAfter }: MeetingFault): Instant | undefined {
     const now = clock();
     const end = Temporal.Instant.from(deadline);
-    if (!retryAfter) return nextAttempt(attempt, now, end, random);
+    if (!retryAfter) return nextAttemptAt(PROVIDER_SCHEDULE, { attempt, now, deadline: end }, random);
     const soonest = now.add(SOONEST);
     const again = Temporal.Instant.compare(retryAfter, soonest) < 0 ? soonest : retryAfter;
     return Temporal.Instant.compare(again, end) < 0 ? again : undefined;

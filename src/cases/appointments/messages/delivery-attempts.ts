@@ -109,7 +109,7 @@ export function ledger({ db, clock, logger, pausesMs }: LedgerOptions): Ledger {
       WORKER_ORIGIN,
     ]);
 
-  const insisting = { logger, what: 'a message', pausesMs };
+  const insisting = { logger, subject: 'message result', delaysMs: pausesMs };
 
   return {
     begin,
@@ -117,14 +117,14 @@ export function ledger({ db, clock, logger, pausesMs }: LedgerOptions): Ledger {
       const invited = channel === 'email' && kind === 'confirmation';
       // Whatever the database says: given up, it would be sent again.
       const write = () => (invited ? confirmationSent : sent)({ key, receipt });
-      await retryUntilRecorded({ ...insisting, signal: claim.signal, mayGiveUp: false }, write);
+      await retryUntilRecorded({ ...insisting, signal: claim.signal, giveUpOnError: false }, write);
     },
     async notSent({ key, claim }, { reason, again, unsure }) {
       const outcome = [stripNul(reason), again ? toSql(again) : null, Number(unsure), WORKER_ORIGIN];
       // Asked for anew each time: the lease may have run out, and been taken again, while the database was away.
       const parameters = () => [...values(key), claim.id, toSql(clock()), ...outcome];
       const write = () => db.queryFirst<{ state: string }>(sql.messageNotSent, parameters());
-      return (await retryUntilRecorded({ ...insisting, signal: claim.signal, mayGiveUp: true }, write))?.state;
+      return (await retryUntilRecorded({ ...insisting, signal: claim.signal, giveUpOnError: true }, write))?.state;
     },
   };
 }

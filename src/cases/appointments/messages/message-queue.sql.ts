@@ -108,7 +108,7 @@ const begin = (name: string, locking: Locking) =>
               updated_at = $6
          FROM judged t WHERE ${isGiven('w')}
      ), e AS (
-       ${messageLog.entry('failed', {
+       ${messageLog.insertEvent('failed', {
          from: `judged t JOIN m ON ${isGiven('m')} WHERE t.verdict = 'failed'`,
          at: '$6',
          origin: '$8',
@@ -143,7 +143,7 @@ const sent = (name: string, locking: Locking) =>
                              updated_at = $7, lease_by = NULL, lease_until = NULL
          FROM t WHERE ${isGiven('m')} RETURNING m.*
      ), e AS (
-       ${messageLog.entry('sent', { from: `m JOIN t ON ${isGiven('m')}`, at: '$7', origin: '$8', before: 't.before' })}
+       ${messageLog.insertEvent('sent', { from: `m JOIN t ON ${isGiven('m')}`, at: '$7', origin: '$8', before: 't.before' })}
      )
      SELECT m.id FROM m`,
   );
@@ -167,7 +167,7 @@ export const confirmationSent = statement(
                            lease_by = NULL, lease_until = NULL
        FROM held WHERE ${isKey} RETURNING m.*
    ), e AS (
-     ${messageLog.entry('sent', { from: 'm, held', at: '$7', origin: '$9', before: 'held.before' })}
+     ${messageLog.insertEvent('sent', { from: 'm, held', at: '$7', origin: '$9', before: 'held.before' })}
    )
    INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at, updated_at,
                          recipient)
@@ -194,7 +194,7 @@ export const messageNotSent = statement(
        FROM held WHERE ${isKey}
      RETURNING m.*
    ), e AS (
-     ${messageLog.entry('failed', {
+     ${messageLog.insertEvent('failed', {
        from: `m, held WHERE m.state = 'failed'`,
        at: '$6',
        origin: '$10',

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../../kernel/database/database.ts';
-import { nextAttempt } from '../../../kernel/jobs/backoff.ts';
+import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../kernel/jobs/backoff.ts';
 import type { DeliveryCounters } from '../../../kernel/jobs/delivery-counters.ts';
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
@@ -66,7 +66,9 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
     const deadline = Temporal.Instant.from(row.deadline);
     const { permanent, unsure } = fault;
     const enough = permanent || (unsure && row.doubts + 1 >= MOST_DOUBTS[row.channel]);
-    const again = enough ? undefined : nextAttempt(row.attempt, clock(), deadline, random);
+    const again = enough
+      ? undefined
+      : nextAttemptAt(PROVIDER_SCHEDULE, { attempt: row.attempt, now: clock(), deadline }, random);
     const reason = fault.message.slice(0, LONGEST_REASON) + (unsure ? ' It may have gone out.' : '');
     const state = await book.notSent(taken, { reason, again, unsure });
     if (state === 'failed') outcomes.countMessage('failed', row);

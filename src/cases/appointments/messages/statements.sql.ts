@@ -59,7 +59,7 @@ export const insertResend = statement(
      ON CONFLICT DO NOTHING
      RETURNING *
    ), e AS (
-     ${messageLog.entry('resent', { from: 'm', at: '$6', origin: '$7' })}
+     ${messageLog.insertEvent('resent', { from: 'm', at: '$6', origin: '$7' })}
    )
    SELECT ${shown}::text FROM m`,
 );

@@ -1,5 +1,5 @@
 import { rowLimit, statement } from '../../../kernel/sql/statement.ts';
-import { invoiceLog } from '../audit.sql.ts';
+import { invoiceAudit } from '../audit.sql.ts';
 import { ofInvoice, payment, paymentCount } from '../projection.sql.ts';
 
 /** $1 company, $2 case, $3 invoice */
@@ -31,7 +31,7 @@ export const holdInvoice = statement(
  */
 export const insertPayment = statement(
   'payments.insert',
-  `WITH ${invoiceLog.auditedUpdate({
+  `WITH ${invoiceAudit.auditedUpdate({
     verb: 'payment_recorded',
     set: `paid = v.paid + $5, payment_count = ${paymentCount('v')} + 1`,
     touched: { payments: { added: 'ARRAY[$4]::uuid[]' } },
@@ -49,7 +49,7 @@ export const insertPayment = statement(
 /** $1 company, $2 case, $3 invoice, $4 id, $5 now, $6 origin. Nothing where it is reversed already, either. */
 export const reversePayment = statement(
   'payments.reverse',
-  `WITH ${invoiceLog.auditedUpdate({
+  `WITH ${invoiceAudit.auditedUpdate({
     verb: 'payment_reversed',
     set: `paid = v.paid - (SELECT y.amount FROM payments y
                             WHERE y.company_id = $1 AND y.case_id = $2 AND y.invoice_id = $3 AND y.id = $4)`,

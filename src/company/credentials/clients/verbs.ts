@@ -121,9 +121,7 @@ export async function disableClient(
 }
 
 export const enableClient = (context: CompanyContext, id: string): Promise<string> =>
-  withCredentialLock(context, (locked) =>
-    requireClient(locked.db, sql.enableClient(stateChange(context, id))),
-  );
+  withCredentialLock(context, (locked) => requireClient(locked.db, sql.enableClient(stateChange(context, id))));
 
 const stateChange = (context: CompanyContext, id: string) => ({
   company_id: context.company.id,

@@ -1,4 +1,4 @@
-import { adviserLog, isOld, lockAdviser } from '../../../../company/advisers/audit.sql.ts';
+import { adviserAudit, isOld, lockAdviser } from '../../../../company/advisers/audit.sql.ts';
 import { isoTime, jsonObject, statement } from '../../../../kernel/sql/statement.ts';
 import { followAdvisers } from '../desired-state.sql.ts';
 
@@ -7,7 +7,7 @@ const known = 'd.company_id = $1 AND d.id = $2';
 const here = `${known} AND d.removed_at IS NULL`;
 
 const locked = 'a.company_id = $1 AND a.id = $2';
-const before = adviserLog.was('old');
+const before = adviserAudit.snapshotOf('old');
 
 const shown = jsonObject({
   adviser_id: 'd.id',
@@ -56,7 +56,7 @@ export const connectAccount = statement(
    ), g AS (
      ${follow}
    ), e AS (
-     ${adviserLog.entry('video_account_connected', { from: 'd a', at: '$9', origin: '$10', before })}
+     ${adviserAudit.insertEvent('video_account_connected', { from: 'd a', at: '$9', origin: '$10', before })}
    )
    SELECT ${shown}::text FROM d LEFT JOIN v ON true`,
 );
@@ -70,7 +70,7 @@ export const disconnectAccount = statement(
    ), g AS (
      ${followAdvisers('$3')}
    ), e AS (
-     ${adviserLog.entry('video_account_disconnected', { from: 'd a', at: '$3', origin: '$4', before })}
+     ${adviserAudit.insertEvent('video_account_disconnected', { from: 'd a', at: '$3', origin: '$4', before })}
    )
    SELECT ${jsonObject({ adviser_id: 'd.id', disconnected_at: isoTime('d.updated_at') })}::text FROM d`,
 );

@@ -1,0 +1,37 @@
+import { caseLists } from '../list.sql.ts';
+import { addressItem, personItem } from './projection.sql.ts';
+
+/**
+ * Joins the address `a` of each person. A plain join made the generic plan join all addresses of the case, or of all
+ * companies while there were few.
+ */
+const joinAddress = (input: { company_id: string; case_id: string }) => `CROSS JOIN LATERAL (
+  SELECT a.* FROM addresses a
+   WHERE a.company_id = ${input.company_id} AND a.case_id = ${input.case_id} AND a.id = p.address_id LIMIT 1) a`;
+
+/** A person is listed before its address. `name` is a LIKE pattern. */
+export const addressBookLists = caseLists('address_book', {
+  table: 'people',
+  alias: 'p',
+  joins: joinAddress,
+  defaultFilter: 'p.deleted_at IS NULL',
+  elementInputs: {},
+  filterInputs: { name: 'text?', tag: 'text?', deleted: 'boolean?' },
+  matches: (
+    input,
+  ) => `(${input.name} IS NULL OR lower(concat_ws(' ', p.title, p.first_names, p.middle_names, p.last_name,
+      p.known_as, p.preferred_name, p.alias)) LIKE lower(${input.name}))
+    AND (${input.tag} IS NULL OR ${input.tag} = ANY (p.tags || p.custom_tags))
+    AND (p.deleted_at IS NOT NULL) = coalesce(${input.deleted}, false)`,
+  element: () => `${personItem} || ',' || ${addressItem}`,
+  order: 'p.created_at, p.id',
+  entries: {
+    rows: (input, condition) =>
+      `FROM people p ${joinAddress(input)}
+        CROSS JOIN LATERAL (VALUES (1, ${personItem}), (2, ${addressItem})) AS i (rank, item)
+        WHERE p.company_id = ${input.company_id} AND p.case_id = ${input.case_id} AND ${condition}`,
+    element: 'i.item',
+    order: 'p.created_at, p.id, i.rank',
+  },
+  batch: true,
+});
