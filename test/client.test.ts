@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { CaseRecordsError, type Client, createClient } from 'case-records/client';
-import { type Schema, typeOf } from '../scripts/schema-types.ts';
+import { type Schema, toType } from '../scripts/schema-types.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
 
@@ -308,9 +308,9 @@ test('an empty list has one empty page', async () => {
 
 test('a schema that the types cannot follow stops the making of them', () => {
   const unknown = { type: 'object', not: {} } as Schema;
-  assert.throws(() => typeOf({ type: 'array', items: unknown }, 'sent', 'Body'), /^Error: Body\[\]: what "not" means/);
-  assert.throws(() => typeOf({ type: 'date' }, 'sent', 'Body'), /^Error: Body: the type "date"/);
-  assert.throws(() => typeOf({ description: 'Anything' }, 'sent', 'Body'), /without a type/);
+  assert.throws(() => toType({ type: 'array', items: unknown }, 'sent', 'Body'), /^Error: Body\[\]: what "not" means/);
+  assert.throws(() => toType({ type: 'date' }, 'sent', 'Body'), /^Error: Body: the type "date"/);
+  assert.throws(() => toType({ description: 'Anything' }, 'sent', 'Body'), /without a type/);
 });
 
 test('what is wrong does not compile', () => {

@@ -194,7 +194,7 @@ test('an adviser who becomes active between the booking and the judgement is boo
     app.sql('UPDATE advisers SET active = $2 WHERE company_id = $1', [company.companyId, active]);
   await activate(false);
   app.db.queryFirst = async (statement, values) => {
-    if (toQuery(statement).statement.name === 'appointments.judge') await activate(true);
+    if (toQuery(statement).statement.name === 'appointments.rejection_reasons') await activate(true);
     return first(statement, values);
   };
   await ok(company.post(`${company.path}/appointments`, booking(company)));

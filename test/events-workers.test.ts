@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { settleStep } from '../src/cases/appointments/meetings/meeting-queue.sql.ts';
-import { DeliveryFault } from '../src/cases/appointments/messages/message.ts';
-import { messageNotSent } from '../src/cases/appointments/messages/message-queue.sql.ts';
+import { recordResult } from '../src/cases/appointments/meetings/meeting-queue.sql.ts';
+import { DeliveryError } from '../src/cases/appointments/messages/message.ts';
+import { recordMessageFailure } from '../src/cases/appointments/messages/message-queue.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { assertShows, type Event, eventsOf, type Image, typesOf } from './harness/events.ts';
@@ -49,7 +49,7 @@ async function book(company: TestCompany, more: Image = {}) {
 
 const REMINDER_DUE = '2026-06-09T09:00:00Z';
 const fails = (permanent: boolean) => () => {
-  throw new DeliveryFault('no luck', { permanent });
+  throw new DeliveryError('no luck', { permanent });
 };
 
 /** By the worker, about this case, and as GET shows the message now. */
@@ -165,7 +165,9 @@ test('a reminder that fails just while it is asked for again: both are in the lo
   );
   const now = app.clock.read().toString();
   const values = [company.companyId, company.caseId, id, message?.id, claim, now, 'no luck', null, 0, WORKER_ORIGIN];
-  const [answer] = await overlapping(app, [[messageNotSent.text, values]], () => [company.patch(path, ASK_AGAIN)]);
+  const [answer] = await overlapping(app, [[recordMessageFailure.text, values]], () => [
+    company.patch(path, ASK_AGAIN),
+  ]);
   assert.equal(answer?.status, 200, String(answer?.text));
   const [failed, rescheduled, ...others] = await eventsOf(company, 'message');
   assert.deepEqual(others, []);
@@ -220,7 +222,7 @@ for (const [verb, request] of BESIDE) {
     const now = app.clock.read().toString();
     const link = ['12345', 'https://meet.firm.example/x'];
     const step = [1, 'ready', ...link, false, null, null, WORKER_ORIGIN];
-    const held: Holding[] = [[settleStep.text, [company.companyId, company.caseId, id, claim, now, ...step]]];
+    const held: Holding[] = [[recordResult.text, [company.companyId, company.caseId, id, claim, now, ...step]]];
     const [answer] = await overlapping(app, held, () => [request(company, path)]);
     assert.equal(answer?.status, 200, String(answer?.text));
     const [, changed, last, ...others] = await eventsOf(company, 'appointment');

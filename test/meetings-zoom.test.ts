@@ -228,10 +228,8 @@ test('a worker with the wrong key says so and goes on trying', async () => {
   const { path } = await book(company);
   await meetingWorker(app, zoom, { secrets: new SecretBox([KEYS[1]]) }).runOnce();
   const waiting = await meeting(company, path);
-  assert.deepEqual(
-    [waiting.state, waiting.last_error],
-    ['pending', "The account's secret cannot be opened with SECRETS_KEY."],
-  );
+  assert.equal(waiting.state, 'pending');
+  assert.match(waiting.last_error, /^SECRETS_KEY has changed: the account's secret cannot be decrypted\. /);
   app.clock.advance({ seconds: 10 });
   await worker.runOnce();
   assert.equal((await meeting(company, path)).state, 'ready');

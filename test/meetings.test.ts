@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { connectAccount } from '../src/cases/appointments/meetings/accounts/statements.sql.ts';
-import { DeliveryFault, type Outgoing, type Receipt, type Sender } from '../src/cases/appointments/messages/message.ts';
+import {
+  DeliveryError,
+  type OutgoingMessage,
+  type Receipt,
+  type Sender,
+} from '../src/cases/appointments/messages/message.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
 import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
@@ -18,7 +23,7 @@ import { CREDENTIALS } from './harness/zoom.ts';
 const app = await startApp({ secrets });
 const zoom = await openZoom();
 
-const post: Sender & { sent: Outgoing[] } = {
+const post: Sender & { sent: OutgoingMessage[] } = {
   sent: [],
   async send(message): Promise<Receipt> {
     post.sent.push(message);
@@ -271,7 +276,7 @@ test('a confirmation that could not be delivered once goes out at once too when 
   const company = await zoomCompany();
   const { path } = await book(company, { email_confirmation: true, video_meeting: false });
   const refusing: Sender = {
-    send: () => Promise.reject(new DeliveryFault('Not now.', { permanent: false })),
+    send: () => Promise.reject(new DeliveryError('Not now.', { permanent: false })),
     close() {},
   };
   await meetingWorker(app, zoom, { sender: refusing }).runOnce();

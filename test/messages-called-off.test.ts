@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { DeliveryFault } from '../src/cases/appointments/messages/message.ts';
+import { DeliveryError } from '../src/cases/appointments/messages/message.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
@@ -11,7 +11,7 @@ const app = await startApp();
 const post = new Recorder();
 const worker = messageWorker(app, { email: post, sms: post });
 const fault = (permanent = false) => {
-  throw new DeliveryFault('no luck', { permanent });
+  throw new DeliveryError('no luck', { permanent });
 };
 
 beforeEach(async () => {

@@ -270,11 +270,11 @@ test('nobody at the address, and a server that never answers, are passing faults
   const silent = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const { port } = silent.address() as { port: number };
-  const times = { greetingTimeout: 50, connectionTimeout: 50 };
+  const timeouts = { greetingMs: 50, connectionMs: 50 };
   for (const smtpUrl of ['smtp://127.0.0.1:9', `smtp://127.0.0.1:${port}`]) {
     const company = await app.company();
     const { path } = await book(company);
-    await messageWorker(app, { mail: { smtpUrl, times } }).runOnce();
+    await messageWorker(app, { mail: { smtpUrl, timeouts } }).runOnce();
     const [message] = await messages(company, path);
     assert.equal(message.state, 'scheduled');
     assert.match(message.last_error, /could not be used/);
@@ -286,7 +286,7 @@ test('a server that takes a command and answers no more is given up after the wh
   const company = await app.company();
   const { path } = await book(company);
   server.onRecipient = () => ({ hang: true });
-  await messageWorker(app, { mail: { smtpUrl: server.url, times: { handover: 200 } } }).runOnce();
+  await messageWorker(app, { mail: { smtpUrl: server.url, timeouts: { transferMs: 200 } } }).runOnce();
   const [message] = await messages(company, path);
   assert.deepEqual([message.state, message.last_error], ['scheduled', 'The mail server took too long.']);
 });
@@ -299,7 +299,7 @@ test('a server that has the message whole is waited for', async () => {
     handedOver++;
     return { until: pause(1_500) };
   };
-  await messageWorker(app, { mail: { smtpUrl: server.url, times: { handover: 1_000 } } }).runOnce();
+  await messageWorker(app, { mail: { smtpUrl: server.url, timeouts: { transferMs: 1_000 } } }).runOnce();
   const [message] = await messages(company, path);
   assert.deepEqual([message.state, message.attempts, handedOver], ['sent', 1, 1]);
 });
@@ -308,7 +308,9 @@ test('a server that has the message whole and never answers gets it a second tim
   const company = await app.company();
   const { path } = await book(company);
   let handedOver = 0;
-  const impatient = messageWorker(app, { mail: { smtpUrl: server.url, times: { handover: 5_000, answer: 100 } } });
+  const impatient = messageWorker(app, {
+    mail: { smtpUrl: server.url, timeouts: { transferMs: 5_000, responseMs: 100 } },
+  });
   // A fault that leaves no doubt is not counted.
   server.onMessage = () => ({ refuse: 451 });
   await impatient.runOnce();

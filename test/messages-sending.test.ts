@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DeliveryFault, type Outgoing } from '../src/cases/appointments/messages/message.ts';
-import { beginMessage, beginMessages, KEY } from '../src/cases/appointments/messages/message-queue.sql.ts';
+import { DeliveryError, type OutgoingMessage } from '../src/cases/appointments/messages/message.ts';
+import { startMessage, startMessages } from '../src/cases/appointments/messages/message-queue.sql.ts';
+import { MESSAGE_KEY } from '../src/cases/appointments/messages/statements.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
 import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { UnavailableError } from '../src/kernel/errors.ts';
@@ -19,7 +20,7 @@ type Fields = Record<string, unknown>;
 const post = new Recorder();
 const worker = messageWorker(app, { email: post, sms: post });
 const fault = (permanent = false) => {
-  throw new DeliveryFault('no luck', { permanent });
+  throw new DeliveryError('no luck', { permanent });
 };
 
 beforeEach(async () => {
@@ -248,7 +249,7 @@ test('a move while the reminder of the old start is on its way makes that of the
   app.clock.set('2026-06-19T09:00:00Z');
   await worker.runOnce();
   assert.deepEqual(
-    post.sent.map((message: Outgoing) => message.start.toString()),
+    post.sent.map((message: OutgoingMessage) => message.start.toString()),
     ['2026-06-20T09:00:00Z'],
   );
 });
@@ -279,13 +280,13 @@ test('a worker that wakes up after its lease was taken over begins nothing', asy
   );
   const now = app.clock.read().toString();
   const begin = async (statement: Statement, claim: string) => {
-    const arrays = [...KEY.map((column) => [key?.[column]]), [claim]];
+    const arrays = [...MESSAGE_KEY.map((column) => [key?.[column]]), [claim]];
     return (await app.db.queryRows(statement, [...arrays, now, now, WORKER_ORIGIN])).length;
   };
-  for (const statement of [beginMessages, beginMessage]) assert.equal(await begin(statement, own), 0);
+  for (const statement of [startMessages, startMessage]) assert.equal(await begin(statement, own), 0);
   const [message] = await app.sql('SELECT state, attempts, lease_by FROM messages WHERE appointment_id = $1', [id]);
   assert.deepEqual(message, { state: 'scheduled', attempts: 0, lease_by: other });
-  assert.equal(await begin(beginMessages, other), 1);
+  assert.equal(await begin(startMessages, other), 1);
 });
 
 for (const [state, change] of [
@@ -326,7 +327,7 @@ for (const [why, error] of [
     const { path } = await book(company, { email_notification: true });
     app.clock.set(REMINDER_DUE);
     let refused = 0;
-    const broken = (name: string) => (name.startsWith('messages.sent') && refused++ < 20 ? error : undefined);
+    const broken = (name: string) => (name.startsWith('messages.record_sent') && refused++ < 20 ? error : undefined);
     const patient = messageWorker({ ...app, db: databaseWithout(broken) }, { email: post });
     const running = patient.runOnce();
     while (post.sent.length === 0) await pause(5);
@@ -347,7 +348,8 @@ test('a fault is written down by the claim that holds the message when the datab
     tried++;
     fault();
   };
-  const broken = (name: string) => (away && name === 'messages.not_sent' ? new UnavailableError('away') : undefined);
+  const broken = (name: string) =>
+    away && name === 'messages.record_failure' ? new UnavailableError('away') : undefined;
   const patient = messageWorker({ ...app, db: databaseWithout(broken) }, { email: post });
   const running = patient.runOnce();
   while (tried === 0) await pause(5);
@@ -430,14 +432,17 @@ test('an error of our own is tried again and shows nothing of the inside', async
   };
   await worker.runOnce();
   const [message] = await messages(company, path);
-  assert.deepEqual([message.state, message.last_error], ['scheduled', 'It could not be made; the log says why.']);
+  assert.deepEqual(
+    [message.state, message.last_error],
+    ['scheduled', 'The message could not be composed; see the log.'],
+  );
 });
 
 test('what a server says is stored, whatever it says', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_confirmation: true, sms_notification: true });
   post.during = () => {
-    throw new DeliveryFault('no\0 luck', { permanent: true });
+    throw new DeliveryError('no\0 luck', { permanent: true });
   };
   await worker.runOnce();
   assert.equal((await messages(company, path))[0].last_error, 'no luck');

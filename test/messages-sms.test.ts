@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
 import { smsOutboxSender, smsSender } from '../src/cases/appointments/messages/sms.ts';
 import { gateway } from '../src/cases/appointments/messages/sms-gateway.ts';
-import { segments, smsText } from '../src/cases/appointments/messages/sms-text.ts';
+import { countSegments, renderSms } from '../src/cases/appointments/messages/sms-text.ts';
 import { twilio } from '../src/cases/appointments/messages/sms-twilio.ts';
-import { spokenTimes } from '../src/cases/appointments/messages/templates.ts';
+import { formatPeriod } from '../src/cases/appointments/messages/templates.ts';
 import { readConfig } from '../src/config.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { messageWorker } from './harness/message-worker.ts';
@@ -229,7 +229,7 @@ for (const [text, count] of [
   ['£@èÄ¿\n'.repeat(26), 1],
 ] as const) {
   test(`${text.length} units such as "${text.slice(0, 3)}" take ${count} segments`, () => {
-    assert.equal(segments(text), count);
+    assert.equal(countSegments(text), count);
   });
 }
 
@@ -243,37 +243,37 @@ const outgoing = (more: Record<string, unknown>) =>
     location: null,
     joinUrl: null,
     ...more,
-  }) as unknown as Parameters<typeof smsText>[0];
+  }) as unknown as Parameters<typeof renderSms>[0];
 
 test('the text is shortened in steps to fit one segment: the place, the end, the sentence', () => {
   const long = 'x'.repeat(110);
-  assert.equal(smsText(outgoing({ location: long })), 'Smith: your appointment is on Mon 29 Jun, 14:30-15:30 BST.');
+  assert.equal(renderSms(outgoing({ location: long })), 'Smith: your appointment is on Mon 29 Jun, 14:30-15:30 BST.');
   const link = `https://m.example/${'y'.repeat(85)}`;
   assert.equal(
-    smsText(outgoing({ location: 'Room 1', joinUrl: link })),
+    renderSms(outgoing({ location: 'Room 1', joinUrl: link })),
     `Smith: your appointment is on Mon 29 Jun, 14:30-15:30 BST. ${link}`.replace('-15:30', ''),
   );
   const longer = `https://m.example/${'y'.repeat(100)}`;
-  assert.equal(smsText(outgoing({ joinUrl: longer })), `Smith: appointment Mon 29 Jun 14:30 ${longer}`);
+  assert.equal(renderSms(outgoing({ joinUrl: longer })), `Smith: appointment Mon 29 Jun 14:30 ${longer}`);
   const longest = `https://m.example/${'y'.repeat(200)}`;
-  assert.ok(smsText(outgoing({ joinUrl: longest })).includes(longest), 'a link is worth a second segment');
+  assert.ok(renderSms(outgoing({ joinUrl: longest })).includes(longest), 'a link is worth a second segment');
 });
 
 test('a link is never left out, however long it is and whatever the letters of the name', () => {
   const link = `https://m.example/room?jwt=${'y'.repeat(300)}`;
   for (const company of ['Smith', 'Łukasz’ Kanzlei']) {
-    const text = smsText(outgoing({ company, joinUrl: link, location: 'x'.repeat(200) }));
+    const text = renderSms(outgoing({ company, joinUrl: link, location: 'x'.repeat(200) }));
     assert.ok(text.startsWith(`${company}: `) && text.endsWith(` ${link}`), text);
   }
-  assert.ok(segments(smsText(outgoing({ company: 'Ł'.repeat(50), joinUrl: link }))) > 3);
+  assert.ok(countSegments(renderSms(outgoing({ company: 'Ł'.repeat(50), joinUrl: link }))) > 3);
 });
 
 test('typographic signs become plain ones, names stay as they are', () => {
-  const text = smsText(outgoing({ location: '“The Oaks” – St Mary’s…' }));
+  const text = renderSms(outgoing({ location: '“The Oaks” – St Mary’s…' }));
   assert.ok(text.includes('"The Oaks" - St Mary\'s...'), text);
-  assert.equal(segments(text), 1);
-  assert.ok(smsText(outgoing({ company: 'Łukasz’ Kanzlei' })).startsWith('Łukasz’ Kanzlei: '));
-  assert.equal(segments(smsText(outgoing({ company: 'Łukasz’ Kanzlei', location: 'x'.repeat(40) }))), 1);
+  assert.equal(countSegments(text), 1);
+  assert.ok(renderSms(outgoing({ company: 'Łukasz’ Kanzlei' })).startsWith('Łukasz’ Kanzlei: '));
+  assert.equal(countSegments(renderSms(outgoing({ company: 'Łukasz’ Kanzlei', location: 'x'.repeat(40) }))), 1);
 });
 
 // Times as they are spoken
@@ -307,7 +307,7 @@ for (const [start, end, zone, expected] of [
 ] as const) {
   test(`${start} to ${end} in ${zone}`, () => {
     const times = { start: Temporal.Instant.from(start), end: Temporal.Instant.from(end), timeZone: zone };
-    assert.equal(spokenTimes(times), expected);
+    assert.equal(formatPeriod(times), expected);
   });
 }
 

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { countAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
-import { tryServer } from '../cases/appointments/messages/smtp.ts';
+import { verifyServer } from '../cases/appointments/messages/smtp.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
@@ -82,7 +82,7 @@ async function checkMail({ SMTP_URL, DATA_DIR }: Config): Promise<Finding> {
     return finding('mail', 'warning', `emails are written to files in ${DATA_DIR}/outbox. Set SMTP_URL to send them.`);
   }
   const { host } = new URL(SMTP_URL);
-  return tryServer(SMTP_URL).then(
+  return verifyServer(SMTP_URL).then(
     () => finding('mail', 'ok', `${host} accepts emails`),
     (error: Error) => finding('mail', 'fault', `${host} does not accept emails: ${error.message}. Correct SMTP_URL.`),
   );

@@ -3,55 +3,58 @@ import type { Client, ClientOptions } from './methods.ts';
 import { OPERATIONS, type Operations } from './operations.ts';
 import { type Answer, entries, nextPage, pages } from './pages.ts';
 import { type Operation, prepare } from './request.ts';
-import { pause as defaultPause, retryDelay, unlessAborted } from './retry-policy.ts';
-import { exchange, type Received } from './send.ts';
-import { fixedToken, renewedTokens } from './tokens.ts';
+import { DEFAULT_RETRIES, pause as defaultPause, rejectOnAbort, retryDelay } from './retry-policy.ts';
+import { type ReceivedResponse, send } from './send.ts';
+import { renewingTokens, staticToken } from './tokens.ts';
 
-type Input = { signal?: AbortSignal | undefined; [parameter: string]: unknown };
+type CallInput = { signal?: AbortSignal | undefined; [parameter: string]: unknown };
 
-/** A method for every operation of the service. */
+/** Creates a client with one method for each operation of the service. */
 export function createClient(options: ClientOptions): Client {
-  const { baseUrl, retries = 4, timeoutMs = 30_000, pause = defaultPause, now = Date.now } = options;
-  // Browsers want it called on its own, not as a method of something else.
+  const { baseUrl, retries = DEFAULT_RETRIES, timeoutMs = 30_000, pause = defaultPause, now = Date.now } = options;
+  // In browsers, fetch throws if it is called as a method of another object.
   const fetch: typeof globalThis.fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
   const tokens =
     'token' in options
-      ? fixedToken(options.token)
-      : renewedTokens(async () => {
+      ? staticToken(options.token)
+      : renewingTokens(async () => {
           const body = { client_id: options.clientId, client_secret: options.clientSecret };
           const grant = { body: { grant_type: 'client_credentials', ...body } };
           const { data } = await call(OPERATIONS.createAccessToken, grant);
           return data as Operations['createAccessToken']['answer'];
         }, now);
 
-  async function call(operation: Operation, input: Input = {}): Promise<Answer<unknown>> {
+  async function call(operation: Operation, input: CallInput = {}): Promise<Answer<unknown>> {
     const { signal } = input;
     const request = prepare(baseUrl, operation, input);
-    let renewed = false;
+    let tokenRenewed = false;
     for (let attempts = 1; ; attempts++) {
-      const token = operation.bearer ? await unlessAborted(tokens.current(), signal) : undefined;
+      const token = operation.bearer ? await rejectOnAbort(tokens.current(), signal) : undefined;
       if (token !== undefined) request.headers.set('authorization', `Bearer ${token}`);
       try {
-        return answerOf(await exchange(request, { fetch, timeoutMs, signal }));
+        return toAnswer(await send(request, { fetch, timeoutMs, signal }));
       } catch (error) {
         if (!(error instanceof CaseRecordsError)) throw error;
         error.attempts = attempts;
-        if (error.status === 401 && token !== undefined && !renewed && tokens.refused(token)) {
-          renewed = true;
+        if (error.status === 401 && token !== undefined && !tokenRenewed && tokens.invalidate(token)) {
+          tokenRenewed = true;
           continue;
         }
-        const ms = attempts > retries ? undefined : retryDelay(error, attempts, now());
-        if (ms === undefined) throw error;
-        await pause(ms, signal);
+        const delayMs = attempts > retries ? undefined : retryDelay(error, attempts, now());
+        if (delayMs === undefined) throw error;
+        await pause(delayMs, signal);
       }
     }
   }
 
-  const methods = Object.entries(OPERATIONS).map(([id, operation]) => [id, (input?: Input) => call(operation, input)]);
+  const methods = Object.entries(OPERATIONS).map(([id, operation]) => [
+    id,
+    (input?: CallInput) => call(operation, input),
+  ]);
   return { ...Object.fromEntries(methods), pages, entries };
 }
 
-function answerOf({ status, headers, data }: Received): Answer<unknown> {
+function toAnswer({ status, headers, data }: ReceivedResponse): Answer<unknown> {
   const total = headers.get('x-total-count');
   return {
     data,

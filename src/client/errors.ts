@@ -1,11 +1,11 @@
 import type { Problem } from './operations.ts';
 
-/** What one request is refused for. */
+/** One fault of a refused request. */
 export type Fault = NonNullable<Problem['errors']>[number];
 
 /**
- * Those of the service; those of RFC 6749 where a token was asked for; and three for what is no answer of the service:
- * nobody answered, not in time, or with something else (a proxy does that).
+ * The codes of the service, the codes of RFC 6749 for token requests, and three codes of the client: no connection, no
+ * response in time, or a response that is not from the service, such as the error page of a proxy.
  */
 export type ErrorCode =
   | Problem['code']
@@ -16,7 +16,7 @@ export type ErrorCode =
   | 'timed_out'
   | 'unexpected_answer';
 
-type Details = {
+type ErrorDetails = {
   status?: number;
   code: ErrorCode;
   detail: string;
@@ -26,24 +26,24 @@ type Details = {
   cause?: unknown;
 };
 
-/** Every refusal and every failure of a call, but not its being aborted by the caller. */
+/** Thrown if a call fails or is refused. A call that its signal aborts rejects with the signal's reason instead. */
 export class CaseRecordsError extends Error {
   override readonly name = 'CaseRecordsError';
-  /** Undefined where no answer came. */
+  /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** To branch on; `detail` is for people and may change. */
+  /** Stable; use it in conditions. `detail` is for people and may change. */
   readonly code: ErrorCode;
   readonly detail: string;
-  /** Of a request that was refused with 400: every fault of it. */
+  /** All faults of a request that was refused with 400. */
   readonly faults: readonly Fault[];
-  /** Under which the service has logged the request. */
+  /** The id of the request in the log of the service. */
   readonly requestId: string | undefined;
-  /** How often the request was sent. */
+  /** How many times the request was sent. */
   attempts = 1;
-  /** The header Retry-After, as it came. */
+  /** The header Retry-After, unparsed. */
   readonly retryAfter: string | undefined;
 
-  constructor({ status, code, detail, faults = [], requestId, retryAfter, cause }: Details) {
+  constructor({ status, code, detail, faults = [], requestId, retryAfter, cause }: ErrorDetails) {
     super(`${code}${status === undefined ? '' : ` (${status})`}: ${detail}`, cause === undefined ? {} : { cause });
     this.status = status;
     this.code = code;
@@ -54,28 +54,28 @@ export class CaseRecordsError extends Error {
   }
 }
 
-/** An answer that is no success, as an error. */
-export function refusalOf({ status, headers }: Response, text: string): CaseRecordsError {
+/** Converts an unsuccessful response to an error. */
+export function toError({ status, headers }: Response, text: string): CaseRecordsError {
   return new CaseRecordsError({
     status,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfter: headers.get('retry-after'),
-    ...readRefusal(headers.get('content-type') ?? '', text, status),
+    ...parseError(headers.get('content-type') ?? '', text, status),
   });
 }
 
-/** A proxy has errors of its own, some of them in JSON: only what the service would send is believed. */
-function readRefusal(type: string, text: string, status: number): Pick<Details, 'code' | 'detail' | 'faults'> {
+/** Proxies send errors too, some of them in JSON, so only the formats of the service are accepted. */
+function parseError(type: string, text: string, status: number): Pick<ErrorDetails, 'code' | 'detail' | 'faults'> {
   try {
-    const read = JSON.parse(text);
+    const body = JSON.parse(text);
     if (type.startsWith('application/problem+json')) {
-      const { code, detail, errors } = read as Problem;
+      const { code, detail, errors } = body as Problem;
       return { code, detail, faults: errors };
     }
     // RFC 6749, section 5.2.
-    if (typeof read.error_description === 'string') return { code: read.error, detail: read.error_description };
+    if (typeof body.error_description === 'string') return { code: body.error, detail: body.error_description };
   } catch {
-    // Falls through: what cannot be read is not from the service.
+    // Not JSON, so the response is not from the service.
   }
   return { code: 'unexpected_answer', detail: `Something other than the service answered, with status ${status}.` };
 }

@@ -1,4 +1,4 @@
-/** What `case-records/client` exports. */
+/** The public API of `case-records/client`. */
 
 export { createClient } from './client.ts';
 export { CaseRecordsError, type ErrorCode, type Fault } from './errors.ts';

@@ -3,39 +3,40 @@ import type { Answer, entries, pages } from './pages.ts';
 import type { Pause } from './retry-policy.ts';
 
 export type ClientOptions = {
-  /** Where the service is: https://records.example */
+  /** The URL of the service, such as https://records.example */
   baseUrl: string;
-  /** How often a request is sent again after it failed; 4 by default. */
+  /** Maximum retries of a failed request; 4 by default. */
   retries?: number;
-  /** For each attempt, to the end of its answer; 30 seconds by default. */
+  /** Time limit of each attempt, up to the last byte of the response; 30 seconds by default. */
   timeoutMs?: number;
   fetch?: typeof globalThis.fetch;
-  /** How the time between two attempts is spent; a test passes one that does not wait. */
+  /** Waits between two attempts; tests pass a function that returns immediately. */
   pause?: Pause;
-  /** Milliseconds since 1970, to know when a token ends. */
+  /** Returns the current time in milliseconds since 1970, to tell when a token expires. */
   now?: () => number;
 } & ({ token: string } | { clientId: string; clientSecret: string });
 
-type Signal = {
-  /** Ends the call, between attempts too; it then rejects with the signal's reason. */
+type AbortOption = {
+  /** Aborts the call, also between attempts. The call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 };
 
-/** One argument, which may be left out where nothing in it is required. */
-type Arguments<Input> = Partial<Input> extends Input ? [input?: Input & Signal] : [input: Input & Signal];
+/** One argument, which is optional if none of its fields is required. */
+type MethodArguments<Input> =
+  Partial<Input> extends Input ? [input?: Input & AbortOption] : [input: Input & AbortOption];
 
-/** The reader's copy is still the record. */
+/** The record has not changed since the ETag that was sent. */
 export type NotModified = Omit<Answer<undefined>, 'status'> & { status: 304 };
 
-/** Only who sends an ETag along can be told that nothing has changed. */
-type Read<Input, Data> = {
-  (...input: Arguments<Omit<Input, 'ifNoneMatch'> & { ifNoneMatch?: undefined }>): Promise<Answer<Data>>;
-  (...input: Arguments<Input>): Promise<Answer<Data> | NotModified>;
+/** Only a call with `ifNoneMatch` can return NotModified. */
+type ConditionalMethod<Input, Data> = {
+  (...input: MethodArguments<Omit<Input, 'ifNoneMatch'> & { ifNoneMatch?: undefined }>): Promise<Answer<Data>>;
+  (...input: MethodArguments<Input>): Promise<Answer<Data> | NotModified>;
 };
 
 type Method<Input, Data> = 'ifNoneMatch' extends keyof Input
-  ? Read<Input, Data>
-  : (...input: Arguments<Input>) => Promise<Answer<Data>>;
+  ? ConditionalMethod<Input, Data>
+  : (...input: MethodArguments<Input>) => Promise<Answer<Data>>;
 
 export type Client = {
   [Id in keyof Operations]: Method<Operations[Id]['input'], Operations[Id]['answer']>;

@@ -1,46 +1,46 @@
 export type Answer<Data> = {
   data: Data;
   status: number;
-  /** Of the record that was read, or written with `ifMatch`. */
+  /** The ETag of the record that was read, or written with `ifMatch`. */
   etag: string | undefined;
-  /** Under which the service has logged the request; name it when you ask for help. */
+  /** The id of the request in the log of the service; quote it in support requests. */
   requestId: string | undefined;
-  /** Whether an earlier attempt had done the write already. */
+  /** Whether an earlier attempt had already performed the write. */
   replayed: boolean;
-  /** How many entries the whole list has, where a page of it was asked for. */
+  /** The number of entries in the whole list, if a page was requested. */
   total: number | undefined;
-  /** The parameters that lead to the next page; undefined at the last one. */
+  /** The query parameters of the next page; undefined on the last page. */
   next: Record<string, string> | undefined;
 };
 
 type List<Input, Entry> = (input: Input) => Promise<Answer<Entry[]>>;
-export type Paged = { per_page?: number | undefined } | undefined;
+export type PagedInput = { per_page?: number | undefined } | undefined;
 
-/** Some lists come whole unless a page is asked for. */
-const PER_PAGE = 100;
+/** Always sent, because some lists are not paged unless a page is requested. */
+const DEFAULT_PER_PAGE = 100;
 
-/** One page after the other, each fetched when it is needed. */
-export async function* pages<Input extends Paged, Entry>(
+/** Iterates over the pages of a list. Each page is fetched when it is needed. */
+export async function* pages<Input extends PagedInput, Entry>(
   list: List<Input, Entry>,
   input?: NoInfer<Input>,
 ): AsyncGenerator<Answer<Entry[]>, void, undefined> {
   let next: Answer<unknown>['next'] = {};
   while (next) {
-    const page: Answer<Entry[]> = await list({ per_page: PER_PAGE, ...input, ...next } as Input);
+    const page: Answer<Entry[]> = await list({ per_page: DEFAULT_PER_PAGE, ...input, ...next } as Input);
     yield page;
     next = page.next;
   }
 }
 
-/** The entries of all pages. */
-export async function* entries<Input extends Paged, Entry>(
+/** Iterates over the entries of all pages. */
+export async function* entries<Input extends PagedInput, Entry>(
   list: List<Input, Entry>,
   input?: NoInfer<Input>,
 ): AsyncGenerator<Entry, void, undefined> {
   for await (const { data } of pages(list, input)) yield* data;
 }
 
-/** Where `Link` leads, as parameters: the path is the same, and a proxy may have put something before it. */
+/** Returns the query parameters of the `next` link. Its path is ignored, because a proxy may add a prefix. */
 export function nextPage(link: string): Record<string, string> | undefined {
   const target = /<([^<>]*)>;\s*rel="next"/.exec(link)?.[1];
   return target === undefined ? undefined : Object.fromEntries(new URL(target, 'http://service').searchParams);

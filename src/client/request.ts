@@ -1,34 +1,34 @@
-/** How one operation is sent; the table of all of them is in operations.ts. */
+/** How an operation is sent. operations.ts contains the table of all operations. */
 export type Operation = {
   method: string;
   path: string;
   query: readonly string[];
-  /** The name that the header has among the parameters, and its own. */
+  /** Header names by parameter name. */
   headers: Readonly<Record<string, string>>;
-  /** Whether it needs a token. */
+  /** Whether the operation requires a token. */
   bearer: boolean;
 };
 
-export type Input = Readonly<Record<string, unknown>>;
+export type RequestInput = Readonly<Record<string, unknown>>;
 
 export type PreparedRequest = { method: string; url: URL; headers: Headers; body: string | undefined };
 
 /**
- * Made once per call and sent by every attempt. What cannot be sent at all throws a TypeError here, so that it is not
- * taken for a line that is down and tried again.
+ * Builds the request once per call; every attempt sends the same one. Invalid input throws a TypeError here, so that it
+ * is not mistaken for a broken connection and retried.
  */
-export function prepare(baseUrl: string, operation: Operation, input: Input): PreparedRequest {
-  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, input[name]));
+export function prepare(baseUrl: string, operation: Operation, input: RequestInput): PreparedRequest {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeSegment(name, input[name]));
   const url = new URL(withoutTrailingSlashes(baseUrl) + path);
   for (const name of operation.query) {
     if (input[name] !== undefined) url.searchParams.set(name, String(input[name]));
   }
-  // Asked for by the operations on a case, also where there is no body.
+  // The operations on a case require this header even without a body.
   const headers = new Headers({ 'content-type': 'application/json' });
   for (const [name, header] of Object.entries(operation.headers)) {
     if (input[name] !== undefined) headers.set(header, String(input[name]));
   }
-  // The service does a write once per key; attempts of one call are to be one write.
+  // The service performs a write once per key, so all attempts of one call are one write.
   if ('idempotencyKey' in operation.headers && !headers.has('idempotency-key')) {
     headers.set('idempotency-key', crypto.randomUUID());
   }
@@ -41,10 +41,10 @@ function withoutTrailingSlashes(url: string): string {
   return url.slice(0, end);
 }
 
-/** No encoding keeps a URL from taking "." and ".." for a way up, and an empty one names the list instead. */
-function segment(name: string, value: unknown): string {
+/** A URL parser resolves "." and ".." even if they are encoded, and an empty segment would address the list. */
+function encodeSegment(name: string, value: unknown): string {
   if (typeof value !== 'string' || ['', '.', '..'].includes(value)) {
-    throw new TypeError(`${name} must be text that names something.`);
+    throw new TypeError(`${name} must be a non-empty string other than "." and "..".`);
   }
   return encodeURIComponent(value);
 }

@@ -1,45 +1,52 @@
-import { CaseRecordsError, refusalOf } from './errors.ts';
+import { CaseRecordsError, toError } from './errors.ts';
 import type { PreparedRequest } from './request.ts';
 
-export type Received = { status: number; headers: Headers; data: unknown };
+export type ReceivedResponse = { status: number; headers: Headers; data: unknown };
 
-type Limits = { fetch: typeof globalThis.fetch; timeoutMs: number; signal: AbortSignal | undefined };
+type SendOptions = { fetch: typeof globalThis.fetch; timeoutMs: number; signal: AbortSignal | undefined };
 
-/** One attempt, to the last byte of the answer. */
-export async function exchange(request: PreparedRequest, { fetch, timeoutMs, signal }: Limits): Promise<Received> {
+/** Sends the request once and reads the whole response. */
+export async function send(
+  request: PreparedRequest,
+  { fetch, timeoutMs, signal }: SendOptions,
+): Promise<ReceivedResponse> {
   signal?.throwIfAborted();
-  const limit = new AbortController();
-  const stop = () => limit.abort();
-  const timer = setTimeout(stop, timeoutMs);
-  signal?.addEventListener('abort', stop);
+  const abortController = new AbortController();
+  const abort = () => abortController.abort();
+  const timer = setTimeout(abort, timeoutMs);
+  signal?.addEventListener('abort', abort);
   try {
     const { method, url, headers, body = null } = request;
-    // Followed, a redirect would turn a write into a read.
-    const response = await fetch(url, { method, headers, body, redirect: 'manual', signal: limit.signal });
-    return received(response, await response.text());
+    // Redirects are not followed, because that would turn a write into a read.
+    const response = await fetch(url, { method, headers, body, redirect: 'manual', signal: abortController.signal });
+    return parseResponse(response, await response.text());
   } catch (error) {
     if (error instanceof CaseRecordsError) throw error;
     signal?.throwIfAborted();
-    throw limit.signal.aborted
-      ? new CaseRecordsError({ code: 'timed_out', detail: `There was no answer within ${timeoutMs} ms.`, cause: error })
+    throw abortController.signal.aborted
+      ? new CaseRecordsError({
+          code: 'timed_out',
+          detail: `There was no response within ${timeoutMs} ms.`,
+          cause: error,
+        })
       : new CaseRecordsError({
           code: 'unreachable',
-          detail: 'The connection could not be made, or broke.',
+          detail: 'The connection failed or was lost.',
           cause: error,
         });
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
+    signal?.removeEventListener('abort', abort);
   }
 }
 
-function received(response: Response, text: string): Received {
+function parseResponse(response: Response, text: string): ReceivedResponse {
   const { status, headers } = response;
   if (status === 304) return { status, headers, data: undefined };
-  if (!response.ok) throw refusalOf(response, text);
+  if (!response.ok) throw toError(response, text);
   try {
     return { status, headers, data: JSON.parse(text) };
   } catch {
-    throw refusalOf(response, text);
+    throw toError(response, text);
   }
 }

@@ -1,44 +1,44 @@
-/** Where the token of a request comes from. */
-export type Tokens = {
+/** The source of bearer tokens. */
+export type TokenSource = {
   current(): Promise<string>;
-  /** The service has refused this one. Says whether another can be had. */
-  refused(token: string): boolean;
+  /** Discards a token that the service refused. Returns whether another one can be requested. */
+  invalidate(token: string): boolean;
 };
 
-export const fixedToken = (token: string): Tokens => ({
+export const staticToken = (token: string): TokenSource => ({
   current: async () => token,
-  refused: () => false,
+  invalidate: () => false,
 });
 
-type Granted = { access_token: string; expires_in: number };
+type TokenResponse = { access_token: string; expires_in: number };
 
-/** Before its end, lest it ends on the way. */
-const RENEWED_BEFORE_MS = 30_000;
+/** A token is renewed this long before it expires, so that it does not expire in transit. */
+const RENEWAL_MARGIN_MS = 30_000;
 
-/** Access tokens of an API client: one is fetched when it is needed, and all who wait share the fetch. */
-export function renewedTokens(grant: () => Promise<Granted>, now: () => number): Tokens {
-  let held: { token: string; until: number } | undefined;
-  let coming: Promise<string> | undefined;
+/** Access tokens of an API client. A token is fetched on demand, and concurrent calls share one fetch. */
+export function renewingTokens(requestToken: () => Promise<TokenResponse>, now: () => number): TokenSource {
+  let cached: { token: string; renewAt: number } | undefined;
+  let pendingFetch: Promise<string> | undefined;
 
   async function fetchToken(): Promise<string> {
-    const asked = now();
-    const { access_token: token, expires_in } = await grant();
-    const life = expires_in * 1000;
-    held = { token, until: asked + life - Math.min(RENEWED_BEFORE_MS, life / 2) };
+    const requestedAt = now();
+    const { access_token: token, expires_in } = await requestToken();
+    const lifetimeMs = expires_in * 1000;
+    cached = { token, renewAt: requestedAt + lifetimeMs - Math.min(RENEWAL_MARGIN_MS, lifetimeMs / 2) };
     return token;
   }
 
   return {
     current: async () => {
-      if (held && now() < held.until) return held.token;
-      coming ??= fetchToken().finally(() => {
-        coming = undefined;
+      if (cached && now() < cached.renewAt) return cached.token;
+      pendingFetch ??= fetchToken().finally(() => {
+        pendingFetch = undefined;
       });
-      return coming;
+      return pendingFetch;
     },
-    refused: (token) => {
-      // Another call may have fetched a new one already.
-      if (held?.token === token) held = undefined;
+    invalidate: (token) => {
+      // Another call may already have fetched a new token.
+      if (cached?.token === token) cached = undefined;
       return true;
     },
   };

@@ -1,66 +1,72 @@
-/** The signature of a webhook, as docs/client.md describes it. */
+/** Verifies the signature of a webhook; docs/client.md describes the format. */
 
 export type WebhookOptions = {
-  /** As it came: parsed and written again it would be other bytes. */
+  /** The raw body. Parsing and serialising it would change its bytes. */
   body: string | Uint8Array | ArrayBuffer;
   /** The header Webhook-Signature. */
   signature: string | null | undefined;
-  /** All that may have signed it: two while they are being changed. */
+  /** The secrets that may have signed it; two during a rotation. */
   secrets: readonly string[];
-  /** How far the time of the signature may be from now, in both directions. */
+  /** Maximum difference between the time of the signature and now, in either direction; 300 by default. */
   toleranceSeconds?: number;
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   now?: () => number;
 };
 
 export type VerifiedWebhook<Event = unknown> = { event: Event; signedAt: Date };
 
-export type WebhookFault = 'malformed_signature' | 'wrong_signature' | 'too_old' | 'too_new' | 'malformed_body';
+export type WebhookErrorCode = 'malformed_signature' | 'wrong_signature' | 'too_old' | 'too_new' | 'malformed_body';
 
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
-  readonly code: WebhookFault;
+  readonly code: WebhookErrorCode;
 
-  constructor(code: WebhookFault, message: string) {
+  constructor(code: WebhookErrorCode, message: string) {
     super(message);
     this.code = code;
   }
 }
 
-/** The event, where one of the secrets has signed it within the tolerance; throws otherwise. */
+/** Returns the event if one of the secrets signed it within the tolerance; otherwise throws. */
 export async function verifyWebhook<Event = unknown>(options: WebhookOptions): Promise<VerifiedWebhook<Event>> {
   const { secrets, toleranceSeconds = 300, now = Date.now } = options;
-  if (secrets.length === 0 || secrets.includes('')) throw new TypeError('A secret must be given, and none be empty.');
-  const { timestamp, signatures } = readHeader(options.signature ?? '');
+  if (secrets.length === 0 || secrets.includes(''))
+    throw new TypeError('At least one secret is required, and none may be empty.');
+  const { timestamp, signatures } = parseSignatureHeader(options.signature ?? '');
   const body = typeof options.body === 'string' ? UTF8.encode(options.body) : new Uint8Array(options.body);
-  const signed = joined(UTF8.encode(`${timestamp}.`), body);
+  const signed = concatBytes(UTF8.encode(`${timestamp}.`), body);
 
-  // All are tried, so that the time it takes does not tell which secret or signature was close.
-  const right = await Promise.all(secrets.map((secret) => hmac(secret, signed)));
-  const matches = right.flatMap((one) => signatures.filter((given) => areEqual(one, given)));
-  if (matches.length === 0) throw refused('wrong_signature', 'None of the secrets has signed this body at this time.');
+  // All combinations are compared, so that the time taken does not reveal which secret or signature was close.
+  const expected = await Promise.all(secrets.map((secret) => hmac(secret, signed)));
+  const matches = expected.flatMap((mac) => signatures.filter((signature) => equalInConstantTime(mac, signature)));
+  if (matches.length === 0)
+    throw verificationError('wrong_signature', 'No signature matches the body, the time and one of the secrets.');
 
   const age = now() / 1000 - Number(timestamp);
-  if (age > toleranceSeconds) throw refused('too_old', `It was signed ${Math.floor(age)} seconds ago.`);
-  if (age < -toleranceSeconds) throw refused('too_new', `It was signed ${Math.floor(-age)} seconds from now.`);
-  return { event: readEvent(body) as Event, signedAt: new Date(Number(timestamp) * 1000) };
+  if (age > toleranceSeconds) throw verificationError('too_old', `It was signed ${Math.floor(age)} seconds ago.`);
+  if (age < -toleranceSeconds)
+    throw verificationError('too_new', `It was signed ${Math.floor(-age)} seconds from now.`);
+  return { event: parseEvent(body) as Event, signedAt: new Date(Number(timestamp) * 1000) };
 }
 
 const UTF8 = new TextEncoder();
 
-/** `t=1767225600,v1=<hex>,v1=<hex>`. What else stands there is of a version to come. */
-function readHeader(header: string): { timestamp: string; signatures: Uint8Array[] } {
+/** Parses `t=1767225600,v1=<hex>,v1=<hex>`. Other fields belong to future versions and are ignored. */
+function parseSignatureHeader(header: string): { timestamp: string; signatures: Uint8Array[] } {
   const parts = header.split(',').map((part) => part.trim().split('=', 2));
   const values = (name: string) => parts.filter(([key]) => key === name).map(([, value = '']) => value);
-  const [timestamp = '', ...further] = values('t');
+  const [timestamp = '', ...extraTimestamps] = values('t');
   const signatures = values('v1').filter((hex) => /^[0-9a-f]{64}$/.test(hex));
-  if (!/^\d{1,12}$/.test(timestamp) || further.length > 0 || signatures.length === 0) {
-    throw refused('malformed_signature', 'The header must hold one t= and at least one v1= with 64 hex digits.');
+  if (!/^\d{1,12}$/.test(timestamp) || extraTimestamps.length > 0 || signatures.length === 0) {
+    throw verificationError(
+      'malformed_signature',
+      'The header must contain one t= and at least one v1= with 64 hex digits.',
+    );
   }
-  return { timestamp, signatures: signatures.map(bytesOf) };
+  return { timestamp, signatures: signatures.map(hexToBytes) };
 }
 
-const bytesOf = (hex: string): Uint8Array =>
+const hexToBytes = (hex: string): Uint8Array =>
   Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
 
 async function hmac(secret: string, data: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
@@ -69,26 +75,26 @@ async function hmac(secret: string, data: Uint8Array<ArrayBuffer>): Promise<Uint
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, data));
 }
 
-/** Looks at every byte, wherever the first difference is. */
-function areEqual(one: Uint8Array, other: Uint8Array): boolean {
+/** Compares every byte, so that the time does not depend on the position of the first difference. */
+function equalInConstantTime(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length;
   for (const [i, byte] of one.entries()) difference |= byte ^ (other[i] ?? 0);
   return difference === 0;
 }
 
-function joined(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(head.length + tail.length);
-  whole.set(head);
-  whole.set(tail, head.length);
-  return whole;
+function concatBytes(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
+  const result = new Uint8Array(head.length + tail.length);
+  result.set(head);
+  result.set(tail, head.length);
+  return result;
 }
 
-function readEvent(body: Uint8Array): unknown {
+function parseEvent(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    throw refused('malformed_body', 'The body is not JSON in UTF-8.');
+    throw verificationError('malformed_body', 'The body is not JSON in UTF-8.');
   }
 }
 
-const refused = (code: WebhookFault, message: string) => new WebhookVerificationError(code, message);
+const verificationError = (code: WebhookErrorCode, message: string) => new WebhookVerificationError(code, message);

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entryLifeRoutes } from '../cases/address-book/lifecycle.routes.ts';
 import { addressBookRoutes } from '../cases/address-book/routes.ts';
-import { appointmentLifeRoutes } from '../cases/appointments/lifecycle.routes.ts';
+import { appointmentLifecycleRoutes } from '../cases/appointments/lifecycle.routes.ts';
 import { videoAccountRoutes } from '../cases/appointments/meetings/accounts/routes.ts';
 import { meetingRoutes } from '../cases/appointments/meetings/routes.ts';
 import { messageRoutes } from '../cases/appointments/messages/routes.ts';
@@ -164,7 +164,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     invoiceLifeRoutes(cases, services);
     paymentRoutes(cases, services);
     appointmentRoutes(cases, services);
-    appointmentLifeRoutes(cases, services);
+    appointmentLifecycleRoutes(cases, services);
     messageRoutes(cases, services);
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);

@@ -1,6 +1,6 @@
 import { entryAudit } from '../cases/address-book/audit.sql.ts';
-import { appointmentLog } from '../cases/appointments/audit.sql.ts';
-import { messageLog } from '../cases/appointments/messages/audit.sql.ts';
+import { appointmentAudit } from '../cases/appointments/audit.sql.ts';
+import { messageAudit } from '../cases/appointments/messages/audit.sql.ts';
 import { interactionAudit } from '../cases/interactions/audit.sql.ts';
 import { invoiceAudit } from '../cases/invoices/audit.sql.ts';
 import { adviserAudit } from '../company/advisers/audit.sql.ts';
@@ -16,7 +16,7 @@ import { endpointAuditLog } from '../webhooks/endpoints/audit.sql.ts';
 /** The audit logs of all record types whose changes are recorded as events. */
 export const AUDIT_LOGS: readonly AuditLog[] = [
   adviserAudit,
-  appointmentLog,
+  appointmentAudit,
   caseAudit,
   clientAudit,
   companyAudit,
@@ -26,6 +26,6 @@ export const AUDIT_LOGS: readonly AuditLog[] = [
   interactionAudit,
   invoiceAudit,
   keyAudit,
-  messageLog,
+  messageAudit,
   tagAudit,
 ];

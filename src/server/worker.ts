@@ -54,7 +54,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   const { counters } = options;
   const queues = [
     meetingQueue({ db, clock, logger, providers, secrets }),
-    ...messageQueues({ db, clock, logger, senders, outcomes: counters }),
+    ...messageQueues({ db, clock, logger, senders, counters }),
   ];
   const webhooks = webhookQueues({
     db: webhooksDb,
@@ -64,7 +64,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     secrets,
     auditLogs: AUDIT_LOGS,
     outbound: { allowPrivateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES },
-    sendMail: senders.email.tell,
+    sendMail: senders.email.sendPlain,
   });
   const workers = [
     new JobWorker({ ...limits, db, queues }),

@@ -51,7 +51,7 @@ export function meetingWorker(app: TestApp, server: Zoom, options: Options = {})
   const common = { db, clock: clock.read, logger, random: () => 0.5 };
   const meetings = meetingSteps(app, server, options);
   const messages =
-    sender && messageQueues({ ...common, senders: { email: sender, sms: sender }, outcomes: new DeliveryCounters() });
+    sender && messageQueues({ ...common, senders: { email: sender, sms: sender }, counters: new DeliveryCounters() });
   const queues = [meetings, ...(messages ?? [])];
   return new JobWorker({ db, connection, clock: clock.read, logger, queues, slots });
 }

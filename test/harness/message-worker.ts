@@ -1,7 +1,7 @@
 import { after } from 'node:test';
 import pino from 'pino';
 import { emailSender, type MailSettings } from '../../src/cases/appointments/messages/email.ts';
-import type { Outgoing, Receipt, Sender } from '../../src/cases/appointments/messages/message.ts';
+import type { OutgoingMessage, Receipt, Sender } from '../../src/cases/appointments/messages/message.ts';
 import { messageQueues } from '../../src/cases/appointments/messages/message-queue.ts';
 import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
 import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
@@ -27,9 +27,9 @@ export function messageWorker(
     clock: clock.read,
     logger,
     senders,
-    outcomes,
+    counters: outcomes,
     random: () => 0.5,
-    pausesMs: [1, 10],
+    recordDelaysMs: [1, 10],
   });
   return new JobWorker({
     db,
@@ -49,11 +49,11 @@ const NO_SMS: Sender = {
 
 /** A sender that notes what it is given; `during` runs while the message is on its way. */
 export class Recorder implements Sender {
-  readonly sent: Outgoing[] = [];
+  readonly sent: OutgoingMessage[] = [];
   providerId: string | null = null;
-  during: (message: Outgoing) => Promise<void> | void = () => {};
+  during: (message: OutgoingMessage) => Promise<void> | void = () => {};
 
-  async send(message: Outgoing): Promise<Receipt> {
+  async send(message: OutgoingMessage): Promise<Receipt> {
     await this.during(message);
     this.sent.push(message);
     return { to: message.recipient, providerId: this.providerId };

@@ -26,7 +26,7 @@ const senders = {
     }),
   ),
 };
-const queues = messageQueues({ db, clock, logger, senders, outcomes: new DeliveryCounters() });
+const queues = messageQueues({ db, clock, logger, senders, counters: new DeliveryCounters() });
 const worker = new JobWorker({ db, connection, clock, logger, queues, slots: 4, slotsPerCompany: 2 });
 
 process.on('message', async (message: { now: string }) => {

@@ -1,7 +1,7 @@
 import { rowAuditLog } from '../../kernel/audit/row-audit-log.ts';
-import { image, itsAddress, itsRelationships } from './projection.sql.ts';
+import { image, isAddressOf, isRelationshipOf } from './projection.sql.ts';
 
-/** A person with its address and its relationships, which change together with it alone. */
+/** A person with its address and its relationships, which only change together with it. */
 export const entryAudit = rowAuditLog({
   record: 'address_book_entry',
   verbs: ['created', 'updated', 'deleted', 'restored', 'tag_removed', 'custom_tag_removed'],
@@ -10,6 +10,6 @@ export const entryAudit = rowAuditLog({
   access: 'address_book:read',
   table: 'people',
   as: 'p',
-  parts: { addresses: { isPart: itsAddress }, relationships: { isPart: itsRelationships } },
+  parts: { addresses: { isPart: isAddressOf }, relationships: { isPart: isRelationshipOf } },
   image,
 });

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Deleted } from '../../kernel/validation/schema-types.ts';
-import { deleteEntry, readEntry, removeTag, restoreEntry } from './lifecycle.ts';
+import { deleteEntry, removeTag, restoreEntry } from './lifecycle.ts';
+import { readEntry } from './reads.ts';
 import { Entry } from './schema.ts';
 
 const tag = 'Additions: address book';

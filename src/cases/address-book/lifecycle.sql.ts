@@ -1,63 +1,52 @@
-import { isoTime, jsonObject, statement } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
+import { write } from '../../kernel/sql/query.ts';
 import { entryAudit } from './audit.sql.ts';
 import { entry } from './projection.sql.ts';
 
-/** $1 company, $2 case, $3 id */
-export const readEntry = statement(
-  'address_book.read',
-  `SELECT ${entry}::text FROM people p
-    WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3 AND p.deleted_at IS NULL`,
-);
-
-/** $1 company, $2 case, $3 id, $4 a tag or null. A deleted one is found too. */
-export const findEntry = statement(
-  'address_book.find',
-  `SELECT deleted_at IS NOT NULL AS deleted, coalesce($4 = ANY (tags), false) AS tags,
-          coalesce($4 = ANY (custom_tags), false) AS custom_tags
-     FROM people WHERE company_id = $1 AND case_id = $2 AND id = $3`,
-);
+const KEY_INPUTS = { company_id: 'uuid', case_id: 'uuid', id: 'uuid' } as const;
+const CHANGE_INPUTS = { now: 'timestamptz', origin: 'json' } as const;
 
 /**
- * $1 company, $2 case, $3 id, $4 now, $5 origin. The address is listed through its person and goes with it. Nothing
- * where another change came between.
+ * The address is listed through its person, so it disappears with it. Returns no row if the entry does not exist, is
+ * deleted, or was changed by a concurrent update.
  */
-export const deleteEntry = statement(
-  'address_book.delete',
-  `WITH ${entryAudit.auditedUpdate({
-    verb: 'deleted',
-    set: 'deleted_at = $4',
-    where: 'p.deleted_at IS NULL',
-    at: '$4',
-    origin: '$5',
-  })}
-   SELECT ${jsonObject({ id: 'p.id', deleted_at: isoTime('p.deleted_at') })}::text FROM p`,
-);
+export const deleteEntry = write('address_book.delete', {
+  inputs: { ...KEY_INPUTS, ...CHANGE_INPUTS },
+  fromInput: (input, inputTable) => `
+    WITH ${inputTable}, ${entryAudit.update({
+      verb: 'deleted',
+      set: `deleted_at = ${input.now}`,
+      where: 'p.deleted_at IS NULL',
+    })}
+    SELECT ${jsonObject({ id: 'p.id', deleted_at: isoTime('p.deleted_at') })}::text FROM p`,
+});
 
-/** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where it is not deleted. */
-export const restoreEntry = statement(
-  'address_book.restore',
-  `WITH ${entryAudit.auditedUpdate({
-    verb: 'restored',
-    set: 'deleted_at = NULL',
-    where: 'p.deleted_at IS NOT NULL',
-    at: '$4',
-    origin: '$5',
-  })}
-   SELECT ${entry}::text FROM p`,
-);
+/** Returns no row if the entry does not exist, is not deleted, or was changed by a concurrent update. */
+export const restoreEntry = write('address_book.restore', {
+  inputs: { ...KEY_INPUTS, ...CHANGE_INPUTS },
+  fromInput: (_input, inputTable) => `
+    WITH ${inputTable}, ${entryAudit.update({
+      verb: 'restored',
+      set: 'deleted_at = NULL',
+      where: 'p.deleted_at IS NOT NULL',
+    })}
+    SELECT ${entry}::text FROM p`,
+});
 
-const removeFrom = (column: string, verb: 'tag_removed' | 'custom_tag_removed') => `
-  WITH ${entryAudit.auditedUpdate({
-    verb,
-    set: `${column} = array_remove(p.${column}, $4)`,
-    where: `p.deleted_at IS NULL AND $4 = ANY (p.${column})`,
-    at: '$5',
-    origin: '$6',
-  })}
-  SELECT ${entry}::text FROM p`;
+const removeFrom = (name: string, column: string, verb: 'tag_removed' | 'custom_tag_removed') =>
+  write(name, {
+    inputs: { ...KEY_INPUTS, tag: 'text?', ...CHANGE_INPUTS },
+    fromInput: (input, inputTable) => `
+      WITH ${inputTable}, ${entryAudit.update({
+        verb,
+        set: `${column} = array_remove(p.${column}, ${input.tag})`,
+        where: `p.deleted_at IS NULL AND ${input.tag} = ANY (p.${column})`,
+      })}
+      SELECT ${entry}::text FROM p`,
+  });
 
-/** $1 company, $2 case, $3 id, $4 tag, $5 now, $6 origin. Nothing where the entry does not have the tag. */
+/** Returns no row if the entry does not exist, is deleted, does not have the tag, or a concurrent update won. */
 export const removeTag = {
-  tags: statement('address_book.remove_tag', removeFrom('tags', 'tag_removed')),
-  custom_tags: statement('address_book.remove_custom_tag', removeFrom('custom_tags', 'custom_tag_removed')),
+  tags: removeFrom('address_book.remove_tag', 'tags', 'tag_removed'),
+  custom_tags: removeFrom('address_book.remove_custom_tag', 'custom_tags', 'custom_tag_removed'),
 };

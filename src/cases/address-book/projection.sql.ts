@@ -11,11 +11,11 @@ import {
   jsonUnescaped,
   jsonWithText,
   nullable,
-} from '../../kernel/sql/statement.ts';
+} from '../../kernel/sql/json.ts';
 
-/** The parts of a person `p` and an address `a` that the answers are made of. */
+/** What responses show of a person `p` and its address `a`. */
 
-/** Columns that may be null. */
+/** Fields for columns that may be null. */
 export const columns = (...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, nullable(jsonString(`p.${name}`))]));
 
@@ -27,11 +27,11 @@ export const details = {
 };
 const relationshipOf = (rows: string) =>
   `(SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM ${rows})`;
-export const itsRelationships = (part: string) =>
+export const isRelationshipOf = (part: string) =>
   `${part}.company_id = p.company_id AND ${part}.case_id = p.case_id AND ${part}.person_id = p.id`;
-export const itsAddress = (part: string) =>
+export const isAddressOf = (part: string) =>
   `${part}.company_id = p.company_id AND ${part}.case_id = p.case_id AND ${part}.id = p.address_id`;
-const stored = `relationships r WHERE ${itsRelationships('r')}`;
+const stored = `relationships r WHERE ${isRelationshipOf('r')}`;
 export const storedRelationship = relationshipOf(stored);
 const relationshipText = `(SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || ${jsonFieldText(jsonString('r.word'))}, ','
   ORDER BY r.position), '') || '}' FROM ${stored})`;
@@ -52,7 +52,7 @@ const personWith = (relationship: JsonField) => ({
   }),
 });
 const person = personWith(jsonWithText(storedRelationship, relationshipText));
-/** As text, in the list. */
+/** The item in the list, as text. */
 export const personItem = jsonObjectText(person);
 export const entry = jsonObject({
   ...person,
@@ -70,15 +70,15 @@ const address = {
     address_3: jsonString('a.address_3'),
   }),
 };
-/** As text, in the list. */
+/** The item in the list, as text. */
 export const addressItem = jsonObjectText(address);
 
-/** As its log shows it. */
+/** The image in the audit log. */
 export const image = (rows: RowSource) => {
-  const relationship = relationshipOf(`${rows('relationships')} r WHERE ${itsRelationships('r')}`);
+  const relationship = relationshipOf(`${rows('relationships')} r WHERE ${isRelationshipOf('r')}`);
   return jsonObject({
     ...personWith(jsonWithText(relationship, relationship)),
-    address: `(SELECT ${jsonObject(address)} FROM ${rows('addresses')} a WHERE ${itsAddress('a')})`,
+    address: `(SELECT ${jsonObject(address)} FROM ${rows('addresses')} a WHERE ${isAddressOf('a')})`,
     customer_case_id: 'p.case_id',
     created_at: isoTime('p.created_at'),
     updated_at: isoTime('p.updated_at'),

@@ -1,5 +1,6 @@
+import { read } from '../../kernel/sql/query.ts';
 import { caseLists } from '../list.sql.ts';
-import { addressItem, personItem } from './projection.sql.ts';
+import { addressItem, entry, personItem } from './projection.sql.ts';
 
 /**
  * Joins the address `a` of each person. A plain join made the generic plan join all addresses of the case, or of all
@@ -34,4 +35,21 @@ export const addressBookLists = caseLists('address_book', {
     order: 'p.created_at, p.id, i.rank',
   },
   batch: true,
+});
+
+export const readEntry = read('address_book.read', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid' },
+  sql: (input) => `
+    SELECT ${entry}::text FROM people p
+     WHERE p.company_id = ${input.company_id} AND p.case_id = ${input.case_id} AND p.id = ${input.id}
+       AND p.deleted_at IS NULL`,
+});
+
+/** Whether the entry is deleted, and has the tag. Also returns a deleted entry. */
+export const findEntry = read('address_book.find', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', tag: 'text?' },
+  sql: (input) => `
+    SELECT deleted_at IS NOT NULL AS deleted, coalesce(${input.tag} = ANY (tags), false) AS tags,
+           coalesce(${input.tag} = ANY (custom_tags), false) AS custom_tags
+      FROM people WHERE company_id = ${input.company_id} AND case_id = ${input.case_id} AND id = ${input.id}`,
 });

@@ -1,14 +1,15 @@
 import type { Context } from '../../kernel/context.ts';
+import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import { likePattern } from '../../kernel/validation/paging.ts';
 import { isTrue } from '../../kernel/validation/schema-types.ts';
 import { type CaseList, readList, readText } from '../list.ts';
-import { addressBookLists } from './reads.sql.ts';
+import * as sql from './reads.sql.ts';
 import type { AddressBookQuery } from './schema.ts';
 
 export function listAddressBook(context: Context, caseId: string, query: Form<AddressBookQuery>): Promise<CaseList> {
   const name = readText(query, 'name');
-  return readList(context, caseId, addressBookLists, query, {
+  return readList(context, caseId, sql.addressBookLists, query, {
     element: {},
     filters: {
       name: name && likePattern(name),
@@ -17,3 +18,20 @@ export function listAddressBook(context: Context, caseId: string, query: Form<Ad
     },
   });
 }
+
+export async function readEntry({ db, company }: Context, caseId: string, id: string): Promise<string> {
+  const record = await db.queryJson(sql.readEntry({ company_id: company.id, case_id: caseId, id }));
+  if (record === undefined) throw notFound('address book entry');
+  return record;
+}
+
+type FoundEntry = { deleted: boolean; tags: boolean; custom_tags: boolean };
+
+/** Returns undefined if there is no such entry; a deleted one is found. Also tells whether it has the tag. */
+export const findEntry = (
+  { db, company }: Context,
+  caseId: string,
+  id: string,
+  tag: string | null = null,
+): Promise<FoundEntry | undefined> =>
+  db.queryFirst(sql.findEntry({ company_id: company.id, case_id: caseId, id, tag }));

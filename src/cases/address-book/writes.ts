@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
+import { pgArrayLiteral } from '../../kernel/sql/inputs.ts';
 import { parseBirthday, toSql } from '../../kernel/time/time.ts';
 import { requireEmail } from '../../kernel/validation/contact.ts';
 import type { Form } from '../../kernel/validation/form.ts';
@@ -13,29 +14,32 @@ export async function createEntry(context: Context, caseId: string, form: Form<E
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
+  const insert = () =>
+    db.queryJson(
+      sql.insertEntry({
+        company_id: company.id,
+        case_id: caseId,
+        id: newId(),
+        ...draft.person,
+        tags: draft.tags,
+        custom_tags: draft.customTags,
+        ...relationshipInputs(draft.relationship ?? new Map()),
+        address_id: newId(),
+        address_1: address?.address_1 ?? '',
+        address_2: address?.address_2 ?? '',
+        address_3: address?.address_3 ?? '',
+        postcode: address?.postcode ?? '',
+        now: toSql(clock()),
+        origin: auditOrigin(context),
+      }),
+    );
   return retryOnConflict(
-    async () =>
-      form.ok &&
-      db.queryJson(sql.insertEntry, [
-        company.id,
-        caseId,
-        newId(),
-        draft.tags,
-        draft.customTags,
-        draft.customers ?? [],
-        draft.words ?? [],
-        newId(),
-        toSql(clock()),
-        auditOrigin(context),
-        ...sql.ADDRESS_FIELDS.map((field) => address?.[field] ?? ''),
-        ...personColumns(draft),
-        shownRelationship(draft),
-      ]),
-    () => judge(context, caseId, null, form, draft),
+    async () => form.ok && insert(),
+    () => explainRejection(context, caseId, null, form, draft),
   );
 }
 
-/** What is not sent stays, null clears, tags are only ever added, a relationship that is sent replaces the old one. */
+/** An absent field stays as it is, null clears it; tags are only added; a relationship replaces the stored one. */
 export async function updateEntry(
   context: Context,
   caseId: string,
@@ -45,65 +49,72 @@ export async function updateEntry(
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
-  const cleared = sql.fieldBits((field) => draft.person[field] === null);
-  const statement = sql.updateEntry([
-    cleared !== 0 && 'cleared',
-    draft.customers !== null && 'relationship',
-    address !== undefined && 'address',
-  ]);
+  const clearedFields = sql.PERSON_FIELDS.filter((field) => draft.person[field] === null);
+  const update = () =>
+    db.queryJson(
+      sql.updateEntry(
+        {
+          company_id: company.id,
+          case_id: caseId,
+          id,
+          ...draft.person,
+          tags: draft.tags,
+          custom_tags: draft.customTags,
+          now: toSql(clock()),
+          origin: auditOrigin(context),
+        },
+        {
+          cleared: clearedFields.length > 0 && { cleared_fields: pgArrayLiteral(clearedFields) },
+          relationship: draft.relationship !== null && relationshipInputs(draft.relationship),
+          address: address !== undefined && addressInputs(address),
+        },
+      ),
+    );
   return retryOnConflict(
-    async () =>
-      form.ok &&
-      db.queryJson(statement, [
-        company.id,
-        caseId,
-        id,
-        draft.tags,
-        draft.customTags,
-        toSql(clock()),
-        auditOrigin(context),
-        ...personColumns(draft),
-        ...(cleared === 0 ? [] : [cleared]),
-        ...(draft.customers === null ? [] : [draft.customers, draft.words, shownRelationship(draft)]),
-        ...(address === undefined ? [] : addressColumns(address)),
-      ]),
-    () => judge(context, caseId, id, form, draft),
+    async () => form.ok && update(),
+    () => explainRejection(context, caseId, id, form, draft),
   );
 }
 
-const personColumns = ({ person }: Draft): unknown[] => sql.PERSON_FIELDS.map((field) => person[field]);
+/** The response shows the relationship as it was sent, so the database need not build it from its rows. */
+const relationshipInputs = (relationship: Map<string, string>) => ({
+  customer_ids: [...relationship.keys()],
+  relationship_words: [...relationship.values()],
+  relationship: JSON.stringify(Object.fromEntries(relationship)),
+});
 
-/** What was sent is what is shown, which the database would have to put together from its parts again. */
-const shownRelationship = ({ customers, words }: Draft): string =>
-  JSON.stringify(Object.fromEntries(customers?.map((customer, i) => [customer, words?.[i]]) ?? []));
-
-/** An address has no null: what is cleared is empty, and what was not sent stays undefined. */
-const addressColumns = (address: EntryBody['address']): unknown[] =>
-  sql.ADDRESS_FIELDS.map((field) => (address === null || address?.[field] === null ? '' : address?.[field]));
+/** The columns of an address are never null: a cleared one is empty, an absent one stays as it is. */
+function addressInputs(address: EntryBody['address']) {
+  const input = (field: (typeof sql.ADDRESS_FIELDS)[number]) =>
+    address === null || address?.[field] === null ? '' : address?.[field];
+  return {
+    address_1: input('address_1'),
+    address_2: input('address_2'),
+    address_3: input('address_3'),
+    postcode: input('postcode'),
+  };
+}
 
 type Draft = {
-  person: Record<string, string | null>;
+  /** Undefined for an absent field. */
+  person: Record<sql.PersonField, string | null | undefined>;
   tags: string[];
   customTags: string[];
-  /** Customers and words of the relationship, in step; null where none was sent. */
-  customers: string[] | null;
-  words: string[] | null;
+  /** The word for each customer; null if the request has no relationship. */
+  relationship: Map<string, string> | null;
 };
 
 function readDraft({ company, clock }: Context, form: Form<EntryBody>): Draft {
   const { body } = form;
-  const person: Draft['person'] = {};
-  for (const field of sql.PERSON_FIELDS) if (body[field] !== undefined) person[field] = body[field];
+  const person = Object.fromEntries(sql.PERSON_FIELDS.map((field) => [field, body[field]])) as Draft['person'];
   form.read('email', body.email, requireEmail);
   const dob = form.read('dob', body.dob, (text) => parseBirthday(text, company.timeZone, clock()));
   if (dob) person.dob = dob;
-  const relationship = readRelationship(form);
   return {
     person,
     tags: readTags(form, 'tags'),
     customTags: readTags(form, 'custom_tags'),
-    customers: relationship && [...relationship.keys()],
-    words: relationship && [...relationship.values()],
+    relationship: readRelationship(form),
   };
 }
 
@@ -126,24 +137,33 @@ const readTags = (form: Form<EntryBody>, field: 'tags' | 'custom_tags'): string[
     ? [...new Set(form.body[field].filter((_tag, i) => !form.hasFault(`${field}[${i}]`)))]
     : [];
 
-/** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
-async function judge(
+/** Throws why nothing was written. Returns if there is no reason but a concurrent update. */
+async function explainRejection(
   { db, company }: Context,
   caseId: string,
   id: string | null,
   form: Form<EntryBody>,
-  { tags, customTags, customers }: Draft,
+  { tags, customTags, relationship }: Draft,
 ): Promise<void> {
-  type Judged = { found: boolean; tags: string[]; custom_tags: string[]; customers: string[] };
-  const judged = await db.queryFirst<Judged>(sql.judgeEntry, [company.id, caseId, id, tags, customTags, customers]);
-  if (!judged?.found) throw notFound(id === null ? 'case' : 'address book entry');
+  type Reasons = { found: boolean; tags: string[]; custom_tags: string[]; customers: string[] };
+  const reasons = await db.queryFirst<Reasons>(
+    sql.entryRejectionReasons({
+      company_id: company.id,
+      case_id: caseId,
+      id,
+      tags,
+      custom_tags: customTags,
+      customer_ids: relationship && [...relationship.keys()],
+    }),
+  );
+  if (!reasons?.found) throw notFound(id === null ? 'case' : 'address book entry');
   for (const field of ['tags', 'custom_tags'] as const) {
     const kind = field === 'tags' ? 'default tag' : 'custom tag of the company';
-    for (const tag of judged[field]) {
+    for (const tag of reasons[field]) {
       form.addFault(`${field}[${form.body[field]?.indexOf(tag)}]`, 'unknown', `"${tag}" is not a ${kind}`);
     }
   }
-  for (const customer of judged.customers) {
+  for (const customer of reasons.customers) {
     form.addFault(`relationship.${customer}`, 'unknown', 'is not a customer of this case');
   }
   form.check();

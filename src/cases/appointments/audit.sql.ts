@@ -1,8 +1,8 @@
 import { rowAuditLog } from '../../kernel/audit/row-audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/statement.ts';
 
-/** Without the words for its messages: those are changed by whoever sends them, and have a log of their own. */
-export const appointmentLog = rowAuditLog({
+/** Without the states of its messages: they change when a worker sends them, and have an audit log of their own. */
+export const appointmentAudit = rowAuditLog({
   record: 'appointment',
   verbs: [
     'created',

@@ -15,7 +15,7 @@ const one = `${list}/{appointmentID}`;
 const params = { caseId: 'case', appointmentID: 'appointment' };
 const DiaryQuery = Type.Object({ ...DIARY_QUERY, ...PAGE_QUERY });
 
-export function appointmentLifeRoutes(app: FastifyInstance, services: Services): void {
+export function appointmentLifecycleRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     id: 'listCaseAppointments',
     method: 'GET',
@@ -24,7 +24,7 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     addition: true,
     tag,
     summary: 'List the appointments of a case',
-    description: 'In the order of their starts.',
+    description: 'Ordered by start.',
     params: { caseId: 'case' },
     query: AppointmentsQuery,
     response: Type.Array(Appointment),
@@ -41,7 +41,7 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     tag,
     summary: 'List the appointments of an adviser',
     description:
-      'Across the cases of the company, in the order of their starts. `X-Total-Count` and `Link` tell of the other pages.',
+      'Across all cases of the company, ordered by start. Paged: see the headers `X-Total-Count` and `Link`.',
     params: {},
     query: DiaryQuery,
     response: Type.Array(Appointment),
@@ -61,7 +61,7 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     addition: true,
     tag,
     summary: 'Read one appointment',
-    description: 'A deleted one is unknown here; the list shows it on request.',
+    description: 'Returns 404 for a deleted appointment; the list can show it.',
     params,
     response: Appointment,
     record: {
@@ -80,7 +80,8 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     tag,
     summary: 'Restore a deleted appointment',
     description:
-      'Places the reminders that were wanted anew; confirmations do not go out again. Refused with 400 when it is not deleted.',
+      'Schedules the requested reminders again; confirmations are not sent again. The answer is 400 if the ' +
+      'appointment is not deleted.',
     params,
     response: Appointment,
     handle: (context, { caseId, appointmentID }) => restoreAppointment(context, caseId, appointmentID),
@@ -93,10 +94,10 @@ export function appointmentLifeRoutes(app: FastifyInstance, services: Services):
     access: 'appointments:write',
     addition: true,
     tag,
-    summary: 'Say what became of an appointment',
+    summary: 'Record the outcome of an appointment',
     description:
-      'Cancelling withdraws every message that has not gone out, taking it back places the reminders anew. While ' +
-      'it is cancelled no message is placed. It cannot be both attended and cancelled.',
+      'Cancelling withdraws every message that has not been sent; undoing it schedules the reminders again. No ' +
+      'message is scheduled for a cancelled appointment. An appointment cannot be both attended and cancelled.',
     params,
     body: OutcomeBody,
     response: Appointment,

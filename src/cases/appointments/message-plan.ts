@@ -2,34 +2,29 @@ import type { Company } from '../../kernel/context.ts';
 import { newId } from '../../kernel/ids.ts';
 import { pgArrayLiteral } from '../../kernel/sql/statement.ts';
 import { type Instant, toSql } from '../../kernel/time/time.ts';
+import { CHANNELS, type Channel, type Kind, REQUESTABLE_KINDS } from './messages/message.ts';
+import { ACTIVE_REMINDER_STATES } from './projection.sql.ts';
 import { isDayBefore, reminderTime } from './reminder-time.ts';
-import type { Part } from './side-effects.sql.ts';
+import type { SideEffect } from './side-effects.sql.ts';
 
 /**
- * What a create or an update means for the messages of an appointment. Pure: how far a message is when it is written, only
- * the database knows, and the statements leave alone what has gone out.
+ * Decides which messages a change of an appointment schedules or withdraws. Pure: only the database knows whether a
+ * message has been sent when the plan is carried out, and the statements leave such messages alone.
  */
 
-export const CHANNELS = ['email', 'sms'] as const;
-export type Channel = (typeof CHANNELS)[number];
-
-/** What a request says about one channel. Undefined: it does not speak of it. */
-export type Asked = { confirmation?: boolean | undefined; reminder?: boolean | undefined };
+/** What a request says about one channel; undefined if it does not mention it. */
+export type ChannelRequest = { confirmation?: boolean | undefined; reminder?: boolean | undefined };
 
 export type Appointment = {
   start: Instant;
   end: Instant;
   recipient: Record<Channel, string | null>;
   reminder: Record<Channel, boolean>;
-  /** Nobody is told of it: confirmations are skipped and reminders stand withdrawn until it takes place again. */
+  /** Confirmations of a cancelled appointment are skipped, and its reminders stay withdrawn. */
   cancelled: boolean;
 };
 
-const ASKED_KINDS = ['confirmation', 'reminder'] as const;
-/** Nobody asks for a cancellation: it takes an appointment out of the client's calendar, where a confirmation put it. */
-type Kind = (typeof ASKED_KINDS)[number] | 'cancellation';
-
-type Message = {
+type PlannedMessage = {
   channel: Channel;
   kind: Kind;
   state: 'scheduled' | 'cancelled' | 'skipped';
@@ -38,27 +33,30 @@ type Message = {
 };
 type Withdrawal = { channel: Channel; kind: Kind; state: 'cancelled' | 'skipped' };
 
-export type MessagePlan = { place: Message[]; withdraw: Withdrawal[] };
+/**
+ * `insert`: messages to create. `withdraw`: which messages to withdraw if they have not been sent, and their new state.
+ */
+export type MessagePlan = { insert: PlannedMessage[]; withdraw: Withdrawal[] };
 
 export function planMessages(
   after: Appointment,
   before: Appointment | undefined,
-  asked: Record<Channel, Asked>,
+  requested: Record<Channel, ChannelRequest>,
   now: Instant,
   company: Company,
 ): MessagePlan {
-  const plan: MessagePlan = { place: [], withdraw: [] };
+  const plan: MessagePlan = { insert: [], withdraw: [] };
   const moved = !before || !after.start.equals(before.start);
   const due = reminderTime(after.start, now, company.timeZone, company.reminderLeadDays);
   const pointless = after.cancelled || Temporal.Instant.compare(after.end, now) <= 0;
   for (const channel of CHANNELS) {
-    const { confirmation, reminder } = asked[channel];
+    const { confirmation, reminder } = requested[channel];
     const recipient = after.recipient[channel];
-    const unaddressed = recipient === null && before !== undefined && before.recipient[channel] !== null;
+    const recipientRemoved = recipient === null && before !== undefined && before.recipient[channel] !== null;
 
     const sendable = recipient !== null && !pointless;
     if (confirmation) {
-      plan.place.push({
+      plan.insert.push({
         channel,
         kind: 'confirmation',
         state: sendable ? 'scheduled' : 'skipped',
@@ -68,106 +66,104 @@ export function planMessages(
     }
     if (confirmation === false) {
       plan.withdraw.push({ channel, kind: 'confirmation', state: 'cancelled' });
-    } else if (unaddressed || (confirmation && !sendable)) {
+    } else if (recipientRemoved || (confirmation && !sendable)) {
       plan.withdraw.push({ channel, kind: 'confirmation', state: 'skipped' });
     }
 
-    const addressed = before !== undefined && recipient !== null && before.recipient[channel] === null;
+    const recipientAdded = before !== undefined && recipient !== null && before.recipient[channel] === null;
     if (reminder === false) {
       plan.withdraw.push({ channel, kind: 'reminder', state: 'cancelled' });
-    } else if (unaddressed && before.reminder[channel] && !moved) {
+    } else if (recipientRemoved && before.reminder[channel] && !moved) {
       plan.withdraw.push({ channel, kind: 'reminder', state: 'skipped' });
-    } else if (after.reminder[channel] && (moved || reminder || addressed)) {
+    } else if (after.reminder[channel] && (moved || reminder || recipientAdded)) {
       const state = after.cancelled ? 'cancelled' : recipient && due ? 'scheduled' : 'skipped';
       const dayBefore = due !== undefined && isDayBefore(due, after.start, company.timeZone);
-      plan.place.push({ channel, kind: 'reminder', state, due: due ?? now, dayBefore });
+      plan.insert.push({ channel, kind: 'reminder', state, due: due ?? now, dayBefore });
     }
   }
   return plan;
 }
 
-/** The appointment takes place after all: the reminders that are wanted, and no confirmation. */
+/** For an appointment that is restored or reinstated: schedules the requested reminders, but no confirmation. */
 export function planReminders(appointment: Appointment, now: Instant, company: Company): MessagePlan {
   const plan = planMessages(appointment, undefined, { email: {}, sms: {} }, now, company);
   if (!appointment.cancelled) plan.withdraw.push({ channel: 'email', kind: 'cancellation', state: 'cancelled' });
   return plan;
 }
 
-/** The appointment does not take place. Whether there is anybody to be told by email, the statement finds out. */
+/** For an appointment that is cancelled. The statement finds out which calendars need a cancellation by email. */
 export const planCancellation = (now: Instant): MessagePlan => ({
-  place: [{ channel: 'email', kind: 'cancellation', state: 'scheduled', due: now, dayBefore: false }],
-  withdraw: CHANNELS.flatMap((channel) => ASKED_KINDS.map((kind) => ({ channel, kind, state: 'cancelled' as const }))),
+  insert: [{ channel: 'email', kind: 'cancellation', state: 'scheduled', due: now, dayBefore: false }],
+  withdraw: CHANNELS.flatMap((channel) =>
+    REQUESTABLE_KINDS.map((kind) => ({ channel, kind, state: 'cancelled' as const })),
+  ),
 });
 
-export const NO_MESSAGES: MessagePlan = { place: [], withdraw: [] };
+export const NO_MESSAGES: MessagePlan = { insert: [], withdraw: [] };
 
-/** What is placed, in the order of the parameters of a booking. */
-export const messageColumns = ({ place }: MessagePlan): unknown[] => {
-  const [ids, channels, ...rest] = placedColumns(place);
-  return [ids, channels, pgArrayLiteral(place.map(({ kind }) => kind)), ...rest];
+/** The planned messages in the order of the parameters of `insertAppointment`. */
+export const messageColumns = ({ insert }: MessagePlan): unknown[] => {
+  const [ids, channels, ...rest] = columnsOfKind(insert);
+  return [ids, channels, pgArrayLiteral(insert.map(({ kind }) => kind)), ...rest];
 };
 
-const placedColumns = (place: Message[]): unknown[] => [
-  pgArrayLiteral(place.map(() => newId())),
-  pgArrayLiteral(place.map(({ channel }) => channel)),
-  pgArrayLiteral(place.map(({ state }) => state)),
-  pgArrayLiteral(place.map(({ due }) => toSql(due))),
-  pgArrayLiteral(place.map(({ dayBefore }) => dayBefore)),
+const columnsOfKind = (messages: PlannedMessage[]): unknown[] => [
+  pgArrayLiteral(messages.map(() => newId())),
+  pgArrayLiteral(messages.map(({ channel }) => channel)),
+  pgArrayLiteral(messages.map(({ state }) => state)),
+  pgArrayLiteral(messages.map(({ due }) => toSql(due))),
+  pgArrayLiteral(messages.map(({ dayBefore }) => dayBefore)),
 ];
 
-/** Channel, kind, state, whether it is for the day before, whether for the start that is to be, whether it was sent again by hand. */
-export type StoredMessage = string;
+/** A message in the database, as `loadForUpdate` returns it. */
+export type StoredMessage = {
+  channel: Channel;
+  kind: Kind;
+  /** As an appointment shows them: see `shownState` and `shownDayBefore`. */
+  state: string;
+  day_before: boolean;
+  /** Whether it is for the start that the appointment is to have. */
+  for_new_start: boolean;
+  resent: boolean;
+};
 
 /**
- * What an appointment says of its messages: of each channel the two words, and whether the reminder is for the day before.
- * Those that are planned are the latest; `stored` are from the oldest to the newest, and a reminder of the present start
- * comes before those of others. The database has the same rule for what it reads (`storedWords`). They are as they stood when
- * the change was decided on: what is sent between that and the writing shows in the next answer.
+ * Returns the states of the messages that the appointment shows after the change: of each channel the confirmation, the
+ * reminder, and whether that is for the day before. A planned message takes precedence over the stored ones, which the
+ * database returns by precedence (`byPrecedence`). The states are those at the time of the decision: a message that is
+ * sent before the change is written shows in the next answer.
  */
-export function wordsOf({ place }: MessagePlan, stored: StoredMessage[] = []): unknown[] {
+export function messageStates({ insert }: MessagePlan, stored: StoredMessage[] = []): unknown[] {
   return CHANNELS.flatMap((channel) => {
-    const [confirmation, reminder] = ASKED_KINDS.map(
-      (kind) =>
-        place.find((message) => message.channel === channel && message.kind === kind) ??
-        latestOf(stored, `${channel} ${kind} `),
-    );
-    const dayBefore = reminder?.dayBefore && STANDING.has(reminder.state);
-    return [confirmation?.state, reminder?.state, Number(dayBefore ?? false)];
+    const [confirmation, reminder] = REQUESTABLE_KINDS.map((kind) => {
+      const isShown = (message: { channel: Channel; kind: Kind }) =>
+        message.channel === channel && message.kind === kind;
+      const planned = insert.find(isShown);
+      if (!planned) return stored.find(isShown);
+      return { state: planned.state, day_before: planned.dayBefore && ACTIVE_REMINDER_STATES.includes(planned.state) };
+    });
+    return [confirmation?.state, reminder?.state, Number(reminder?.day_before ?? false)];
   });
 }
 
-function latestOf(stored: StoredMessage[], kind: string): { state: string; dayBefore: boolean } | undefined {
-  const ofKind = stored.filter((message) => message.startsWith(kind));
-  const latest = ofKind.findLast((message) => OF_PRESENT_START.test(message)) ?? ofKind.at(-1);
-  if (latest === undefined) return undefined;
-  const [state = '', dayBefore] = latest.slice(kind.length).split(' ');
-  return { state: state === 'sending' ? 'scheduled' : state, dayBefore: dayBefore === 'true' };
-}
-
-const OF_PRESENT_START = /^\w+ reminder \w+ \w+ true/;
-const FIRST_OF_START = /^\w+ reminder \w+ \w+ true false$/;
-/** What will remind, has done so, or failed to. */
-const STANDING = new Set(['scheduled', 'sent', 'failed']);
-
-/** The parts that a change needs for the plan, each with its parameters. */
-export function partsOf(plan: MessagePlan, stored: StoredMessage[]): Map<Part, unknown[]> {
-  const { place, withdraw } = plan;
-  const parts = new Map<Part, unknown[]>();
+/** Returns the side effects that the plan needs, each with its parameters. */
+export function sideEffectsOf(plan: MessagePlan, stored: StoredMessage[]): Map<SideEffect, unknown[]> {
+  const { insert, withdraw } = plan;
+  const effects = new Map<SideEffect, unknown[]>();
   if (withdraw.length > 0) {
     const columns = (['channel', 'kind', 'state'] as const).map((field) =>
-      pgArrayLiteral(withdraw.map((one) => one[field])),
+      pgArrayLiteral(withdraw.map((withdrawal) => withdrawal[field])),
     );
-    parts.set('withdrawn', columns);
+    effects.set('withdrawn', columns);
   }
-  const ofKind = (kind: Kind) => place.filter((message) => message.kind === kind);
+  const ofKind = (kind: Kind) => insert.filter((message) => message.kind === kind);
   const confirmations = ofKind('confirmation');
-  if (confirmations.length > 0) parts.set('confirmations', placedColumns(confirmations));
+  if (confirmations.length > 0) effects.set('confirmations', columnsOfKind(confirmations));
   const reminders = ofKind('reminder');
-  // Whether any were ever placed for the start that it is to have.
-  const renewed = stored.some((message) => FIRST_OF_START.test(message));
-  if (reminders.length > 0) parts.set(renewed ? 'renewed' : 'reminders', placedColumns(reminders));
-  // What else is to be done depends on how far the messages are, which the statement alone sees.
-  if ([...parts.keys()].every((part) => part === 'reminders')) parts.set('words', wordsOf(plan, stored));
-  if (ofKind('cancellation').length > 0) parts.set('cancellations', [newId()]);
-  return parts;
+  const hadReminder = stored.some(({ kind, for_new_start, resent }) => kind === 'reminder' && for_new_start && !resent);
+  if (reminders.length > 0) effects.set(hadReminder ? 'renewed' : 'reminders', columnsOfKind(reminders));
+  // The result of any other side effect depends on which messages have been sent, which only the statement sees.
+  if ([...effects.keys()].every((effect) => effect === 'reminders')) effects.set('states', messageStates(plan, stored));
+  if (ofKind('cancellation').length > 0) effects.set('cancellations', [newId()]);
+  return effects;
 }

@@ -6,7 +6,7 @@ import type { Form } from '../../kernel/validation/form.ts';
 import type { Page, PageOfJson } from '../../kernel/validation/paging.ts';
 import { requireCase } from '../case.ts';
 import type { AppointmentsQuery } from './lifecycle.schema.ts';
-import * as sql from './lifecycle.sql.ts';
+import * as sql from './reads.sql.ts';
 
 export async function readAppointment({ db, company }: Context, caseId: string, id: string): Promise<string> {
   const record = await db.queryJson(sql.readAppointment, [company.id, caseId, id, zonePlaceholder(company.timeZone)]);
@@ -20,15 +20,15 @@ export async function listAppointments(
   query: Form<AppointmentsQuery>,
 ): Promise<string> {
   const { db, company } = context;
-  const range = readRange(context, query);
-  const email = readAdviser(query);
+  const filters = parseFilters(context, query);
+  const email = parseAdviserEmail(query);
   const list =
     query.ok &&
     (await db.queryJson(sql.listAppointments, [
       company.id,
       caseId,
       zonePlaceholder(company.timeZone),
-      ...range,
+      ...filters,
       email,
     ]));
   if (list) return list;
@@ -37,28 +37,28 @@ export async function listAppointments(
   throw unknownAdviser();
 }
 
-/** The appointments of one adviser, whichever case they belong to. */
+/** Lists the appointments of one adviser in all cases of the company. */
 export async function listDiary(context: Context, query: Form<AppointmentsQuery>, page: Page): Promise<PageOfJson> {
   const { db, company } = context;
-  const range = readRange(context, query);
-  const email = readAdviser(query);
+  const filters = parseFilters(context, query);
+  const email = parseAdviserEmail(query);
   query.check();
-  const values = [company.id, email, zonePlaceholder(company.timeZone), ...range, page.limit, page.offset];
-  const found = await db.queryFirst<PageOfJson>(sql.listDiary, values);
-  if (!found) throw unknownAdviser();
-  return found;
+  const values = [company.id, email, zonePlaceholder(company.timeZone), ...filters, page.limit, page.offset];
+  const diary = await db.queryFirst<PageOfJson>(sql.listDiary, values);
+  if (!diary) throw unknownAdviser();
+  return diary;
 }
 
-function readRange({ company }: Context, query: Form<AppointmentsQuery>): unknown[] {
-  const read = (field: 'from' | 'to') =>
+function parseFilters({ company }: Context, query: Form<AppointmentsQuery>): unknown[] {
+  const parse = (field: 'from' | 'to') =>
     query.read(field, query.body[field], (text) => toSql(parseTime(text, company.timeZone)));
   const { deleted = 'false' } = query.body;
-  return [read('from'), read('to'), deleted === 'all' ? null : ['true', '1'].includes(deleted)];
+  return [parse('from'), parse('to'), deleted === 'all' ? null : ['true', '1'].includes(deleted)];
 }
 
-const readAdviser = (query: Form<AppointmentsQuery>) =>
+const parseAdviserEmail = (query: Form<AppointmentsQuery>) =>
   query.read('adviser_email', query.body.adviser_email, (text) => {
-    // Query parameters reach a verb unread; PostgreSQL takes no text with NUL in it.
+    // Query parameters are not checked for NUL before, and PostgreSQL rejects it.
     if (text.includes('\0')) throw new InvalidValue('invalid_character', 'must not contain NUL characters');
     return text;
   });

@@ -3,27 +3,27 @@ import type { Instant } from '../../kernel/time/time.ts';
 import { zoneOf } from '../../kernel/time/zone-offsets.ts';
 
 /**
- * When a reminder of an appointment is due: some days before the start at the same wall time, or an hour before it
- * when that has passed. Undefined when both have: nothing is sent in place of a reminder.
+ * Returns when a reminder is due: `leadDays` before the start at the same wall time or, if that has passed, one hour
+ * before the start. Returns undefined if both have passed; then no reminder is sent.
  */
 export function reminderTime(start: Instant, now: Instant, zone: string, leadDays: number): Instant | undefined {
-  const before = daysBefore(start, zone, leadDays);
-  if (Temporal.Instant.compare(before, now) >= 0) return before;
+  const leadTime = daysBefore(start, zone, leadDays);
+  if (Temporal.Instant.compare(leadTime, now) >= 0) return leadTime;
   const hourBefore = start.subtract({ hours: 1 });
   return Temporal.Instant.compare(hourBefore, now) >= 0 ? hourBefore : undefined;
 }
 
-/** By the offsets that are known, and by Temporal where these do not tell. */
+/** Uses the cached zone offsets, which are much faster, and Temporal near a clock change, which they do not cover. */
 function daysBefore(start: Instant, zone: string, days: number): Instant {
-  const from = epochSeconds(start);
-  const clock = zoneOf(zone);
-  const second = clock.toEpoch(clock.toWall(from) - days * DAY);
-  return second === undefined
+  const startSeconds = epochSeconds(start);
+  const offsets = zoneOf(zone);
+  const seconds = offsets.toEpoch(offsets.toWall(startSeconds) - days * DAY);
+  return seconds === undefined
     ? start.toZonedDateTimeISO(zone).subtract({ days }).toInstant()
-    : Temporal.Instant.fromEpochNanoseconds(start.epochNanoseconds - BigInt(from - second) * 1_000_000_000n);
+    : Temporal.Instant.fromEpochNanoseconds(start.epochNanoseconds - BigInt(startSeconds - seconds) * 1_000_000_000n);
 }
 
-/** Whether the day on the company's calendar is the one before that of the start. */
+/** Whether `due` falls on the calendar day before the start, in the company's zone. */
 export function isDayBefore(due: Instant, start: Instant, zone: string): boolean {
   const day = (time: Instant) => Math.floor(zoneOf(zone).toWall(epochSeconds(time)) / DAY);
   return day(due) === day(start) - 1;

@@ -2,8 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Deleted } from '../../kernel/validation/schema-types.ts';
+import { deleteAppointment } from './lifecycle.ts';
 import { AppointmentCreated, AppointmentUpdated, CreateAppointmentBody, UpdateAppointmentBody } from './schema.ts';
-import { createAppointment, deleteAppointment, updateAppointment } from './writes.ts';
+import { createAppointment, updateAppointment } from './writes.ts';
 
 const tag = 'Appointments';
 const list = '/cases/{caseId}/appointments';
@@ -19,8 +20,9 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
     tag,
     summary: 'Create case appointment',
     description:
-      'Books an appointment. A reminder goes out one day before the start at the same wall time; booked later than ' +
-      'that, one hour before the start; later still, it is skipped.',
+      'Books an appointment. A reminder is due at the wall time of the start, as many days before it as the company ' +
+      'sets in `reminder_lead_days` (1 to 30, by default 1). If that time has passed, it is due one hour before the ' +
+      'start; if that has passed too, it is skipped.',
     params: { caseId: 'case' },
     body: CreateAppointmentBody,
     response: AppointmentCreated,
@@ -35,8 +37,8 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
     tag,
     summary: 'Update case appointment',
     description:
-      'Moving the start moves the reminders. A confirmation goes out again only when this request asks for it; ' +
-      'false withdraws what has not gone out; notes and location send nothing.',
+      'Moving the start moves the reminders. A confirmation is sent again only if this request asks for it; false ' +
+      'withdraws a message that has not been sent. Changing notes or location sends no message.',
     params,
     body: UpdateAppointmentBody,
     response: AppointmentUpdated,
@@ -50,13 +52,13 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
     access: 'appointments:write',
     tag,
     summary: 'Delete case appointment',
-    description: 'Withdraws every message that has not gone out, and the meeting.',
+    description: 'Withdraws every message that has not been sent, and the meeting.',
     params,
     response: Deleted,
     handle: (context, { caseId, appointmentID }) => deleteAppointment(context, caseId, appointmentID),
   });
 
-  // The specification names POST for both of the operations above: the body tells them apart.
+  // The specification allows POST for both update and delete; whether there is a body decides.
   registerOperation(app, services, {
     id: 'updateOrDeleteCaseAppointment',
     method: 'POST',
@@ -64,7 +66,7 @@ export function appointmentRoutes(app: FastifyInstance, services: Services): voi
     access: 'appointments:write',
     tag: 'Alternative forms',
     summary: 'Update or delete case appointment',
-    description: 'With a JSON object the same as PATCH; with no body at all the same as DELETE.',
+    description: 'The same as PATCH with a JSON object as the body; the same as DELETE without a body.',
     params,
     body: UpdateAppointmentBody,
     bodyOptional: true,

@@ -16,13 +16,13 @@ const startTime = time({
 });
 const endTime = time({ description: 'Later than start_time.', examples: ['2026-03-29 15:30:00'] });
 
-const choices = {
+const writableFields = {
   email_confirmation: optional(booleanFlag({ description: 'Sends a booking confirmation to email_recipient.' })),
   email_notification: optional(booleanFlag({ description: 'Sends a reminder to email_recipient.' })),
   email_recipient: optional(
     text({
       maxLength: 254,
-      description: 'Email of a customer of the case. Empty text is no recipient.',
+      description: 'Email of a customer of the case. An empty text means no recipient.',
       examples: ['john.smith@client.example'],
     }),
   ),
@@ -37,7 +37,7 @@ const choices = {
   ),
   notes: optional(text({ maxLength: MAX_LONG_TEXT })),
   location: optional(
-    text({ maxLength: MAX_LONG_TEXT, description: 'Added to the messages.', examples: ['1 High Street, Anytown'] }),
+    text({ maxLength: MAX_LONG_TEXT, description: 'Included in the messages.', examples: ['1 High Street, Anytown'] }),
   ),
 };
 
@@ -49,9 +49,9 @@ export const CreateAppointmentBody = Type.Object({
   }),
   start_time: startTime,
   end_time: endTime,
-  ...choices,
+  ...writableFields,
   video_meeting: optional(
-    booleanFlag({ description: 'Makes a video-meeting link, provided the adviser has connected an account.' }),
+    booleanFlag({ description: 'Creates a video meeting, provided the adviser has connected an account.' }),
   ),
 });
 export type CreateAppointmentBody = Static<typeof CreateAppointmentBody>;
@@ -59,30 +59,30 @@ export type CreateAppointmentBody = Static<typeof CreateAppointmentBody>;
 export const UpdateAppointmentBody = Type.Object({
   start_time: Type.Optional(startTime),
   end_time: Type.Optional(endTime),
-  ...choices,
+  ...writableFields,
 });
 export type UpdateAppointmentBody = Static<typeof UpdateAppointmentBody>;
 
-const word = (description: string) =>
+const messageState = (description: string) =>
   Type.Unsafe<string | null>({
     type: ['string', 'null'],
     enum: ['scheduled', 'sent', 'failed', 'cancelled', 'skipped', null],
-    description: `${description}: where it stands, null when it was not asked for.`,
+    description: `State of the ${description}; null if it was not requested.`,
   });
 const zeroOrOne = (description: string) => Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1], description });
-const dayBefore = zeroOrOne('1 when the reminder is due on the day before, else 0.');
+const dayBefore = zeroOrOne('1 if the reminder is due on the calendar day before the start, else 0.');
 
 const common = {
   id: Type.String(),
   customer_case_id: Type.String(),
   start_time: instant(),
   end_time: wallTime({ description: 'Wall time of the company.' }),
-  email_confirmation: word('Booking confirmation by email'),
-  email_notification: word('Reminder by email'),
+  email_confirmation: messageState('booking confirmation by email'),
+  email_notification: messageState('reminder by email'),
   email_day_before: dayBefore,
   sms_recipient: nullable(Type.String()),
-  sms_confirmation: word('Booking confirmation by SMS'),
-  sms_notification: word('Reminder by SMS'),
+  sms_confirmation: messageState('booking confirmation by SMS'),
+  sms_notification: messageState('reminder by SMS'),
   sms_day_before: dayBefore,
   notes: nullable(Type.String()),
   location: nullable(Type.String()),
@@ -98,18 +98,18 @@ export const AppointmentCreated = Type.Object(
 const updated = {
   ...common,
   type: nullable(Type.String()),
-  attended: zeroOrOne('1 when the client attended, else 0.'),
-  cancelled: zeroOrOne('1 when the appointment was cancelled, else 0.'),
+  attended: zeroOrOne('1 if the client attended, else 0.'),
+  cancelled: zeroOrOne('1 if the appointment was cancelled, else 0.'),
   deleted_at: nullable(instant()),
-  email_recipient: Type.String({ description: 'Empty when there is none.' }),
+  email_recipient: Type.String({ description: 'Empty if there is none.' }),
   video_id: nullable(Type.String()),
   join_url: nullable(Type.String()),
 };
 
 export const AppointmentUpdated = Type.Object(updated, { additionalProperties: false });
 
-/** The record as the additional operations give it. */
+/** The record as the additional operations return it. */
 export const Appointment = Type.Object(
-  { ...updated, adviser_email: Type.String({ description: 'As it was at the booking.' }) },
+  { ...updated, adviser_email: Type.String({ description: 'The address at the time of the booking.' }) },
   { additionalProperties: false },
 );

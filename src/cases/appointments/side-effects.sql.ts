@@ -1,49 +1,55 @@
-import { followAppointments } from './meetings/desired-state.sql.ts';
-import { messageLog } from './messages/audit.sql.ts';
-import { calendars, ofAppointment } from './messages/calendar-recipients.sql.ts';
+import { ofAppointment } from './appointment-key.sql.ts';
+import { syncFromAppointments } from './meetings/desired-state.sql.ts';
+import { messageAudit } from './messages/audit.sql.ts';
+import { calendarRecipients } from './messages/calendar-recipients.sql.ts';
 
-export const PLACED = ['uuid[]', 'text[]', 'text[]', 'text[]', 'timestamptz[]', 'boolean[]'];
-/** The message arrays, one element per message, from parameter `first` on. */
-export const placed = (first: number) =>
-  `unnest(${PLACED.map((type, i) => `$${first + i}::${type}`).join(', ')})
+export const NEW_MESSAGE_TYPES = ['uuid[]', 'text[]', 'text[]', 'text[]', 'timestamptz[]', 'boolean[]'];
+/** SQL: the rows `n` of new messages of any kind, from arrays in the parameters from number `first` on. */
+export const newMessages = (first: number) =>
+  `unnest(${NEW_MESSAGE_TYPES.map((type, i) => `$${first + i}::${type}`).join(', ')})
      AS n (id, channel, kind, state, due_at, day_before)`;
 
 export const MESSAGE_COLUMNS =
   'company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at';
 
-/** A cancellation for each address whose calendar has the entry. Their identifiers begin as `id` does, with the time. */
-export const callOff = (id: string, now: string) =>
+/**
+ * SQL: schedules a cancellation for each address whose calendar holds the appointment. Their number is unknown to the
+ * caller, so each id takes its first 19 characters, which hold the time, from `id`, and the rest at random.
+ */
+export const insertCancellations = (id: string, now: string) =>
   `INSERT INTO messages (${MESSAGE_COLUMNS}, recipient)
-   SELECT a.company_id, a.case_id, a.id, a.start_at, (left(${id}::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-          'email', 'cancellation', 'scheduled', ${now}, false, ${now}, ${now}, k.recipient
-     FROM a CROSS JOIN LATERAL (${calendars()}) k
+   SELECT a.company_id, a.case_id, a.id, a.start_at,
+          (left(${id}::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
+          'email', 'cancellation', 'scheduled', ${now}, false, ${now}, ${now}, r.recipient
+     FROM a CROSS JOIN LATERAL (${calendarRecipients()}) r
     WHERE a.end_at > ${now}
-   ON CONFLICT (company_id, case_id, appointment_id, channel, recipient) WHERE kind = 'cancellation' AND state = 'scheduled'
+   ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
+     WHERE kind = 'cancellation' AND state = 'scheduled'
    DO NOTHING`;
 
-type Place = (place: number) => string;
+type Parameter = (number: number) => string;
 
-const MESSAGES = ['uuid[]', 'text[]', 'text[]', 'timestamptz[]', 'boolean[]'];
-/** Messages of one kind, an element for each channel. */
-const newMessages = ($: Place) =>
-  `unnest(${MESSAGES.map((type, i) => `${$(i + 1)}::${type}`).join(', ')})
+const MESSAGE_TYPES_OF_KIND = ['uuid[]', 'text[]', 'text[]', 'timestamptz[]', 'boolean[]'];
+/** SQL: the rows `n` of new messages of one kind, at most one for each channel. */
+const newMessagesOfKind = ($: Parameter) =>
+  `unnest(${MESSAGE_TYPES_OF_KIND.map((type, i) => `${$(i + 1)}::${type}`).join(', ')})
      AS n (id, channel, state, due_at, day_before)`;
-const newMessage = (kind: string) =>
+const newMessageColumns = (kind: string) =>
   `a.company_id, a.case_id, a.id, a.start_at, n.id, n.channel, '${kind}', n.state, n.due_at, n.day_before, $5, $5`;
 
-/** Reminders of another start give way, and have no word any more: that of the present start has it. */
-const superseded = ($: Place) => `superseded AS (
+/** SQL: withdraws reminders of other starts, whose state is no longer shown. */
+const superseded = ($: Parameter) => `superseded AS (
   UPDATE messages m SET state = 'cancelled', updated_at = $5 FROM a
    WHERE ${ofAppointment('m')} AND m.kind = 'reminder' AND m.channel = ANY (${$(2)}::text[])
      AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped'))`;
 
 /**
- * What a change may have to do beside the appointment `a` itself: $5 now, $7 origin, and the parameters that a part takes
- * for itself. What has gone out, or is on its way, stays as it is.
+ * The CTEs that a change of the appointment `a` may need for its messages and its meeting: $5 now, $7 origin, and the
+ * parameters of each side effect. Messages that were sent or are being sent stay as they are.
  */
-export const PARTS = {
+export const SIDE_EFFECTS = {
   withdrawn: {
-    takes: ['text[]', 'text[]', 'text[]'],
+    types: ['text[]', 'text[]', 'text[]'],
     sql: ($) => `withdrawn AS (
       UPDATE messages m
          SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
@@ -53,51 +59,57 @@ export const PARTS = {
          AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
       RETURNING m.*)`,
   },
-  /** For a start that has had none. */
+  /** Reminders for a start that has had none. */
   reminders: {
-    takes: MESSAGES,
+    types: MESSAGE_TYPES_OF_KIND,
     sql: ($) => `${superseded($)}, reminders AS (
-      INSERT INTO messages (${MESSAGE_COLUMNS}) SELECT ${newMessage('reminder')} FROM a, ${newMessages($)} RETURNING *)`,
+      INSERT INTO messages (${MESSAGE_COLUMNS})
+      SELECT ${newMessageColumns('reminder')} FROM a, ${newMessagesOfKind($)}
+      RETURNING *)`,
   },
-  /** For a start that has had some, of one channel at least. */
+  /** Reminders for a start that has had one before, on at least one of the channels. */
   renewed: {
-    takes: MESSAGES,
-    sql: ($) => `${superseded($)}, placed_before AS MATERIALIZED (
-      SELECT m.id, m.channel, m.state, ${messageLog.image} AS before
+    types: MESSAGE_TYPES_OF_KIND,
+    sql: ($) => `${superseded($)}, previous AS MATERIALIZED (
+      SELECT m.id, m.channel, m.state, ${messageAudit.image} AS before
         FROM a JOIN messages m ON ${ofAppointment('m')}
-       WHERE m.kind = 'reminder' AND m.channel = ANY (${$(2)}::text[]) AND m.start_at = a.start_at AND m.resend_of IS NULL
+       WHERE m.kind = 'reminder' AND m.channel = ANY (${$(2)}::text[]) AND m.start_at = a.start_at
+         AND m.resend_of IS NULL
          FOR NO KEY UPDATE OF m
     ), renewed AS (
       INSERT INTO messages (${MESSAGE_COLUMNS})
-      SELECT ${newMessage('reminder')} FROM a CROSS JOIN ${newMessages($)} LEFT JOIN placed_before b ON b.channel = n.channel
+      SELECT ${newMessageColumns('reminder')}
+        FROM a CROSS JOIN ${newMessagesOfKind($)} LEFT JOIN previous b ON b.channel = n.channel
        WHERE coalesce(b.state NOT IN ('sent', 'sending', 'scheduled'), true)
-      ON CONFLICT (company_id, case_id, appointment_id, channel, start_at) WHERE kind = 'reminder' AND resend_of IS NULL
+      ON CONFLICT (company_id, case_id, appointment_id, channel, start_at)
+        WHERE kind = 'reminder' AND resend_of IS NULL
       DO UPDATE SET state = excluded.state, due_at = excluded.due_at, day_before = excluded.day_before,
-                    updated_at = excluded.updated_at, attempts = 0, doubts = 0, last_error = NULL, lease_by = NULL, lease_until = NULL
+                    updated_at = excluded.updated_at, attempts = 0, doubts = 0, last_error = NULL, lease_by = NULL,
+                    lease_until = NULL
       RETURNING *
     ), rescheduled AS (
-      ${messageLog.insertEvent('rescheduled', {
-        from: `renewed m JOIN placed_before b ON b.id = m.id WHERE b.state = 'failed'`,
+      ${messageAudit.insertEvent('rescheduled', {
+        from: `renewed m JOIN previous b ON b.id = m.id WHERE b.state = 'failed'`,
         at: '$5',
         origin: '$7',
         before: 'b.before',
       })})`,
   },
   confirmations: {
-    takes: MESSAGES,
+    types: MESSAGE_TYPES_OF_KIND,
     sql: ($) => `confirmations AS (
       INSERT INTO messages (${MESSAGE_COLUMNS})
-      SELECT ${newMessage('confirmation')} FROM a, ${newMessages($)}
+      SELECT ${newMessageColumns('confirmation')} FROM a, ${newMessagesOfKind($)}
       ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'confirmation' AND state = 'scheduled'
       DO NOTHING
       RETURNING *)`,
   },
   cancellations: {
-    takes: ['uuid'],
-    sql: ($) => `cancellations AS (${callOff(`${$(1)}::uuid`, '$5::timestamptz')})`,
+    types: ['uuid'],
+    sql: ($) => `cancellations AS (${insertCancellations(`${$(1)}::uuid`, '$5::timestamptz')})`,
   },
-  meeting: { takes: [], sql: () => `meeting AS (${followAppointments('$5')})` },
-} satisfies Record<string, { takes: string[]; sql: ($: Place) => string }>;
+  meeting: { types: [], sql: () => `meeting AS (${syncFromAppointments('$5')})` },
+} satisfies Record<string, { types: string[]; sql: ($: Parameter) => string }>;
 
-/** `words`: in place of those that would be looked up, where what was found and what is planned tell them. */
-export type Part = keyof typeof PARTS | 'words';
+/** `states`: the caller passes the states of the messages, so the statement need not look them up. */
+export type SideEffect = keyof typeof SIDE_EFFECTS | 'states';

@@ -3,12 +3,12 @@ import type { Context } from '../../kernel/context.ts';
 import { isImminent, notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { type Instant, toSql } from '../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
-import { type Appointment, type MessagePlan, partsOf, type StoredMessage } from './message-plan.ts';
-import type { Part } from './side-effects.sql.ts';
+import { type Appointment, type MessagePlan, type StoredMessage, sideEffectsOf } from './message-plan.ts';
+import type { SideEffect } from './side-effects.sql.ts';
 
-/** A change is decided on the row that was read and written onto that version of it. */
+/** A change is decided on the row that was read, and written only if that version is still the current one. */
 
-/** What a change may look at; the row has more, and the log gets all of it. */
+/** The columns that a decision may use. The row has more, and the audit log stores all of them. */
 export type AppointmentRow = {
   start_at: string;
   end_at: string;
@@ -26,11 +26,12 @@ export type AppointmentRow = {
   version: number;
 };
 
-export type FoundAppointment = {
+export type LoadedAppointment = {
   was: { appointments: AppointmentRow };
   has_meeting: boolean;
+  /** By precedence: the first of a channel and kind is the one whose state the appointment shows. */
   messages: StoredMessage[];
-  /** Whether the new recipient is a customer of the case, where there is one. */
+  /** Whether the new email recipient is a customer of the case; undefined if the request names none. */
   recipient_known?: boolean;
 };
 
@@ -42,29 +43,26 @@ export const appointmentOf = (row: AppointmentRow): Appointment => ({
   cancelled: row.cancelled === 1,
 });
 
-/** The parts of the change and all parameters of its statement; `set` is what the change itself takes. */
-export function changeOf(
+type Update = { caseId: string; id: string; loaded: LoadedAppointment; now: Instant; plan: MessagePlan };
+
+/** Returns the side effects of the update and all parameters of its statement; `set` holds those of its own columns. */
+export function buildUpdate(
   context: Context,
-  {
-    caseId,
-    id,
-    found,
-    now,
-    plan,
-  }: { caseId: string; id: string; found: FoundAppointment; now: Instant; plan: MessagePlan },
+  { caseId, id, loaded, now, plan }: Update,
   set: unknown[] = [],
-): { parts: Part[]; values: unknown[] } {
+): { effects: SideEffect[]; values: unknown[] } {
   const { company } = context;
-  const parts = partsOf(plan, found.messages);
-  if (found.has_meeting) parts.set('meeting', []);
-  const { version } = found.was.appointments;
+  const effects = sideEffectsOf(plan, loaded.messages);
+  if (loaded.has_meeting) effects.set('meeting', []);
+  const { version } = loaded.was.appointments;
   const common = [company.id, caseId, id, version, toSql(now), zonePlaceholder(company.timeZone), auditOrigin(context)];
-  const values = [...common, JSON.stringify(found.was), ...set];
-  for (const parameters of parts.values()) values.push(...parameters);
-  return { parts: [...parts.keys()], values };
+  const values = [...common, JSON.stringify(loaded.was), ...set];
+  for (const parameters of effects.values()) values.push(...parameters);
+  return { effects: [...effects.keys()], values };
 }
 
-/** Tells the workers where something of the plan is due soon, or where a meeting may have to follow. */
-export function notice({ db }: Context, { place }: MessagePlan, now: Instant, meets: boolean): void {
-  if (meets || place.some(({ state, due }) => state === 'scheduled' && isImminent(due, now))) notifyWorkers(db);
+/** Wakes the workers if a planned message is due soon, or if the appointment has a meeting that may need a step. */
+export function notifyIfDue({ db }: Context, { insert }: MessagePlan, now: Instant, hasMeeting: boolean): void {
+  const isDue = insert.some(({ state, due }) => state === 'scheduled' && isImminent(due, now));
+  if (hasMeeting || isDue) notifyWorkers(db);
 }

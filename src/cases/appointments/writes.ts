@@ -3,14 +3,14 @@ import type { Context } from '../../kernel/context.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { type Instant, parseTime, toSql } from '../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import { requirePhone } from '../../kernel/validation/contact.ts';
 import type { Form } from '../../kernel/validation/form.ts';
-import { type Appointment, type Asked, type Channel, messageColumns, planMessages, wordsOf } from './message-plan.ts';
+import { type Appointment, type ChannelRequest, messageColumns, messageStates, planMessages } from './message-plan.ts';
+import type { Channel } from './messages/message.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './schema.ts';
-import { appointmentOf, changeOf, type FoundAppointment, notice } from './versioned-update.ts';
+import { appointmentOf, buildUpdate, type LoadedAppointment, notifyIfDue } from './versioned-update.ts';
 import * as sql from './writes.sql.ts';
 
 export async function createAppointment(
@@ -20,21 +20,21 @@ export async function createAppointment(
 ): Promise<string> {
   const { db, company, clock } = context;
   const { body } = form;
-  const { start, end } = readTimes(context, form);
-  requireOrder(form, start, end);
+  const { start, end } = parseTimes(context, form);
+  checkOrder(form, start, end);
   checkPhone(context, form);
-  const asked = readAsked(form);
-  const book = async () => {
+  const requested = requestedMessages(form);
+  const insert = async () => {
     if (!form.ok || !start || !end) return undefined;
     const now = clock();
     const appointment: Appointment = {
       start,
       end,
       recipient: { email: body.email_recipient || null, sms: body.sms_recipient ?? null },
-      reminder: { email: asked.email.reminder ?? false, sms: asked.sms.reminder ?? false },
+      reminder: { email: requested.email.reminder ?? false, sms: requested.sms.reminder ?? false },
       cancelled: false,
     };
-    const plan = planMessages(appointment, undefined, asked, now, company);
+    const plan = planMessages(appointment, undefined, requested, now, company);
     const statement = sql.insertAppointment([
       appointment.recipient.email !== null && 'recipient',
       body.video_meeting === true && 'meeting',
@@ -52,15 +52,15 @@ export async function createAppointment(
       zonePlaceholder(company.timeZone),
       ...messageColumns(plan),
       auditOrigin(context),
-      ...wordsOf(plan),
+      ...messageStates(plan),
     ]);
-    if (record) notice(context, plan, now, body.video_meeting ?? false);
+    if (record) notifyIfDue(context, plan, now, body.video_meeting ?? false);
     return record;
   };
-  return retryOnConflict(book, () => judge(context, caseId, form));
+  return retryOnConflict(insert, () => explainRejection(context, caseId, form));
 }
 
-/** Read, decide, and write onto the version that was read; where another update came between, once more. */
+/** Reads the appointment, decides, and writes if the version is still the same. After a conflict it starts again. */
 export async function updateAppointment(
   context: Context,
   caseId: string,
@@ -69,13 +69,13 @@ export async function updateAppointment(
 ): Promise<string> {
   const { db, company, clock } = context;
   const { body } = form;
-  const times = readTimes(context, form);
+  const times = parseTimes(context, form);
   checkPhone(context, form);
-  const asked = readAsked(form);
+  const requested = requestedMessages(form);
   const newRecipient = form.hasFault('email_recipient') ? null : body.email_recipient || null;
   return retryOnConflict(async () => {
-    const found = await findAppointment(context, caseId, id, times.start, newRecipient);
-    const row = found.was.appointments;
+    const loaded = await loadAppointment(context, caseId, id, times.start, newRecipient);
+    const row = loaded.was.appointments;
     const before = appointmentOf(row);
     const after: Appointment = {
       start: times.start ?? before.start,
@@ -85,51 +85,39 @@ export async function updateAppointment(
         sms: body.sms_recipient === undefined ? before.recipient.sms : body.sms_recipient,
       },
       reminder: {
-        email: asked.email.reminder ?? before.reminder.email,
-        sms: asked.sms.reminder ?? before.reminder.sms,
+        email: requested.email.reminder ?? before.reminder.email,
+        sms: requested.sms.reminder ?? before.reminder.sms,
       },
       cancelled: before.cancelled,
     };
-    requireOrder(form, after.start, after.end);
-    if (found.recipient_known === false) form.addFault('email_recipient', ...UNKNOWN_RECIPIENT);
+    checkOrder(form, after.start, after.end);
+    if (loaded.recipient_known === false) form.addFault('email_recipient', ...UNKNOWN_RECIPIENT);
     form.check();
     const now = clock();
-    const plan = planMessages(after, before, asked, now, company);
-    const { parts, values } = changeOf(context, { caseId, id, found, now, plan }, [
+    const plan = planMessages(after, before, requested, now, company);
+    const { effects, values } = buildUpdate(context, { caseId, id, loaded, now, plan }, [
       ...appointmentColumns(after),
       body.notes === undefined ? row.notes : body.notes,
       body.location === undefined ? row.location : body.location,
     ]);
-    const record = await db.queryJson(sql.updateAppointment(parts), values);
-    if (record) notice(context, plan, now, row.video_meeting);
+    const record = await db.queryJson(sql.updateAppointment(effects), values);
+    if (record) notifyIfDue(context, plan, now, row.video_meeting);
     return record;
   });
 }
 
-export async function deleteAppointment(context: Context, caseId: string, id: string): Promise<string> {
-  const { db, company, clock } = context;
-  const record = await retryOnConflict(
-    () => db.queryJson(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId(), auditOrigin(context)]),
-    async () => {
-      await findAppointment(context, caseId, id);
-    },
-  );
-  notifyWorkers(db);
-  return record;
-}
-
-async function findAppointment(
+async function loadAppointment(
   { db, company }: Context,
   caseId: string,
   id: string,
-  newStart?: Instant,
-  newRecipient: string | null = null,
-): Promise<FoundAppointment> {
+  newStart: Instant | undefined,
+  newRecipient: string | null,
+): Promise<LoadedAppointment> {
   const start = newStart && toSql(newStart);
   const values = [company.id, caseId, id, start, ...(newRecipient === null ? [] : [newRecipient])];
-  const row = await db.queryJson(sql.findAppointment([newRecipient !== null && 'recipient']), values);
-  if (row === undefined) throw notFound('appointment');
-  return JSON.parse(row);
+  const json = await db.queryJson(sql.loadAppointment([newRecipient !== null && 'recipient']), values);
+  if (json === undefined) throw notFound('appointment');
+  return JSON.parse(json);
 }
 
 const appointmentColumns = ({ start, end, recipient, reminder }: Appointment): unknown[] => [
@@ -143,26 +131,29 @@ const appointmentColumns = ({ start, end, recipient, reminder }: Appointment): u
 
 const UNKNOWN_RECIPIENT = ['unknown', 'is not the email of a customer of this case'] as const;
 
+/** The fields that a create and an update share. */
 type Body = UpdateAppointmentBody;
 
-function readTimes({ company }: Context, form: Form<Body>): { start?: Instant | undefined; end?: Instant | undefined } {
-  const read = (field: 'start_time' | 'end_time') =>
+function parseTimes(
+  { company }: Context,
+  form: Form<Body>,
+): { start?: Instant | undefined; end?: Instant | undefined } {
+  const parse = (field: 'start_time' | 'end_time') =>
     form.read(field, form.body[field], (text) => parseTime(text, company.timeZone));
-  return { start: read('start_time'), end: read('end_time') };
+  return { start: parse('start_time'), end: parse('end_time') };
 }
 
-/** Null clears a wish just as false does. */
-function readAsked(form: Form<Body>): Record<Channel, Asked> {
-  const wish = (value: boolean | null | undefined) => (value === undefined ? undefined : value === true);
-  const { body } = form;
+/** Null has the same meaning as false: the message is not wanted. */
+function requestedMessages({ body }: Form<Body>): Record<Channel, ChannelRequest> {
+  const isRequested = (value: boolean | null | undefined) => (value === undefined ? undefined : value === true);
   return {
-    email: { confirmation: wish(body.email_confirmation), reminder: wish(body.email_notification) },
-    sms: { confirmation: wish(body.sms_confirmation), reminder: wish(body.sms_notification) },
+    email: { confirmation: isRequested(body.email_confirmation), reminder: isRequested(body.email_notification) },
+    sms: { confirmation: isRequested(body.sms_confirmation), reminder: isRequested(body.sms_notification) },
   };
 }
 
-/** The fault is that of the time which was sent; of the end where both were. */
-function requireOrder(form: Form<Body>, start: Instant | undefined, end: Instant | undefined): void {
+/** The fault names the time that was sent, and the end if both were. */
+function checkOrder(form: Form<Body>, start: Instant | undefined, end: Instant | undefined): void {
   if (form.hasFault('start_time') || form.hasFault('end_time')) return;
   if (!start || !end || Temporal.Instant.compare(end, start) > 0) return;
   form.addFault(
@@ -176,19 +167,25 @@ function checkPhone({ company }: Context, form: Form<Body>): void {
   form.read('sms_recipient', form.body.sms_recipient, (text) => requirePhone(text, company.phoneRegion));
 }
 
-/** Nothing was booked: throws the reason, or returns where another change came between and it can be tried again. */
-async function judge({ db, company }: Context, caseId: string, form: Form<CreateAppointmentBody>): Promise<void> {
+/**
+ * Throws the reason why nothing was inserted. Returns if a concurrent change has removed it: then a retry can succeed.
+ */
+async function explainRejection(
+  { db, company }: Context,
+  caseId: string,
+  form: Form<CreateAppointmentBody>,
+): Promise<void> {
   const { adviser_email, email_recipient } = form.body;
-  const judged = await db.queryFirst<{ adviser: boolean; recipient: boolean }>(sql.judgeAppointment, [
+  const reasons = await db.queryFirst<{ unknown_adviser: boolean; unknown_recipient: boolean }>(sql.rejectionReasons, [
     company.id,
     caseId,
     form.hasFault('adviser_email') ? null : adviser_email,
     form.hasFault('email_recipient') ? null : email_recipient || null,
   ]);
-  if (!judged) throw notFound('case');
-  if (!judged.adviser && !form.hasFault('adviser_email')) {
+  if (!reasons) throw notFound('case');
+  if (reasons.unknown_adviser && !form.hasFault('adviser_email')) {
     form.addFault('adviser_email', 'unknown', 'is not the email of an adviser of this company');
   }
-  if (!judged.recipient) form.addFault('email_recipient', ...UNKNOWN_RECIPIENT);
+  if (reasons.unknown_recipient) form.addFault('email_recipient', ...UNKNOWN_RECIPIENT);
   form.check();
 }

@@ -19,7 +19,8 @@ export function invoiceRoutes(app: FastifyInstance, services: Services): void {
     tag,
     summary: 'Get case invoices',
     description:
-      'Every invoice of the case with its items, newest date_created first. The parameters but for show_cancelled_items are not part of the specification.',
+      'Every invoice of the case with its items, newest date_created first. Of the parameters, only ' +
+      'show_cancelled_items is part of the specification.',
     params: { caseId: 'case' },
     query: InvoiceQuery,
     response: InvoiceList,
@@ -34,7 +35,7 @@ export function invoiceRoutes(app: FastifyInstance, services: Services): void {
     access: 'invoices:write',
     tag,
     summary: 'Create case invoice',
-    description: 'Amounts are exact decimals and are stored as they are sent, rounded to two decimals.',
+    description: 'Amounts are exact decimals. They are stored as sent, rounded to two decimals.',
     params: { caseId: 'case' },
     body: CreateInvoiceBody,
     response: InvoiceRecord,
@@ -49,7 +50,7 @@ export function invoiceRoutes(app: FastifyInstance, services: Services): void {
     access: 'invoices:write',
     tag,
     summary: 'Update case invoice',
-    description: 'Without items and without keep_existing_items: false the items stay as they are.',
+    description: 'The items do not change unless `items` or `keep_existing_items: false` is sent.',
     params: { caseId: 'case', invoiceId: 'invoice' },
     body: UpdateInvoiceBody,
     response: InvoiceRecord,

@@ -1,4 +1,4 @@
-import { followAdvisers } from '../../cases/appointments/meetings/desired-state.sql.ts';
+import { syncFromAdvisers } from '../../cases/appointments/meetings/desired-state.sql.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { read, rowLimit, write } from '../../kernel/sql/query.ts';
 import { anyContains, listStatements } from '../list.sql.ts';
@@ -80,7 +80,7 @@ export const updateAdviser = write('advisers.update', {
                 FROM json_populate_record(a, ${input.fields}) n)
       RETURNING a.*
     ), meetings_scheduled AS (
-      ${followAdvisers(input.now)}
+      ${syncFromAdvisers(input.now)}
     ), event AS (
       ${adviserAudit.insertEvent('updated', { from: 'd a', at: input.now, origin: input.origin, before })}
     )

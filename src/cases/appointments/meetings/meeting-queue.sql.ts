@@ -1,104 +1,112 @@
 import { isoTime, statement } from '../../../kernel/sql/statement.ts';
-import { appointmentLog } from '../audit.sql.ts';
-import { ofAppointment } from './desired-state.sql.ts';
+import { ofAppointment } from '../appointment-key.sql.ts';
+import { appointmentAudit } from '../audit.sql.ts';
 
-/** A meeting on its way: begin a step, settle what became of it. */
+/** The statements of one reconcile step: start it, record its result. */
 
-export const KEY = ['company_id', 'case_id', 'appointment_id'] as const;
+export const MEETING_KEY = ['company_id', 'case_id', 'appointment_id'] as const;
 export const OPEN = `state = 'pending'`;
 
 const isKey = 'company_id = $1 AND case_id = $2 AND appointment_id = $3';
 
-const elsewhere = '(g.provider, g.account_id) IS DISTINCT FROM (d.video_provider, d.video_account_id)';
+/** SQL: whether the meeting is, or may be, at another account than the adviser's current one. */
+const atOtherAccount = '(g.provider, g.account_id) IS DISTINCT FROM (d.video_provider, d.video_account_id)';
 
-/** The account of an adviser who has another by now may have been forgotten; then nothing can be done there. */
+/** SQL: whether the meeting's account still has its secret. Without one, nothing can be changed at the provider. */
 const reachable = `(g.account_id IS NULL OR EXISTS (
-  SELECT 1 FROM video_accounts v WHERE v.company_id = g.company_id AND v.id = g.account_id AND v.sealed_secret IS NOT NULL))`;
+  SELECT 1 FROM video_accounts v
+   WHERE v.company_id = g.company_id AND v.id = g.account_id AND v.sealed_secret IS NOT NULL))`;
 
-/** The next step towards what is wished, as things stand now. What may be there unknown is looked for first. */
+/** SQL: the next step towards the desired state. A meeting that may exist unrecorded is looked up first. */
 const step = `CASE
-  WHEN g.doubtful AND ${reachable} THEN 'look'
-  WHEN g.external_id IS NOT NULL AND (NOT g.wished OR ${elsewhere}) AND ${reachable} THEN 'remove'
-  WHEN NOT g.wished OR d.video_provider IS NULL THEN 'nothing'
+  WHEN g.doubtful AND ${reachable} THEN 'lookup'
+  WHEN g.external_id IS NOT NULL AND (NOT g.wished OR ${atOtherAccount}) AND ${reachable} THEN 'remove'
+  WHEN NOT g.wished OR d.video_provider IS NULL THEN 'none'
   WHEN g.end_at <= $5 THEN CASE WHEN g.external_id IS NOT NULL THEN 'keep'
-                                WHEN g.due_at < g.end_at THEN 'late' ELSE 'nothing' END
-  WHEN g.external_id IS NULL OR ${elsewhere} THEN 'create'
+                                WHEN g.due_at < g.end_at THEN 'expired' ELSE 'none' END
+  WHEN g.external_id IS NULL OR ${atOtherAccount} THEN 'create'
   ELSE 'update' END`;
 
-/** How long a step makes sense. What is left open at the provider is worth some more effort than what is over. */
-const deadline = `CASE WHEN j.step IN ('look', 'remove') THEN greatest(j.end_at, j.due_at) + interval '1 day' ELSE j.end_at END`;
+/**
+ * SQL: until when a step is retried. A meeting that is left behind at the provider is worth another day of attempts.
+ */
+const deadline = `CASE WHEN j.step IN ('lookup', 'remove') THEN greatest(j.end_at, j.due_at) + interval '1 day'
+                       ELSE j.end_at END`;
 
 /**
- * $1–$3 key, $4 claim, $5 now. Reads everything anew and writes down the intent: a meeting that is about to be made is
- * in doubt until its answer is written down. Adviser and appointment are locked for the length of the statement, in the
- * order in which those that change them also reach the meeting. Nothing where the claim has been lost.
+ * $1–$3 key, $4 lease, $5 now. Reads everything again and records the intent: a meeting is uncertain from before it is
+ * created until the result is recorded. Locks the adviser and the appointment in the order in which the statements that
+ * change them reach the meeting, so that they cannot deadlock. Returns no row if the lease was lost.
  */
-export const beginStep = statement(
-  'meetings.begin',
+export const startReconcile = statement(
+  'meetings.start',
   `WITH a AS (
      SELECT * FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR SHARE
    ), d AS (
      SELECT d.* FROM a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id FOR SHARE OF d
    ), g AS (
      SELECT g.*, d.video_provider, d.video_account_id, ${step} AS step,
-            g.wished AND d.video_provider IS NOT NULL AND ${elsewhere} AS moving
+            g.wished AND d.video_provider IS NOT NULL AND ${atOtherAccount} AS changing_account
        FROM a CROSS JOIN d JOIN meetings g ON ${ofAppointment('g')}
       WHERE g.lease_by = $4 FOR UPDATE OF g
    ), j AS (
-     SELECT g.*, CASE g.step WHEN 'create' THEN g.video_provider ELSE g.provider END AS at_provider,
-            CASE g.step WHEN 'create' THEN g.video_account_id ELSE g.account_id END AS at_account
+     SELECT g.*, CASE g.step WHEN 'create' THEN g.video_provider ELSE g.provider END AS step_provider,
+            CASE g.step WHEN 'create' THEN g.video_account_id ELSE g.account_id END AS step_account
        FROM g
-   ), written AS (
-     UPDATE meetings w
-        SET provider = j.at_provider, account_id = j.at_account, doubtful = w.doubtful OR j.step = 'create',
-            attempts = w.attempts + (j.step IN ('look', 'create', 'update', 'remove'))::int, updated_at = $5
-       FROM j WHERE w.company_id = $1 AND w.case_id = $2 AND w.appointment_id = $3
+   ), started AS (
+     UPDATE meetings s
+        SET provider = j.step_provider, account_id = j.step_account, doubtful = s.doubtful OR j.step = 'create',
+            attempts = s.attempts + (j.step IN ('lookup', 'create', 'update', 'remove'))::int, updated_at = $5
+       FROM j WHERE s.company_id = $1 AND s.case_id = $2 AND s.appointment_id = $3
    )
-   SELECT j.step, j.moving, j.wanted, j.attempts + 1 AS attempt, j.reference, j.at_provider AS provider, j.external_id, j.join_url,
-          j.doubtful, j.last_error, ${isoTime('j.start_at')} AS start, ${isoTime('j.end_at')} AS end, ${isoTime(deadline)} AS deadline,
-          o.name AS company, o.time_zone, j.at_account AS video_account_id, v.adviser_id, v.account_id, v.client_id,
+   SELECT j.step, j.changing_account, j.wanted AS generation, j.attempts + 1 AS attempt, j.reference,
+          j.step_provider AS provider, j.external_id, j.join_url, j.doubtful AS uncertain, j.last_error,
+          ${isoTime('j.start_at')} AS start, ${isoTime('j.end_at')} AS end, ${isoTime(deadline)} AS deadline,
+          o.name AS company, o.time_zone, j.step_account AS video_account_id, v.adviser_id, v.account_id, v.client_id,
           v.host, v.sealed_secret
      FROM j JOIN companies o ON o.id = j.company_id
-     LEFT JOIN video_accounts v ON v.company_id = j.company_id AND v.id = j.at_account`,
+     LEFT JOIN video_accounts v ON v.company_id = j.company_id AND v.id = j.step_account`,
 );
 
 /**
- * $1–$3 key, $4 claim, $5 now, $6 the wish that the step was for, $7 state, $8 external id, $9 link, $10 doubt, $11 fault,
- * $12 when to go on, or null for at once, $13 origin. Where the wish has changed meanwhile, another step follows. After a failure
- * the confirmation waits on: somebody may mend it in time. Nothing where the claim has been lost.
+ * $1–$3 key, $4 lease, $5 now, $6 generation of the desired state that the step was for, $7 state, $8 external id, $9
+ * link, $10 uncertain, $11 error, $12 when to continue, or null for immediately, $13 origin. If the generation has
+ * changed in the meantime, another step follows. After a failure confirmations keep waiting, because the cause may be
+ * corrected in time. Returns no row if the lease was lost.
  */
-export const settleStep = statement(
-  'meetings.settle',
+export const recordResult = statement(
+  'meetings.record_result',
   `WITH a AS (
      SELECT * FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR NO KEY UPDATE
    ), g AS (
      UPDATE meetings g
         SET state = CASE WHEN g.wanted > $6 THEN 'pending' ELSE $7 END, external_id = $8, join_url = $9, doubtful = $10,
-            last_error = $11, lease_by = NULL, lease_until = CASE WHEN g.wanted > $6 THEN NULL ELSE $12::timestamptz END,
-            updated_at = $5
+            last_error = $11, updated_at = $5, lease_by = NULL,
+            lease_until = CASE WHEN g.wanted > $6 THEN NULL ELSE $12::timestamptz END
        FROM a WHERE ${ofAppointment('g')} AND g.lease_by = $4
      RETURNING g.*
    ), p AS (
      UPDATE appointments p
         SET video_id = g.external_id, join_url = g.join_url, version = p.version + 1,
-            meeting_pending = CASE g.state WHEN 'failed' THEN p.meeting_pending ELSE g.state = 'pending' AND g.wished END
+            meeting_pending = CASE g.state WHEN 'failed' THEN p.meeting_pending
+                                           ELSE g.state = 'pending' AND g.wished END
        FROM g WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3
      RETURNING p.video_id, p.join_url
    ), e AS (
-     ${appointmentLog.insertEvent('meeting_changed', {
+     ${appointmentAudit.insertEvent('meeting_changed', {
        from: 'a, p WHERE (a.video_id, a.join_url) IS DISTINCT FROM (p.video_id, p.join_url)',
        at: '$5',
        origin: '$13',
-       before: appointmentLog.snapshot,
+       before: appointmentAudit.snapshot,
      })}
    )
    SELECT g.state FROM g`,
 );
 
 /**
- * $1–$3 key. In a statement of its own, after the one above and in its transaction: a confirmation that began to wait
- * until that one had the appointment is seen by this one, and one that begins later no longer waits. A pause after a
- * fault of its own ends too: the row does not tell one from the other.
+ * $1–$3 key. Ends the wait of confirmations for the meeting. Runs after `recordResult` in the same transaction: its
+ * newer snapshot also sees a confirmation that started to wait before the appointment was locked. Also ends a back-off
+ * after a failed attempt, because a message does not record which of the two it waits for.
  */
 export const releaseConfirmations = statement(
   'meetings.release',
@@ -107,11 +115,12 @@ export const releaseConfirmations = statement(
 );
 
 /**
- * $1–$3 key, $4 now, $5 the account. A meeting was made by a worker that had lost its claim: the row is in doubt, whoever
- * has it now loses it, and the next step keeps one and removes the other. Nothing where it is at another account by now.
+ * $1–$3 key, $4 now, $5 account. For a worker that created a meeting after it had lost its lease: takes the lease away
+ * from the current worker, and a lookup keeps one meeting and removes the other. Returns no row if the meeting is at
+ * another account.
  */
-export const doubtMeeting = statement(
-  'meetings.doubt',
+export const markUncertain = statement(
+  'meetings.mark_uncertain',
   `UPDATE meetings
       SET doubtful = true, state = 'pending', wanted = wanted + 1, due_at = $4, updated_at = $4,
           lease_by = NULL, lease_until = NULL

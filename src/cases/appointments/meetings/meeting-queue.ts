@@ -5,147 +5,155 @@ import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../kernel/jobs/backoff.t
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
-import type { SecretBox } from '../../../kernel/secret-box.ts';
 import { stripNul } from '../../../kernel/sql/statement.ts';
 import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
-import { forgetAccounts } from './accounts/statements.sql.ts';
+import { forgetUnusedSecrets } from './accounts/statements.sql.ts';
 import * as sql from './meeting-queue.sql.ts';
-import { type Made, MeetingFault } from './provider.ts';
-import { type Done, type MeetingSteps, type StepRow, takeStep } from './reconcile.ts';
+import { MeetingError, type ProviderMeeting } from './provider.ts';
+import { type ReconcileResult, type ReconcileServices, type ReconcileStep, reconcile } from './reconcile.ts';
 
-export type MeetingQueueOptions = {
+export type MeetingQueueOptions = ReconcileServices & {
   db: Database;
   clock: Clock;
   logger: Logger;
-  providers: MeetingSteps['providers'];
-  secrets: SecretBox;
   random?: () => number;
 };
 
-const LONGEST_REASON = 500;
-const SOONEST = { seconds: 1 };
-const MOST_TRIES_TO_LEAVE = 3;
+const MAX_REASON_LENGTH = 500;
+const MIN_RETRY_DELAY = { seconds: 1 };
+const MAX_ATTEMPTS_AT_OLD_ACCOUNT = 3;
 
-type Settled = Done & { error: string | null; again: Instant | undefined };
+/** The result to record. If `retryAt` is undefined, a step that is still due follows immediately. */
+type RecordedResult = ReconcileResult & { error: string | null; retryAt: Instant | undefined };
 
 /**
- * Meetings as due work: begin (read again, note the intent), one request to the provider, settle. What a step leaves to
- * be done is the next step's: the row stays due until what is wished and what is there are the same.
+ * The job queue of meetings. Each job takes one step: start (read everything again, record the intent), send one
+ * request to the provider, record the result. The row stays due until the actual state matches the desired one.
  */
 export function meetingQueue(options: MeetingQueueOptions): JobQueue {
   const { db, clock, logger, random = Math.random } = options;
-  const values = (key: JobKey) => sql.KEY.map((column) => key[column]);
+  const keyValues = (key: JobKey) => sql.MEETING_KEY.map((column) => key[column]);
 
-  async function handle(key: JobKey, claim: Lease): Promise<void> {
-    const row = await db.queryFirst<StepRow>(sql.beginStep, [...values(key), claim.id, toSql(clock())]);
-    if (!row) return;
-    let made: Made | undefined;
-    const outcome = await takeStep(options, row, key, claim.signal).then(
-      (done): Settled => {
-        made = done.made;
-        return { ...done, error: reasonOf(done, row), again: undefined };
-      },
-      (error: unknown): Settled => notDone(row, faultOf(error, key)),
+  async function handle(key: JobKey, lease: Lease): Promise<void> {
+    const values = [...keyValues(key), lease.id, toSql(clock())];
+    const step = await db.queryFirst<ReconcileStep>(sql.startReconcile, values);
+    if (!step) return;
+    const result = await reconcile(options, step, key, lease.signal).then(
+      (done): RecordedResult => ({ ...done, error: errorAfter(done, step), retryAt: undefined }),
+      (error: unknown): RecordedResult => failedResult(step, toMeetingError(error, key)),
     );
-    const state = await settle(key, claim, row, outcome);
-    if (state === undefined && made) await stray(key, row, made, claim.signal);
-    // An account that was kept for what had to be removed with it.
-    if (row.step !== 'update') await db.queryRows(forgetAccounts, [key.company_id]);
-    report(key, row, outcome, state);
+    const state = await recordResult(key, lease, step, result);
+    if (state === undefined && result.created) await discard(key, step, result.created, lease.signal);
+    // A replaced account's secret is kept only as long as a meeting has to be removed with it.
+    if (step.step !== 'update') await db.queryRows(forgetUnusedSecrets, [key.company_id]);
+    logResult(key, step, result, state);
   }
 
-  function faultOf(error: unknown, key: JobKey): MeetingFault {
-    if (error instanceof MeetingFault) return error;
-    logger.error({ err: error, ...key }, 'a step of a meeting could not be taken');
-    return new MeetingFault('It could not be done; the log says why.', {
+  function toMeetingError(error: unknown, key: JobKey): MeetingError {
+    if (error instanceof MeetingError) return error;
+    logger.error({ err: error, ...key }, 'unexpected error while reconciling a meeting');
+    return new MeetingError('An unexpected error occurred; see the log.', {
       permanent: false,
-      unsure: true,
+      uncertain: true,
       cause: error,
     });
   }
 
-  function notDone(row: StepRow, fault: MeetingFault): Settled {
-    const error = fault.message.slice(0, LONGEST_REASON);
-    const { external_id: externalId, join_url: joinUrl, doubtful } = row;
-    // The account that an adviser has left may be dead: that must not keep the new one waiting.
-    const leftBehind = row.moving && (fault.permanent || row.attempt >= MOST_TRIES_TO_LEAVE);
-    if (leftBehind && row.step === 'look')
-      return { state: 'pending', externalId, joinUrl, doubtful: false, error, again: undefined };
-    if (leftBehind && row.step === 'remove')
-      return { state: 'pending', externalId: null, joinUrl: null, doubtful, error, again: undefined };
-    const again = fault.permanent ? undefined : nextTry(row, fault);
+  function failedResult(step: ReconcileStep, failure: MeetingError): RecordedResult {
+    const error = failure.message.slice(0, MAX_REASON_LENGTH);
+    const { external_id: externalId, join_url: joinUrl, uncertain } = step;
+    // The adviser's previous account may be unusable for good, which must not delay the meeting at the new account.
+    const abandonOldAccount =
+      step.changing_account && (failure.permanent || step.attempt >= MAX_ATTEMPTS_AT_OLD_ACCOUNT);
+    if (abandonOldAccount && step.step === 'lookup')
+      return { state: 'pending', externalId, joinUrl, uncertain: false, error, retryAt: undefined };
+    if (abandonOldAccount && step.step === 'remove')
+      return { state: 'pending', externalId: null, joinUrl: null, uncertain, error, retryAt: undefined };
+    const retryAt = failure.permanent ? undefined : nextRetry(step, failure);
     return {
-      state: again ? 'pending' : 'failed',
+      state: retryAt ? 'pending' : 'failed',
       externalId,
       joinUrl,
-      doubtful: row.step === 'create' ? fault.unsure : doubtful,
+      uncertain: step.step === 'create' ? failure.uncertain : uncertain,
       error,
-      again,
+      retryAt,
     };
   }
 
-  /** After a growing pause, or when the provider says; undefined when that is too late. */
-  function nextTry({ attempt, deadline }: StepRow, { retryAfter }: MeetingFault): Instant | undefined {
+  /** Returns the end of the back-off, or the time the provider asked for; undefined if that is past the deadline. */
+  function nextRetry({ attempt, deadline }: ReconcileStep, { retryAfter }: MeetingError): Instant | undefined {
     const now = clock();
     const end = Temporal.Instant.from(deadline);
     if (!retryAfter) return nextAttemptAt(PROVIDER_SCHEDULE, { attempt, now, deadline: end }, random);
-    const soonest = now.add(SOONEST);
-    const again = Temporal.Instant.compare(retryAfter, soonest) < 0 ? soonest : retryAfter;
-    return Temporal.Instant.compare(again, end) < 0 ? again : undefined;
+    const earliest = now.add(MIN_RETRY_DELAY);
+    const retryAt = Temporal.Instant.compare(retryAfter, earliest) < 0 ? earliest : retryAfter;
+    return Temporal.Instant.compare(retryAt, end) < 0 ? retryAt : undefined;
   }
 
-  /** Gives the state it is in now, or undefined where somebody else has the row by now. */
-  async function settle(key: JobKey, claim: Lease, row: StepRow, outcome: Settled): Promise<string | undefined> {
-    const { state, externalId, joinUrl, doubtful, error, again } = outcome;
-    const settled = await db.transaction(async (transaction) => {
-      const written = await transaction.queryFirst<{ state: string }>(sql.settleStep, [
-        ...values(key),
-        claim.id,
+  /** Returns the new state of the meeting, or undefined if another worker has claimed it in the meantime. */
+  async function recordResult(
+    key: JobKey,
+    lease: Lease,
+    step: ReconcileStep,
+    { state, externalId, joinUrl, uncertain, error, retryAt }: RecordedResult,
+  ): Promise<string | undefined> {
+    const newState = await db.transaction(async (transaction) => {
+      const recorded = await transaction.queryFirst<{ state: string }>(sql.recordResult, [
+        ...keyValues(key),
+        lease.id,
         toSql(clock()),
-        row.wanted,
+        step.generation,
         state,
         stripNul(externalId),
         stripNul(joinUrl),
-        doubtful,
+        uncertain,
         stripNul(error),
-        again ? toSql(again) : null,
+        retryAt ? toSql(retryAt) : null,
         WORKER_ORIGIN,
       ]);
-      if (written && ['ready', 'none'].includes(written.state)) {
-        await transaction.queryRows(sql.releaseConfirmations, values(key));
+      if (recorded && ['ready', 'none'].includes(recorded.state)) {
+        await transaction.queryRows(sql.releaseConfirmations, keyValues(key));
       }
-      return written?.state;
+      return recorded?.state;
     });
     notifyWorkers(db);
-    return settled;
+    return newState;
   }
 
-  /** Made without a claim: another worker has gone on, and may have made or found one. */
-  async function stray(key: JobKey, row: StepRow, made: Made, signal: AbortSignal): Promise<void> {
-    const doubted = await db.queryFirst(sql.doubtMeeting, [...values(key), toSql(clock()), row.video_account_id]);
-    if (doubted) return notifyWorkers(db);
-    await takeStep(options, { ...row, step: 'remove', external_id: made.id }, key, signal);
+  /**
+   * This worker lost its lease while it created a meeting, and another worker may have created or found one too. Marks
+   * the row uncertain so that a lookup removes one of them, or removes the new one if the row uses another account now.
+   */
+  async function discard(
+    key: JobKey,
+    step: ReconcileStep,
+    created: ProviderMeeting,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const values = [...keyValues(key), toSql(clock()), step.video_account_id];
+    const marked = await db.queryFirst(sql.markUncertain, values);
+    if (marked) return notifyWorkers(db);
+    await reconcile(options, { ...step, step: 'remove', external_id: created.id }, key, signal);
   }
 
-  function report(key: JobKey, row: StepRow, { error }: Settled, state: string | undefined): void {
+  function logResult(key: JobKey, row: ReconcileStep, { error }: RecordedResult, state: string | undefined): void {
     const { provider, step, attempt } = row;
-    const about = { company: key.company_id, appointment: key.appointment_id, provider, step, attempt, state };
-    if (error === null) logger.info(about, 'meeting step');
-    else logger[state === 'failed' ? 'error' : 'warn']({ ...about, reason: error }, 'meeting step not done');
+    const fields = { company: key.company_id, appointment: key.appointment_id, provider, step, attempt, state };
+    if (error === null) logger.info(fields, 'meeting reconciled');
+    else logger[state === 'failed' ? 'error' : 'warn']({ ...fields, reason: error }, 'meeting not reconciled');
   }
 
-  return {
-    name: 'meetings',
-    key: sql.KEY,
-    statements: queueStatements({ tenantTable: 'companies', table: 'meetings', ...DUE }),
-    handle,
-  };
+  const statements = queueStatements({
+    tenantTable: 'companies',
+    table: 'meetings',
+    key: sql.MEETING_KEY,
+    open: sql.OPEN,
+  });
+  return { name: 'meetings', key: sql.MEETING_KEY, statements, handle };
 }
 
-const DUE = { key: sql.KEY, open: sql.OPEN };
-
-/** On the way to the end the last fault is kept: it tells why the end took long, or why it is none. */
-function reasonOf({ state }: Done, { last_error }: StepRow): string | null {
-  if (state === 'failed') return last_error ?? 'Its time passed before it could be made.';
+/** While a meeting is pending or after it failed, the last error stays visible: it says why. */
+function errorAfter({ state }: ReconcileResult, { last_error }: ReconcileStep): string | null {
+  if (state === 'failed') return last_error ?? 'The appointment ended before the meeting could be created.';
   return state === 'pending' ? last_error : null;
 }

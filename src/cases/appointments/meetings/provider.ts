@@ -3,9 +3,9 @@ import type { Instant } from '../../../kernel/time/time.ts';
 export const PROVIDERS = ['jitsi', 'zoom'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
-/** What a provider is told of a meeting. Nothing in it is about the client. */
+/** The details of a meeting that a provider receives. They must not contain anything about the client. */
 export type Meeting = {
-  /** The same for every meeting that is ever made for an appointment, and for no other's. */
+  /** Identifies the appointment: the same for every meeting that is ever created for it, and unique to it. */
   reference: string;
   company: string;
   start: Instant;
@@ -13,41 +13,46 @@ export type Meeting = {
   timeZone: string;
 };
 
-/** With what a provider is reached; one that asks for no credentials has none. */
+/** The credentials of an adviser's account at a provider. */
 export type Account = { accountId: string; clientId: string; clientSecret: string; host: string };
 
-/** What the provider calls it, and where it is joined. */
-export type Made = { id: string; joinUrl: string };
+/** A meeting that exists at a provider: the provider's identifier and the link to join it. */
+export type ProviderMeeting = { id: string; joinUrl: string };
 
-/** Every call may be repeated. `account` is undefined where the provider asks for none. */
+/** Every call can be repeated safely. `account` is undefined for a provider that requires no credentials. */
 export type MeetingProvider = {
-  create(account: Account | undefined, meeting: Meeting, signal: AbortSignal): Promise<Made>;
-  /** Throws `MeetingGone` where it is no longer there. */
-  update(account: Account | undefined, made: Made, meeting: Meeting, signal: AbortSignal): Promise<Made>;
-  /** One that is not there counts as removed. */
+  create(account: Account | undefined, meeting: Meeting, signal: AbortSignal): Promise<ProviderMeeting>;
+  /** Throws MeetingGoneError if the meeting no longer exists at the provider. */
+  update(
+    account: Account | undefined,
+    existing: ProviderMeeting,
+    meeting: Meeting,
+    signal: AbortSignal,
+  ): Promise<ProviderMeeting>;
+  /** Succeeds if the meeting does not exist. */
   remove(account: Account | undefined, id: string, signal: AbortSignal): Promise<void>;
-  /** Every meeting with this reference: what a lost answer may have left behind. */
-  find(account: Account | undefined, reference: string, signal: AbortSignal): Promise<Made[]>;
+  /** Returns every meeting with this reference, including those whose creation was never confirmed to us. */
+  find(account: Account | undefined, reference: string, signal: AbortSignal): Promise<ProviderMeeting[]>;
 };
 
-type FaultOptions = { permanent: boolean; unsure?: boolean; retryAfter?: Instant | undefined; cause?: unknown };
+type ErrorOptions = { permanent: boolean; uncertain?: boolean; retryAfter?: Instant | undefined; cause?: unknown };
 
-/** Why a step could not be done; the text is for the firm's people and holds no secrets. */
-export class MeetingFault extends Error {
-  /** The same request would be refused again. */
+/** Why a request to a provider failed. The company's staff can read the text, so it holds no secrets. */
+export class MeetingError extends Error {
+  /** The same request would be rejected again. */
   readonly permanent: boolean;
-  /** The provider may have done it all the same. */
-  readonly unsure: boolean;
-  /** Not to be asked before. */
+  /** The provider may have carried out the request. */
+  readonly uncertain: boolean;
+  /** The provider asked not to be called before this time. */
   readonly retryAfter: Instant | undefined;
 
-  constructor(message: string, { permanent, unsure = false, retryAfter, cause }: FaultOptions) {
+  constructor(message: string, { permanent, uncertain = false, retryAfter, cause }: ErrorOptions) {
     super(message, { cause });
     this.permanent = permanent;
-    this.unsure = unsure;
+    this.uncertain = uncertain;
     this.retryAfter = retryAfter;
   }
 }
 
-/** Somebody has removed it at the provider. */
-export class MeetingGone extends Error {}
+/** The meeting was removed at the provider, for example by its host. */
+export class MeetingGoneError extends Error {}

@@ -2,28 +2,30 @@ import type { JobKey } from '../../../kernel/jobs/job-queue.ts';
 import type { SecretBox } from '../../../kernel/secret-box.ts';
 import {
   type Account,
-  type Made,
   type Meeting,
-  MeetingFault,
-  MeetingGone,
+  MeetingError,
+  MeetingGoneError,
   type MeetingProvider,
+  type ProviderMeeting,
   type ProviderName,
 } from './provider.ts';
 
-export type MeetingSteps = { providers: Record<ProviderName, MeetingProvider>; secrets: SecretBox };
+export type ReconcileServices = { providers: Record<ProviderName, MeetingProvider>; secrets: SecretBox };
 
-/** What a step is to do, with everything that it needs to know. */
-export type StepRow = {
-  step: 'look' | 'create' | 'update' | 'remove' | 'keep' | 'late' | 'nothing';
-  /** The adviser has another account by now, and the meeting goes there. */
-  moving: boolean;
-  wanted: number;
+/** The next step towards the desired state, with everything that it needs. */
+export type ReconcileStep = {
+  step: 'lookup' | 'create' | 'update' | 'remove' | 'keep' | 'expired' | 'none';
+  /** The adviser has connected another account, and the meeting is being recreated there. */
+  changing_account: boolean;
+  /** The generation of the desired state that the step is for. */
+  generation: number;
   attempt: number;
   reference: string;
   provider: ProviderName | null;
   external_id: string | null;
   join_url: string | null;
-  doubtful: boolean;
+  /** An earlier attempt may have created a meeting that is not recorded. */
+  uncertain: boolean;
   last_error: string | null;
   start: string;
   end: string;
@@ -38,70 +40,77 @@ export type StepRow = {
   sealed_secret: string | null;
 };
 
-/** What there is after a step. `pending`: another step says what comes next. */
-export type Done = {
+/** The actual state after a step. `pending` means that another step follows. */
+export type ReconcileResult = {
   state: 'ready' | 'pending' | 'none' | 'failed';
   externalId: string | null;
   joinUrl: string | null;
-  doubtful: boolean;
-  /** Only of a step that has just made it. */
-  made?: Made;
+  uncertain: boolean;
+  /** The meeting that this step created. */
+  created?: ProviderMeeting;
 };
 
-/** One step: at most one change at the provider, but for what a look finds superfluous. */
-export async function takeStep(
-  { providers, secrets }: MeetingSteps,
-  row: StepRow,
+/** Takes one step: at most one change at the provider, except that a lookup also removes surplus meetings. */
+export async function reconcile(
+  { providers, secrets }: ReconcileServices,
+  step: ReconcileStep,
   key: JobKey,
   signal: AbortSignal,
-): Promise<Done> {
-  const there = { externalId: row.external_id, joinUrl: row.join_url, doubtful: false };
-  if (row.step === 'nothing') return { ...NOTHING, state: 'none' };
-  if (row.step === 'late') return { ...NOTHING, state: 'failed' };
-  if (row.step === 'keep') return { ...there, state: 'ready' };
-  if (row.provider === null) throw new Error('A step of a meeting has no provider.');
-  const provider = providers[row.provider];
-  const account = accountOf(row, key, secrets);
-  switch (row.step) {
-    case 'look':
-      return look(provider, account, row, signal);
+): Promise<ReconcileResult> {
+  if (step.step === 'none') return { ...NO_MEETING, state: 'none' };
+  if (step.step === 'expired') return { ...NO_MEETING, state: 'failed' };
+  if (step.step === 'keep') {
+    return { state: 'ready', externalId: step.external_id, joinUrl: step.join_url, uncertain: false };
+  }
+  if (step.provider === null) throw new Error(`The step ${step.step} of a meeting has no provider.`);
+  const provider = providers[step.provider];
+  const account = openAccount(step, key, secrets);
+  switch (step.step) {
+    case 'lookup':
+      return lookup(provider, account, step, signal);
     case 'create': {
-      const made = await provider.create(account, meetingOf(row), signal);
-      return { ...ready(made), made };
+      const created = await provider.create(account, meetingOf(step), signal);
+      return { ...ready(created), created };
     }
     case 'update': {
-      const made = { id: row.external_id ?? '', joinUrl: row.join_url ?? '' };
-      return provider.update(account, made, meetingOf(row), signal).then(ready, (error) => {
-        // The link that was sent is dead; another is made at once.
-        if (error instanceof MeetingGone) return NOTHING;
+      const existing = { id: step.external_id ?? '', joinUrl: step.join_url ?? '' };
+      return provider.update(account, existing, meetingOf(step), signal).then(ready, (error) => {
+        // The link that clients have is dead, so the next step creates another meeting immediately.
+        if (error instanceof MeetingGoneError) return NO_MEETING;
         throw error;
       });
     }
     case 'remove':
-      await provider.remove(account, row.external_id ?? '', signal);
-      return NOTHING;
+      await provider.remove(account, step.external_id ?? '', signal);
+      return NO_MEETING;
   }
 }
 
-const NOTHING: Done = { state: 'pending', externalId: null, joinUrl: null, doubtful: false };
+const NO_MEETING: ReconcileResult = { state: 'pending', externalId: null, joinUrl: null, uncertain: false };
 
-const ready = ({ id, joinUrl }: Made): Done => ({ state: 'ready', externalId: id, joinUrl, doubtful: false });
+const ready = ({ id, joinUrl }: ProviderMeeting): ReconcileResult => ({
+  state: 'ready',
+  externalId: id,
+  joinUrl,
+  uncertain: false,
+});
 
-/** Keeps the one that is written down, or else the first that is found; the others are nobody's. */
-async function look(
+/** Keeps the recorded meeting, or the first one found if none is recorded, and removes the others. */
+async function lookup(
   provider: MeetingProvider,
   account: Account | undefined,
-  row: StepRow,
+  step: ReconcileStep,
   signal: AbortSignal,
-): Promise<Done> {
-  const found = await provider.find(account, row.reference, signal);
-  const kept = found.find(({ id }) => id === row.external_id) ?? (row.external_id === null ? found[0] : undefined);
-  for (const { id } of found) if (id !== (kept?.id ?? row.external_id)) await provider.remove(account, id, signal);
-  if (!kept) return { ...NOTHING, externalId: row.external_id, joinUrl: row.join_url };
+): Promise<ReconcileResult> {
+  const found = await provider.find(account, step.reference, signal);
+  const recorded = found.find(({ id }) => id === step.external_id);
+  const kept = recorded ?? (step.external_id === null ? found[0] : undefined);
+  for (const { id } of found) if (id !== (kept?.id ?? step.external_id)) await provider.remove(account, id, signal);
+  if (!kept) return { ...NO_MEETING, externalId: step.external_id, joinUrl: step.join_url };
   return { ...ready(kept), state: 'pending' };
 }
 
-const meetingOf = ({ reference, company, start, end, time_zone }: StepRow): Meeting => ({
+const meetingOf = ({ reference, company, start, end, time_zone }: ReconcileStep): Meeting => ({
   reference,
   company,
   start: Temporal.Instant.from(start),
@@ -109,18 +118,20 @@ const meetingOf = ({ reference, company, start, end, time_zone }: StepRow): Meet
   timeZone: time_zone,
 });
 
-/** Undefined for a provider without credentials, and for an account whose secret has been forgotten. */
-function accountOf(row: StepRow, { company_id }: JobKey, secrets: SecretBox): Account | undefined {
-  const { video_account_id, adviser_id, account_id, client_id, host, sealed_secret } = row;
-  // Its row is younger than the step, which had to wait for the adviser's.
+/** Returns undefined for a provider without credentials, and for an account whose secret was deleted. */
+function openAccount(step: ReconcileStep, { company_id }: JobKey, secrets: SecretBox): Account | undefined {
+  const { video_account_id, adviser_id, account_id, client_id, host, sealed_secret } = step;
+  // The statement waited for the adviser's row lock, so its snapshot is older than the account's row.
   if (video_account_id !== null && adviser_id === null) {
-    throw new MeetingFault('The account has only just been connected.', { permanent: false });
+    throw new MeetingError('The account has only just been connected.', { permanent: false });
   }
   if (adviser_id === null || account_id === null || client_id === null || host === null) return undefined;
   if (sealed_secret === null) return undefined;
   const clientSecret = secrets.open(sealed_secret, [company_id, adviser_id]);
   if (clientSecret === undefined) {
-    throw new MeetingFault("The account's secret cannot be opened with SECRETS_KEY.", { permanent: false });
+    const reason = "SECRETS_KEY has changed: the account's secret cannot be decrypted.";
+    const remedy = 'Restore the old key as a second one, or connect the account again.';
+    throw new MeetingError(`${reason} ${remedy}`, { permanent: false });
   }
   return { accountId: account_id, clientId: client_id, clientSecret, host };
 }

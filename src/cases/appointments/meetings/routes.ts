@@ -5,7 +5,7 @@ import { pageHeaders } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { PAGE_QUERY, parsePage } from '../../../kernel/validation/paging.ts';
 import { Meeting, Meetings, STATE_QUERY } from './schema.ts';
-import { listMeetings, showMeeting, wishMeeting, withdrawMeeting } from './verbs.ts';
+import { listMeetings, readMeeting, requestMeeting, withdrawMeeting } from './verbs.ts';
 
 const ListQuery = Type.Object({ ...PAGE_QUERY, ...STATE_QUERY });
 const common = { addition: true, tag: 'Additions: meetings' } as const;
@@ -22,21 +22,21 @@ export function meetingRoutes(app: FastifyInstance, services: Services): void {
     id: 'getAppointmentMeeting',
     method: 'GET',
     access: 'appointments:read',
-    summary: 'Meeting of an appointment',
-    description: 'Where it stands, its link, and what went wrong.',
-    handle: (context, { caseId, appointmentID }) => showMeeting(context, caseId, appointmentID),
+    summary: 'Read the meeting of an appointment',
+    description: 'The state of the meeting, its link, and the last error.',
+    handle: (context, { caseId, appointmentID }) => readMeeting(context, caseId, appointmentID),
   });
 
   registerOperation(app, services, {
     ...one,
-    id: 'wishAppointmentMeeting',
+    id: 'requestAppointmentMeeting',
     method: 'POST',
     access: 'appointments:write',
-    summary: 'Ask for a meeting',
+    summary: 'Request a meeting',
     description:
-      'After the booking, or once more after a failure. Refused with 400 when the appointment is cancelled or over, or ' +
-      'when its adviser has no connected account.',
-    handle: (context, { caseId, appointmentID }) => wishMeeting(context, caseId, appointmentID),
+      'For an appointment that was booked without a meeting, or whose meeting has failed. The answer is 400 if the ' +
+      'appointment is cancelled or over, or if its adviser has no connected account.',
+    handle: (context, { caseId, appointmentID }) => requestMeeting(context, caseId, appointmentID),
   });
 
   registerOperation(app, services, {
@@ -45,7 +45,7 @@ export function meetingRoutes(app: FastifyInstance, services: Services): void {
     method: 'DELETE',
     access: 'appointments:write',
     summary: 'Withdraw a meeting',
-    description: 'It is removed at the provider. Refused with 400 when none is wished for.',
+    description: 'Removes the meeting at the provider. The answer is 400 if the appointment has no meeting.',
     handle: (context, { caseId, appointmentID }) => withdrawMeeting(context, caseId, appointmentID),
   });
 
@@ -55,8 +55,8 @@ export function meetingRoutes(app: FastifyInstance, services: Services): void {
     method: 'GET',
     path: '/meetings',
     access: 'appointments:read',
-    summary: 'Meetings of the company',
-    description: 'In pages, the last that something happened to first; those of deleted appointments included.',
+    summary: 'List the meetings of the company',
+    description: 'Paged; the most recently changed comes first. Includes meetings of deleted appointments.',
     params: {},
     query: ListQuery,
     response: Meetings,

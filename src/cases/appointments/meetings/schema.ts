@@ -4,7 +4,7 @@ import { PROVIDERS } from './provider.ts';
 
 export const STATES = ['none', 'pending', 'ready', 'failed'] as const;
 
-const word = (values: readonly string[], description: string) =>
+const oneOf = (values: readonly string[], description: string) =>
   Type.Unsafe<string>({ type: 'string', enum: [...values], description });
 
 export const Meeting = Type.Object(
@@ -14,17 +14,17 @@ export const Meeting = Type.Object(
     provider: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       enum: [...PROVIDERS, null],
-      description: 'Where it is, or where it is being made.',
+      description: 'Where the meeting exists, or is being created.',
     }),
-    state: word(STATES, 'Pending while the provider has yet to learn of something.'),
-    video_id: nullable(Type.String({ description: 'What the provider calls it.' })),
+    state: oneOf(STATES, '`pending` until the provider has carried out the last change.'),
+    video_id: nullable(Type.String({ description: "The provider's identifier of the meeting." })),
     join_url: nullable(Type.String()),
-    attempts: Type.Integer({ description: 'How often the provider was asked since the wish last changed.' }),
-    last_error: nullable(Type.String({ description: 'Why the last attempt failed, where it did.' })),
+    attempts: Type.Integer({ description: 'Number of attempts since the last change.' }),
+    last_error: nullable(Type.String({ description: 'Why the last attempt failed.' })),
   },
   { additionalProperties: false },
 );
 
 export const Meetings = Type.Array(Meeting);
 
-export const STATE_QUERY = { state: Type.Optional(word(STATES, 'Only meetings in this state.')) };
+export const STATE_QUERY = { state: Type.Optional(oneOf(STATES, 'Only meetings in this state.')) };

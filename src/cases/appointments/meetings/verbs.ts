@@ -7,8 +7,8 @@ import { toSql } from '../../../kernel/time/time.ts';
 import type { Page, PageOfJson } from '../../../kernel/validation/paging.ts';
 import * as sql from './statements.sql.ts';
 
-export async function showMeeting({ db, company }: Context, caseId: string, appointmentId: string): Promise<string> {
-  const record = await db.queryJson(sql.showMeeting, [company.id, caseId, appointmentId]);
+export async function readMeeting({ db, company }: Context, caseId: string, appointmentId: string): Promise<string> {
+  const record = await db.queryJson(sql.readMeeting, [company.id, caseId, appointmentId]);
   if (record === undefined) throw notFound('appointment');
   return record;
 }
@@ -22,19 +22,17 @@ export async function listMeetings(
   return page ?? { json: '[]', total: 0 };
 }
 
-type AppointmentRow = { cancelled: boolean; over: boolean; connected: boolean; wished: boolean };
-
-/** Asked for after the booking, or once more after a failure. */
-export async function wishMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
+/** For an appointment that was booked without a meeting, or whose meeting has failed. */
+export async function requestMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
   const { db, company, clock } = context;
   const values = [company.id, caseId, appointmentId, toSql(clock())];
   const record = await retryOnConflict(
-    () => db.queryJson(sql.wishMeeting, [...values, auditOrigin(context)]),
+    () => db.queryJson(sql.requestMeeting, [...values, auditOrigin(context)]),
     async () => {
-      const row = await requireAppointment(context, values);
-      if (row.cancelled) throw invalidState('cancelled', 'the appointment is cancelled');
-      if (row.over) throw invalidState('end_time', 'the appointment is over');
-      if (!row.connected) throw invalidState('adviser_email', 'the adviser has no connected video account');
+      const reasons = await findRejectionReasons(context, values);
+      if (reasons.cancelled) throw invalidState('cancelled', 'the appointment is cancelled');
+      if (reasons.over) throw invalidState('end_time', 'the appointment is over');
+      if (!reasons.connected) throw invalidState('adviser_email', 'the adviser has no connected video account');
     },
   );
   notifyWorkers(db);
@@ -47,16 +45,18 @@ export async function withdrawMeeting(context: Context, caseId: string, appointm
   const record = await retryOnConflict(
     () => db.queryJson(sql.withdrawMeeting, [...values, auditOrigin(context)]),
     async () => {
-      const row = await requireAppointment(context, values);
-      if (!row.wished) throw invalidState('video_meeting', 'no meeting is wished for');
+      const reasons = await findRejectionReasons(context, values);
+      if (!reasons.requested) throw invalidState('video_meeting', 'the appointment has no meeting');
     },
   );
   notifyWorkers(db);
   return record;
 }
 
-async function requireAppointment({ db }: Context, values: unknown[]): Promise<AppointmentRow> {
-  const row = await db.queryFirst<AppointmentRow>(sql.findAppointment, values);
-  if (!row) throw notFound('appointment');
-  return row;
+type RejectionReasons = { cancelled: boolean; over: boolean; connected: boolean; requested: boolean };
+
+async function findRejectionReasons({ db }: Context, values: unknown[]): Promise<RejectionReasons> {
+  const reasons = await db.queryFirst<RejectionReasons>(sql.rejectionReasons, values);
+  if (!reasons) throw notFound('appointment');
+  return reasons;
 }

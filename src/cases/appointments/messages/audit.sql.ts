@@ -1,11 +1,11 @@
 import { caseKey, imageAuditLog } from '../../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../../kernel/sql/statement.ts';
 
-/** Until it has gone out or was given up, where it stands follows from its appointment, and has no entries. */
-const ended = (value: string) => `CASE WHEN m.state IN ('sent', 'failed') THEN ${value} END`;
+/** Until a message is sent or has failed its state follows from the appointment, so changes of it are not logged. */
+const onceEnded = (value: string) => `CASE WHEN m.state IN ('sent', 'failed') THEN ${value} END`;
 
-/** Written where a message ends, where one that had failed is placed anew, and where one is sent again by hand. */
-export const messageLog = imageAuditLog({
+/** An event is logged when a message ends, when a failed one is scheduled again, and when one is resent by hand. */
+export const messageAudit = imageAuditLog({
   record: 'message',
   verbs: ['sent', 'failed', 'rescheduled', 'resent'],
   access: 'appointments:read',
@@ -19,12 +19,12 @@ export const messageLog = imageAuditLog({
     channel: 'm.channel',
     kind: 'm.kind',
     resend_of: 'm.resend_of',
-    state: ended('m.state'),
-    due_at: ended(isoTime('m.due_at')),
+    state: onceEnded('m.state'),
+    due_at: onceEnded(isoTime('m.due_at')),
     sent_at: isoTime('m.sent_at'),
     sent_to: 'm.sent_to',
-    attempts: ended('m.attempts'),
-    last_error: ended('m.last_error'),
+    attempts: onceEnded('m.attempts'),
+    last_error: onceEnded('m.last_error'),
     created_at: isoTime('m.created_at'),
   }),
 });

@@ -7,30 +7,32 @@ import type { JobKey, Lease } from '../../../kernel/jobs/job-queue.ts';
 import { retryUntilRecorded } from '../../../kernel/jobs/retry-write.ts';
 import { type Statement, stripNul } from '../../../kernel/sql/statement.ts';
 import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
-import type { Channel, Kind, Outgoing, Receipt } from './message.ts';
+import type { Channel, Kind, OutgoingMessage, Receipt } from './message.ts';
 import * as sql from './message-queue.sql.ts';
+import { MESSAGE_KEY } from './statements.sql.ts';
 
-/** What is written down of a message on its way: the intent to send it, and what became of that. */
-export type Ledger = {
-  /** Undefined where somebody else has the message by now. */
-  begin(taken: Taken): Promise<BegunRow | undefined>;
-  sent(taken: Taken, row: BegunRow, receipt: Receipt): Promise<void>;
-  /** Gives the state that the message has now. */
-  notSent(taken: Taken, failure: Failure): Promise<string | undefined>;
+/** Records the attempts to send a message: the intent before the attempt, and its result afterwards. */
+export type DeliveryAttempts = {
+  /** Returns undefined if another worker has claimed the message in the meantime. */
+  start(message: ClaimedMessage): Promise<StartedMessage | undefined>;
+  recordSent(message: ClaimedMessage, started: StartedMessage, receipt: Receipt): Promise<void>;
+  /** Returns the new state of the message, or undefined if another worker has claimed it in the meantime. */
+  recordFailure(message: ClaimedMessage, failure: DeliveryFailure): Promise<string | undefined>;
 };
 
-export type Taken = { key: JobKey; claim: Lease };
-export type Failure = { reason: string; again: Instant | undefined; unsure: boolean };
-type Gone = { key: JobKey; receipt: Receipt };
+export type ClaimedMessage = { key: JobKey; lease: Lease };
+/** `retryAt` is undefined if there is no further attempt. */
+export type DeliveryFailure = { reason: string; retryAt: Instant | undefined; uncertain: boolean };
+type SentMessage = { key: JobKey; receipt: Receipt };
 
-export type BegunRow = {
+export type StartedMessage = {
   id: string;
-  verdict: 'sending' | 'wait' | 'behind' | 'cancelled' | 'skipped' | 'failed';
+  decision: 'sending' | 'wait' | 'behind' | 'cancelled' | 'skipped' | 'failed';
   channel: Channel;
   kind: Kind;
   attempt: number;
-  /** Of the attempts before, how many may have sent it. */
-  doubts: number;
+  /** The number of earlier attempts that may have sent the message. */
+  uncertain_attempts: number;
   due: string;
   deadline: string;
   start: string;
@@ -48,7 +50,7 @@ export type BegunRow = {
   customer: string | null;
 };
 
-export const outgoing = (key: JobKey, row: BegunRow): Outgoing => ({
+export const toOutgoingMessage = (key: JobKey, row: StartedMessage): OutgoingMessage => ({
   id: row.id,
   appointmentId: key.appointment_id as string,
   channel: row.channel,
@@ -69,39 +71,41 @@ export const outgoing = (key: JobKey, row: BegunRow): Outgoing => ({
   customer: row.customer,
 });
 
-// For a confirmation or a cancellation, while an earlier confirmation is still on its way.
-const ASK_AGAIN = { seconds: 5 };
+/** How long a message waits before it checks again whether an earlier confirmation is still being sent. */
+const BEHIND_DELAY = { seconds: 5 };
 
-export type LedgerOptions = { db: Database; clock: Clock; logger: Logger; pausesMs?: readonly number[] };
+export type DeliveryAttemptsOptions = {
+  db: Database;
+  clock: Clock;
+  logger: Logger;
+  recordDelaysMs?: readonly number[];
+};
 
-export function ledger({ db, clock, logger, pausesMs }: LedgerOptions): Ledger {
-  const beginAll = (statement: Statement, all: Taken[]) => {
+export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: DeliveryAttemptsOptions): DeliveryAttempts {
+  const startAll = (statement: Statement, messages: ClaimedMessage[]) => {
     const now = clock();
-    const claims = all.map(({ claim }) => claim.id);
-    return db.queryRows<BegunRow>(statement, [
-      ...columns(all),
-      claims,
+    const leases = messages.map(({ lease }) => lease.id);
+    return db.queryRows<StartedMessage>(statement, [
+      ...keyColumns(messages),
+      leases,
       toSql(now),
-      toSql(now.add(ASK_AGAIN)),
+      toSql(now.add(BEHIND_DELAY)),
       WORKER_ORIGIN,
     ]);
   };
-  const sentAll = (statement: Statement, all: Gone[]) => {
-    const to = all.map(({ receipt }) => receipt.to);
-    const providerIds = all.map(({ receipt }) => stripNul(receipt.providerId));
-    return db.queryRows<{ id: string }>(statement, [...columns(all), to, providerIds, toSql(clock()), WORKER_ORIGIN]);
+  const recordAllSent = (statement: Statement, messages: SentMessage[]) => {
+    const to = messages.map(({ receipt }) => receipt.to);
+    const providerIds = messages.map(({ receipt }) => stripNul(receipt.providerId));
+    const values = [...keyColumns(messages), to, providerIds, toSql(clock()), WORKER_ORIGIN];
+    return db.queryRows<{ id: string }>(statement, values);
   };
-  const begin = batchCalls<Taken, BegunRow | undefined>(
-    async (all) => inOrder(all, await beginAll(sql.beginMessages, all)),
-    async (one) => (await beginAll(sql.beginMessage, [one]))[0],
+  const recordSent = batchCalls<SentMessage, unknown>(
+    async (messages) => inOrderOf(messages, await recordAllSent(sql.recordMessagesSent, messages)),
+    (message) => recordAllSent(sql.recordMessageSent, [message]),
   );
-  const sent = batchCalls<Gone, unknown>(
-    async (all) => inOrder(all, await sentAll(sql.messagesSent, all)),
-    (one) => sentAll(sql.messageSent, [one]),
-  );
-  const confirmationSent = ({ key, receipt }: Gone) =>
-    db.queryRows(sql.confirmationSent, [
-      ...values(key),
+  const recordConfirmationSent = ({ key, receipt }: SentMessage) =>
+    db.queryRows(sql.recordConfirmationSent, [
+      ...keyValues(key),
       receipt.to,
       stripNul(receipt.providerId),
       toSql(clock()),
@@ -109,30 +113,35 @@ export function ledger({ db, clock, logger, pausesMs }: LedgerOptions): Ledger {
       WORKER_ORIGIN,
     ]);
 
-  const insisting = { logger, subject: 'message result', delaysMs: pausesMs };
+  const recording = { logger, subject: 'message result', delaysMs: recordDelaysMs };
 
   return {
-    begin,
-    async sent({ key, claim }, { channel, kind }, receipt) {
-      const invited = channel === 'email' && kind === 'confirmation';
-      // Whatever the database says: given up, it would be sent again.
-      const write = () => (invited ? confirmationSent : sent)({ key, receipt });
-      await retryUntilRecorded({ ...insisting, signal: claim.signal, giveUpOnError: false }, write);
+    start: batchCalls<ClaimedMessage, StartedMessage | undefined>(
+      async (messages) => inOrderOf(messages, await startAll(sql.startMessages, messages)),
+      async (message) => (await startAll(sql.startMessage, [message]))[0],
+    ),
+    async recordSent({ key, lease }, { channel, kind }, receipt) {
+      const putInCalendar = channel === 'email' && kind === 'confirmation';
+      const write = () => (putInCalendar ? recordConfirmationSent : recordSent)({ key, receipt });
+      // Never gives up, whatever the database answers: an unrecorded message would be sent again.
+      await retryUntilRecorded({ ...recording, signal: lease.signal, giveUpOnError: false }, write);
     },
-    async notSent({ key, claim }, { reason, again, unsure }) {
-      const outcome = [stripNul(reason), again ? toSql(again) : null, Number(unsure), WORKER_ORIGIN];
-      // Asked for anew each time: the lease may have run out, and been taken again, while the database was away.
-      const parameters = () => [...values(key), claim.id, toSql(clock()), ...outcome];
-      const write = () => db.queryFirst<{ state: string }>(sql.messageNotSent, parameters());
-      return (await retryUntilRecorded({ ...insisting, signal: claim.signal, giveUpOnError: true }, write))?.state;
+    async recordFailure({ key, lease }, { reason, retryAt, uncertain }) {
+      const result = [stripNul(reason), retryAt ? toSql(retryAt) : null, Number(uncertain), WORKER_ORIGIN];
+      const write = () => {
+        // Built for each try: while the database was down the lease may have expired and been renewed under a new id.
+        const values = [...keyValues(key), lease.id, toSql(clock()), ...result];
+        return db.queryFirst<{ state: string }>(sql.recordMessageFailure, values);
+      };
+      return (await retryUntilRecorded({ ...recording, signal: lease.signal, giveUpOnError: true }, write))?.state;
     },
   };
 }
 
-const values = (key: JobKey) => sql.KEY.map((column) => key[column]);
-const columns = (all: { key: JobKey }[]) => sql.KEY.map((column) => all.map(({ key }) => key[column]));
+const keyValues = (key: JobKey) => MESSAGE_KEY.map((column) => key[column]);
+const keyColumns = (messages: { key: JobKey }[]) => MESSAGE_KEY.map((column) => messages.map(({ key }) => key[column]));
 
-function inOrder<Row extends { id: string }>(all: { key: JobKey }[], rows: Row[]): (Row | undefined)[] {
+function inOrderOf<Row extends { id: string }>(messages: { key: JobKey }[], rows: Row[]): (Row | undefined)[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
-  return all.map(({ key }) => byId.get(key.id as string));
+  return messages.map(({ key }) => byId.get(key.id as string));
 }

@@ -1,19 +1,19 @@
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Instant } from '../../../kernel/time/time.ts';
-import { invite } from './invite.ts';
-import type { EmailSender, Notice, Outgoing } from './message.ts';
+import { calendarInvite } from './calendar-invite.ts';
+import type { EmailSender, OutgoingMessage, PlainMail } from './message.ts';
 import { writeToOutbox } from './outbox.ts';
-import { Smtp, type SmtpTimes } from './smtp.ts';
-import { wording } from './templates.ts';
+import { Smtp, type SmtpTimeouts } from './smtp.ts';
+import { renderEmail } from './templates.ts';
 
 export type MailSettings = {
   smtpUrl: string | undefined;
-  /** Where a company has no address of its own. */
+  /** Sender address for companies without one of their own. */
   from: string;
-  /** In Message-ID and UID. */
+  /** Domain of Message-ID and of calendar UIDs. */
   domain: string;
   outbox: string;
-  times?: Partial<SmtpTimes>;
+  timeouts?: Partial<SmtpTimeouts>;
 };
 
 export function emailSender(settings: MailSettings): EmailSender {
@@ -21,51 +21,51 @@ export function emailSender(settings: MailSettings): EmailSender {
 }
 
 function smtpSender(settings: MailSettings, url: string): EmailSender {
-  const smtp = new Smtp(url, settings.times);
-  const handOver = async (mail: SendMailOptions, recipient: string, signal: AbortSignal) => {
+  const smtp = new Smtp(url, settings.timeouts);
+  const deliver = async (mail: SendMailOptions, recipient: string, signal: AbortSignal) => {
     const response = await smtp.send(mail, signal);
     return { to: recipient, providerId: response.slice(0, 200) };
   };
   return {
-    send: (message, now, signal) => handOver(compose(message, settings, now), message.recipient, signal),
-    tell: (notice, now, signal) => handOver(composeNotice(notice, settings, now), notice.recipient, signal),
+    send: (message, now, signal) => deliver(composeEmail(message, settings, now), message.recipient, signal),
+    sendPlain: (mail, now, signal) => deliver(composePlain(mail, settings, now), mail.recipient, signal),
     close: () => smtp.close(),
   };
 }
 
 function outboxSender(settings: MailSettings): EmailSender {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-  const write = async (mail: SendMailOptions, about: Pick<Outgoing, 'id' | 'due' | 'recipient'>) => {
-    const { message: bytes } = await composer.sendMail(mail);
-    const name = await writeToOutbox(settings.outbox, about, 'eml', bytes as Buffer);
-    return { to: about.recipient, providerId: name };
+  const write = async (mail: SendMailOptions, message: Pick<OutgoingMessage, 'id' | 'due' | 'recipient'>) => {
+    const composed = await composer.sendMail(mail);
+    const name = await writeToOutbox(settings.outbox, message, 'eml', composed.message as Buffer);
+    return { to: message.recipient, providerId: name };
   };
   return {
-    send: (message, now) => write(compose(message, settings, now), message),
-    tell: (notice, now) => write(composeNotice(notice, settings, now), notice),
+    send: (message, now) => write(composeEmail(message, settings, now), message),
+    sendPlain: (mail, now) => write(composePlain(mail, settings, now), mail),
     close: () => composer.close(),
   };
 }
 
-/** Addresses go as objects: text would be read as a list, and a comma in a name would make two of it. */
-export function compose(
-  message: Outgoing,
-  { from: fallback, domain }: Pick<MailSettings, 'from' | 'domain'>,
+/** Addresses are objects: nodemailer parses text as a list, so a comma in a name would split it into two addresses. */
+export function composeEmail(
+  message: OutgoingMessage,
+  { from: defaultAddress, domain }: Pick<MailSettings, 'from' | 'domain'>,
   now: Instant,
 ): SendMailOptions {
-  const from = { name: message.senderName ?? message.company, address: message.senderAddress ?? fallback };
-  const entry = invite(message, from, domain, now);
+  const from = { name: message.senderName ?? message.company, address: message.senderAddress ?? defaultAddress };
+  const calendar = calendarInvite(message, from, domain, now);
   return {
     from,
     to: { name: message.customer ?? '', address: message.recipient },
-    ...wording(message),
-    ...(entry && { icalEvent: { method: entry.method, content: entry.content } }),
-    ...envelope(message.id, domain, now),
+    ...renderEmail(message),
+    ...(calendar && { icalEvent: { method: calendar.method, content: calendar.content } }),
+    ...commonFields(message.id, domain, now),
   };
 }
 
-const composeNotice = (
-  { id, recipient, subject, text }: Notice,
+const composePlain = (
+  { id, recipient, subject, text }: PlainMail,
   { from, domain }: MailSettings,
   now: Instant,
 ): SendMailOptions => ({
@@ -73,11 +73,11 @@ const composeNotice = (
   to: { name: '', address: recipient },
   subject,
   text,
-  ...envelope(id, domain, now),
+  ...commonFields(id, domain, now),
 });
 
-const envelope = (id: string, domain: string, now: Instant): SendMailOptions => ({
-  // The same for every attempt: where the answer to one was lost, mail systems can tell the second copy by it.
+const commonFields = (id: string, domain: string, now: Instant): SendMailOptions => ({
+  // The same for every attempt: if the response to one was lost, mail systems recognise the second copy by it.
   messageId: `<${id}@${domain}>`,
   date: new Date(now.epochMilliseconds),
   headers: { 'Auto-Submitted': 'auto-generated' },

@@ -5,85 +5,83 @@ import type { DeliveryCounters } from '../../../kernel/jobs/delivery-counters.ts
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
 import type { Clock } from '../../../kernel/time/time.ts';
-import { type BegunRow, ledger, outgoing, type Taken } from './delivery-attempts.ts';
-import { CHANNELS, type Channel, DeliveryFault, type Outgoing, type Receipt, type Sender } from './message.ts';
-import { KEY, OPEN } from './message-queue.sql.ts';
+import { type ClaimedMessage, deliveryAttempts, type StartedMessage, toOutgoingMessage } from './delivery-attempts.ts';
+import { CHANNELS, type Channel, DeliveryError, type OutgoingMessage, type Receipt, type Sender } from './message.ts';
+import { OPEN } from './message-queue.sql.ts';
+import { MESSAGE_KEY } from './statements.sql.ts';
 
 export type MessageQueueOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;
   senders: Record<Channel, Sender>;
-  outcomes: DeliveryCounters;
+  counters: DeliveryCounters;
   random?: () => number;
-  /** Before what became of a message is written down again. */
-  pausesMs?: readonly number[];
+  /** Delays between attempts to record a result in the database. */
+  recordDelaysMs?: readonly number[];
 };
 
-const LONGEST_REASON = 500;
-// Attempts that may have sent it. A second copy of a mail can be told by its Message-ID; that of an SMS cannot.
-const MOST_DOUBTS: Record<Channel, number> = { email: 2, sms: 1 };
+const MAX_REASON_LENGTH = 500;
+/** Mail systems recognise a second copy by its Message-ID; phones cannot recognise a second SMS. */
+const MAX_UNCERTAIN_ATTEMPTS: Record<Channel, number> = { email: 2, sms: 1 };
 
 /**
- * Messages as due work: begin (read again, note the intent), send, finish. The network is in none of the statements. A
- * queue for each channel, so that a server which hangs takes the slots of its own messages only.
+ * The job queues of messages: start an attempt (read everything again, record the intent), send, record the result. No
+ * statement waits for the network. Each channel has its own queue, so a server that hangs only blocks slots of its own
+ * channel.
  */
 export function messageQueues(options: MessageQueueOptions): JobQueue[] {
-  const { clock, logger, senders, outcomes, random = Math.random } = options;
-  const book = ledger(options);
+  const { clock, logger, senders, counters, random = Math.random } = options;
+  const attempts = deliveryAttempts(options);
 
-  async function handle(key: JobKey, claim: Lease): Promise<void> {
-    const taken = { key, claim };
-    const row = await book.begin(taken);
-    if (row?.verdict === 'failed') outcomes.countMessage('failed', row);
-    if (row?.verdict !== 'sending') return;
-    const outcome = await attempt(senders[row.channel], outgoing(key, row), claim.signal);
-    if (outcome instanceof DeliveryFault) await notSent(taken, row, outcome);
-    else await sent(taken, row, outcome);
+  async function handle(key: JobKey, lease: Lease): Promise<void> {
+    const claimed = { key, lease };
+    const started = await attempts.start(claimed);
+    if (started?.decision === 'failed') counters.countMessage('failed', started);
+    if (started?.decision !== 'sending') return;
+    const result = await send(senders[started.channel], toOutgoingMessage(key, started), lease.signal);
+    if (result instanceof DeliveryError) await recordFailure(claimed, started, result);
+    else await recordSent(claimed, started, result);
   }
 
-  const attempt = (sender: Sender, message: Outgoing, signal: AbortSignal): Promise<Receipt | DeliveryFault> =>
+  const send = (sender: Sender, message: OutgoingMessage, signal: AbortSignal): Promise<Receipt | DeliveryError> =>
     sender.send(message, clock(), signal).catch((error) => {
-      if (error instanceof DeliveryFault) return error;
-      logger.error({ err: error, message: message.id }, 'a message could not be made');
-      return new DeliveryFault('It could not be made; the log says why.', { permanent: false, cause: error });
+      if (error instanceof DeliveryError) return error;
+      logger.error({ err: error, message: message.id }, 'failed to compose message');
+      return new DeliveryError('The message could not be composed; see the log.', { permanent: false, cause: error });
     });
 
-  const about = ({ company_id }: JobKey, { id, channel, kind }: BegunRow) => ({
+  const logFields = ({ company_id }: JobKey, { id, channel, kind }: StartedMessage) => ({
     message: id,
     company: company_id,
     channel,
     kind,
   });
 
-  async function sent(taken: Taken, row: BegunRow, receipt: Receipt): Promise<void> {
-    await book.sent(taken, row, receipt);
-    outcomes.countMessage('sent', row);
-    logger.info(about(taken.key, row), 'message sent');
+  async function recordSent(claimed: ClaimedMessage, started: StartedMessage, receipt: Receipt): Promise<void> {
+    await attempts.recordSent(claimed, started, receipt);
+    counters.countMessage('sent', started);
+    logger.info(logFields(claimed.key, started), 'message sent');
   }
 
-  async function notSent(taken: Taken, row: BegunRow, fault: DeliveryFault): Promise<void> {
-    const deadline = Temporal.Instant.from(row.deadline);
-    const { permanent, unsure } = fault;
-    const enough = permanent || (unsure && row.doubts + 1 >= MOST_DOUBTS[row.channel]);
-    const again = enough
-      ? undefined
-      : nextAttemptAt(PROVIDER_SCHEDULE, { attempt: row.attempt, now: clock(), deadline }, random);
-    const reason = fault.message.slice(0, LONGEST_REASON) + (unsure ? ' It may have gone out.' : '');
-    const state = await book.notSent(taken, { reason, again, unsure });
-    if (state === 'failed') outcomes.countMessage('failed', row);
+  async function recordFailure(claimed: ClaimedMessage, started: StartedMessage, error: DeliveryError): Promise<void> {
+    const deadline = Temporal.Instant.from(started.deadline);
+    const { permanent, uncertain } = error;
+    const giveUp =
+      permanent || (uncertain && started.uncertain_attempts + 1 >= MAX_UNCERTAIN_ATTEMPTS[started.channel]);
+    const failed = { attempt: started.attempt, now: clock(), deadline };
+    const retryAt = giveUp ? undefined : nextAttemptAt(PROVIDER_SCHEDULE, failed, random);
+    const reason = error.message.slice(0, MAX_REASON_LENGTH) + (uncertain ? ' It may have gone out.' : '');
+    const state = await attempts.recordFailure(claimed, { reason, retryAt, uncertain });
+    if (state === 'failed') counters.countMessage('failed', started);
     const level = state === 'failed' ? 'error' : 'warn';
-    logger[level]({ ...about(taken.key, row), attempt: row.attempt, state, reason }, 'message not sent');
+    logger[level]({ ...logFields(claimed.key, started), attempt: started.attempt, state, reason }, 'message not sent');
   }
 
   return CHANNELS.map((channel) => {
     const name = `messages.${channel}`;
     const open = `${OPEN} AND channel = '${channel}'`;
-    return {
-      name,
-      key: KEY,
-      statements: queueStatements({ name, tenantTable: 'companies', table: 'messages', key: KEY, open }),
-      handle,
-    };
+    const statements = queueStatements({ name, tenantTable: 'companies', table: 'messages', key: MESSAGE_KEY, open });
+    return { name, key: MESSAGE_KEY, statements, handle };
   });
 }

@@ -2,10 +2,16 @@ import type { Instant } from '../../../kernel/time/time.ts';
 
 export const CHANNELS = ['email', 'sms'] as const;
 export type Channel = (typeof CHANNELS)[number];
-export type Kind = 'confirmation' | 'reminder' | 'cancellation';
 
-/** One message with everything that it speaks of, as it stood when its sending began. */
-export type Outgoing = {
+export const REQUESTABLE_KINDS = ['confirmation', 'reminder'] as const;
+/**
+ * A cancellation cannot be requested: the service sends one to remove an appointment from the client's calendar, if a
+ * confirmation has put it there.
+ */
+export type Kind = (typeof REQUESTABLE_KINDS)[number] | 'cancellation';
+
+/** A message with everything its text mentions, read when the attempt to send it started. */
+export type OutgoingMessage = {
   id: string;
   appointmentId: string;
   channel: Channel;
@@ -16,7 +22,7 @@ export type Outgoing = {
   recipient: string;
   location: string | null;
   joinUrl: string | null;
-  /** Rises with every change of the appointment. */
+  /** Increases with every change of the appointment. */
   version: number;
   company: string;
   timeZone: string;
@@ -27,31 +33,31 @@ export type Outgoing = {
   customer: string | null;
 };
 
-/** Where it went, in the form that was used, and what the provider calls it. */
+/** The address or number in the form that was used, and the provider's identifier of the message. */
 export type Receipt = { to: string; providerId: string | null };
 
 export type Sender = {
-  send(message: Outgoing, now: Instant, signal: AbortSignal): Promise<Receipt>;
+  send(message: OutgoingMessage, now: Instant, signal: AbortSignal): Promise<Receipt>;
   close(): void;
 };
 
-/** A plain mail of the service itself, to people of a firm. */
-export type Notice = { id: string; due: Instant; recipient: string; subject: string; text: string };
+/** A mail from the service itself to staff of a company. */
+export type PlainMail = { id: string; due: Instant; recipient: string; subject: string; text: string };
 
 export type EmailSender = Sender & {
-  tell(notice: Notice, now: Instant, signal: AbortSignal): Promise<Receipt>;
+  sendPlain(mail: PlainMail, now: Instant, signal: AbortSignal): Promise<Receipt>;
 };
 
-/** Why a message did not go out; the text is for the firm's people and holds no secrets. */
-export class DeliveryFault extends Error {
-  /** The same message would be refused again. */
+/** Why a message was not sent. The company's staff can read the text, so it holds no secrets. */
+export class DeliveryError extends Error {
+  /** The same message would be rejected again. */
   readonly permanent: boolean;
-  /** It was handed over and no answer came: it may have gone out all the same. */
-  readonly unsure: boolean;
+  /** The message was handed over and no response came, so it may have been sent. */
+  readonly uncertain: boolean;
 
-  constructor(message: string, options: { permanent: boolean; unsure?: boolean; cause?: unknown }) {
+  constructor(message: string, options: { permanent: boolean; uncertain?: boolean; cause?: unknown }) {
     super(message, { cause: options.cause });
     this.permanent = options.permanent;
-    this.unsure = options.unsure ?? false;
+    this.uncertain = options.uncertain ?? false;
   }
 }

@@ -5,10 +5,10 @@ import { pageHeaders } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { PAGE_QUERY, parsePage } from '../../../kernel/validation/paging.ts';
 import { Message, Messages, STATE_QUERY } from './schema.ts';
-import { messagesOfAppointment, messagesOfCompany, resendMessage } from './verbs.ts';
+import { listAppointmentMessages, listCompanyMessages, resendMessage } from './verbs.ts';
 
 const tag = 'Additions: messages';
-const ofAppointment = '/cases/{caseId}/appointments/{appointmentID}/messages';
+const list = '/cases/{caseId}/appointments/{appointmentID}/messages';
 const params = { caseId: 'case', appointmentID: 'appointment' };
 const ListQuery = Type.Object({ ...PAGE_QUERY, ...STATE_QUERY });
 
@@ -16,15 +16,16 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     id: 'listAppointmentMessages',
     method: 'GET',
-    path: ofAppointment,
+    path: list,
     access: 'appointments:read',
     addition: true,
     tag,
-    summary: 'Messages of an appointment',
-    description: 'Every confirmation and reminder, the first due first: where it stands, and what went wrong.',
+    summary: 'List the messages of an appointment',
+    description:
+      'All confirmations, reminders and cancellations, with state and last error. The earliest due comes first.',
     params,
     response: Messages,
-    handle: (context, { caseId, appointmentID }) => messagesOfAppointment(context, caseId, appointmentID),
+    handle: (context, { caseId, appointmentID }) => listAppointmentMessages(context, caseId, appointmentID),
   });
 
   registerOperation(app, services, {
@@ -34,8 +35,8 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
     access: 'appointments:read',
     addition: true,
     tag,
-    summary: 'Messages of the company',
-    description: 'In pages, the last due first; deleted appointments included.',
+    summary: 'List the messages of the company',
+    description: 'Paged; the latest due time comes first. Includes messages of deleted appointments.',
     params: {},
     query: ListQuery,
     response: Messages,
@@ -43,7 +44,7 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
       const query = readForm(ListQuery, request.query);
       const page = parsePage(query);
       query.check();
-      const { json, total } = await messagesOfCompany(context, query.body.state, page);
+      const { json, total } = await listCompanyMessages(context, query.body.state, page);
       return { json, headers: pageHeaders(request.url, page, total) };
     },
   });
@@ -51,14 +52,15 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     id: 'resendMessage',
     method: 'POST',
-    path: `${ofAppointment}/{messageId}/resend`,
+    path: `${list}/{messageId}/resend`,
     access: 'appointments:write',
     addition: true,
     tag,
-    summary: 'Send a message once more',
+    summary: 'Resend a message',
     description:
-      'Makes a new message of the same kind that is due now, about the appointment as it stands. Only for messages ' +
-      'that were sent or that failed, while a reminder or a confirmation still makes sense.',
+      "Creates a new message of the same kind, due now, with the appointment's current details. Only a confirmation " +
+      'or reminder that was sent or has failed can be resent: a reminder until the start, a confirmation until the ' +
+      'end. Otherwise the answer is 400.',
     params: { ...params, messageId: 'message' },
     response: Message,
     handle: (context, { caseId, appointmentID, messageId }) => resendMessage(context, caseId, appointmentID, messageId),

@@ -3,24 +3,24 @@ import { instant, nullable } from '../../../kernel/validation/schema-types.ts';
 
 export const STATES = ['scheduled', 'sent', 'failed', 'cancelled', 'skipped'] as const;
 
-const word = (values: readonly string[], description: string) =>
+const oneOf = (values: readonly string[], description: string) =>
   Type.Unsafe<string>({ type: 'string', enum: [...values], description });
 
 export const Message = Type.Object(
   {
     id: Type.String(),
     appointment_id: Type.String(),
-    channel: word(['email', 'sms'], 'How it goes out.'),
-    kind: word(
+    channel: oneOf(['email', 'sms'], 'How the message is sent.'),
+    kind: oneOf(
       ['confirmation', 'reminder', 'cancellation'],
-      'A cancellation calls off a confirmation that had gone out.',
+      'A cancellation follows a confirmation that was sent, when the appointment is deleted or cancelled.',
     ),
-    state: word(STATES, 'Where it stands.'),
+    state: oneOf(STATES, 'State of the message.'),
     due_at: instant(),
     sent_at: nullable(instant()),
-    sent_to: nullable(Type.String({ description: 'The address or number it was handed over for.' })),
-    attempts: Type.Integer({ description: 'How often sending it was begun.' }),
-    last_error: nullable(Type.String({ description: 'Why the last attempt that failed did so.' })),
+    sent_to: nullable(Type.String({ description: 'The address or number it was sent to.' })),
+    attempts: Type.Integer({ description: 'Number of attempts to send it.' }),
+    last_error: nullable(Type.String({ description: 'Why the last failed attempt failed.' })),
   },
   { additionalProperties: false },
 );
@@ -28,5 +28,5 @@ export const Message = Type.Object(
 export const Messages = Type.Array(Message);
 
 export const STATE_QUERY = {
-  state: Type.Optional(word(STATES, 'Only messages in this state.')),
+  state: Type.Optional(oneOf(STATES, 'Only messages in this state.')),
 };

@@ -5,21 +5,24 @@ import {
   sendRequest,
   TIMEOUT_MS,
 } from '../../../kernel/outbound-http.ts';
-import { DeliveryFault } from './message.ts';
+import { DeliveryError } from './message.ts';
 
-const MOST_TEXT = 10_000;
+const MAX_REPLY_LENGTH = 10_000;
 
 export type Reply = { status: number; text: string; json: Record<string, unknown> };
 
-// Nothing was written: the name, the connection or the certificate failed. Longer waits for a connection than undici's
-// own 10 s do not occur.
-const NOT_WRITTEN =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_(TLS|SSL)_\w+|UNABLE_TO_\w+)$|CERT/;
+// Error codes of a failed name lookup, connection or TLS handshake: nothing was sent. A slow connection ends with
+// undici's own timeout of 10 s, so it is among them.
+const NOT_SENT_CODES = [
+  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT)$/,
+  /^(ERR_(TLS|SSL)_\w+|UNABLE_TO_\w+)$|CERT/,
+];
+const wasNotSent = (code: string) => NOT_SENT_CODES.some((pattern) => pattern.test(code));
 
 /**
- * One request to a provider, on a connection of its own: on one that was kept, nobody could tell a server that closed
- * it long ago from one that broke off after it had taken the request. Where nothing was written it is a passing fault;
- * no answer to a request leaves open what became of it.
+ * Sends one request to a provider on a new connection: when a reused one breaks, a server that had closed it long ago
+ * looks like one that took the request and then failed. If nothing was sent the error is temporary; if the request was
+ * sent and no response came, the error is uncertain.
  */
 export async function post(
   url: string,
@@ -30,26 +33,26 @@ export async function post(
   try {
     const headers = { ...request.headers, connection: 'close' };
     const response = await sendRequest(url, { method: 'POST', headers, body: request.body }, signal, timeoutMs);
-    // The status has told what became of it; a body that breaks off takes nothing back.
-    const text = (await response.text().catch(() => '')).slice(0, MOST_TEXT);
+    // The status decides, so a body that breaks off does not matter.
+    const text = (await response.text().catch(() => '')).slice(0, MAX_REPLY_LENGTH);
     return { status: response.status, text, json: parseJsonObject(text) };
   } catch (error) {
     const { why, late, code } = describeFailure(error, timeoutMs);
-    // Without a code it is fetch itself that would not begin, as on a port that it holds for unsafe.
-    const unsure = signal.aborted || late || (!!code && !NOT_WRITTEN.test(code));
-    throw new DeliveryFault(`The SMS provider could not be reached: ${why}.`, {
+    // An error without a code comes from fetch itself, which refused to start (a blocked port, for example).
+    const uncertain = signal.aborted || late || (!!code && !wasNotSent(code));
+    throw new DeliveryError(`The SMS provider could not be reached: ${why}.`, {
       permanent: false,
-      unsure,
+      uncertain,
       cause: error,
     });
   }
 }
 
-export function refusal({ status }: Reply, reason: string): DeliveryFault {
-  // A gateway in between that has waited in vain.
-  const unsure = status === 504;
-  return new DeliveryFault(`The SMS provider answered ${status}: ${reason}`, {
+export function rejection({ status }: Reply, reason: string): DeliveryError {
+  // 504 comes from a proxy that passed the request on and got no response.
+  const uncertain = status === 504;
+  return new DeliveryError(`The SMS provider answered ${status}: ${reason}`, {
     permanent: isPermanent(status),
-    unsure,
+    uncertain,
   });
 }

@@ -1,5 +1,5 @@
 import type { SmsProvider } from './sms.ts';
-import { post, refusal } from './sms-http.ts';
+import { post, rejection } from './sms-http.ts';
 
 export type TwilioSettings = {
   accountSid: string;
@@ -21,6 +21,6 @@ export function twilio({ accountSid, authToken, from, baseUrl, timeoutMs }: Twil
     const reply = await post(url, { headers, body }, signal, timeoutMs);
     if (reply.status === 201 || reply.status === 200) return typeof reply.json.sid === 'string' ? reply.json.sid : null;
     const { code, message } = reply.json;
-    throw refusal(reply, [message ?? 'no reason given', code && `(${code})`].filter(Boolean).join(' '));
+    throw rejection(reply, [message ?? 'no reason given', code && `(${code})`].filter(Boolean).join(' '));
   };
 }

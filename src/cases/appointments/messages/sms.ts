@@ -1,16 +1,16 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
-import { DeliveryFault, type Outgoing, type Sender } from './message.ts';
+import { DeliveryError, type OutgoingMessage, type Sender } from './message.ts';
 import { writeToOutbox } from './outbox.ts';
-import { segments, smsText } from './sms-text.ts';
+import { countSegments, renderSms } from './sms-text.ts';
 
 export type Sms = { id: string; to: string; text: string };
 
-/** Hands one SMS over and gives the provider's own name for it. */
+/** Sends one SMS and returns the provider's identifier, or null if the provider returned none. */
 export type SmsProvider = (sms: Sms, signal: AbortSignal) => Promise<string | null>;
 
 export const smsSender = (provider: SmsProvider): Sender => ({
   async send(message, _now, signal) {
-    const sms = compose(message);
+    const sms = composeSms(message);
     return { to: sms.to, providerId: await provider(sms, signal) };
   },
   close() {},
@@ -18,18 +18,19 @@ export const smsSender = (provider: SmsProvider): Sender => ({
 
 export const smsOutboxSender = (folder: string): Sender => ({
   async send(message) {
-    const sms = compose(message);
-    const content = `${JSON.stringify({ ...sms, segments: segments(sms.text) }, null, 2)}\n`;
+    const sms = composeSms(message);
+    const content = `${JSON.stringify({ ...sms, segments: countSegments(sms.text) }, null, 2)}\n`;
     return { to: sms.to, providerId: await writeToOutbox(folder, message, 'sms.json', content) };
   },
   close() {},
 });
 
-function compose(message: Outgoing): Sms {
+function composeSms(message: OutgoingMessage): Sms {
   const number = parsePhoneNumberFromString(message.recipient, {
     defaultCountry: message.phoneRegion as CountryCode,
     extract: false,
   });
-  if (!number?.isPossible()) throw new DeliveryFault('The number is no possible phone number.', { permanent: true });
-  return { id: message.id, to: number.number, text: smsText(message) };
+  if (!number?.isPossible())
+    throw new DeliveryError('The recipient is not a possible phone number.', { permanent: true });
+  return { id: message.id, to: number.number, text: renderSms(message) };
 }

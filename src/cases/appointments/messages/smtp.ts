@@ -1,97 +1,104 @@
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import { DeliveryFault } from './message.ts';
+import { DeliveryError } from './message.ts';
 
-/** `handover`: until the server has the message whole. `answer`: from then on, until it says what becomes of it. */
-export type SmtpTimes = { connectionTimeout: number; greetingTimeout: number; handover: number; answer: number };
-
-const TIMES: SmtpTimes = {
-  connectionTimeout: 15_000,
-  greetingTimeout: 15_000,
-  handover: 60_000,
-  // RFC 5321, 4.5.3.2.6: a server that is broken off here has the message, and would get it again.
-  answer: 600_000,
+export type SmtpTimeouts = {
+  connectionMs: number;
+  greetingMs: number;
+  /** From the start until the server has received the whole message. */
+  transferMs: number;
+  /** From then on until the server accepts or rejects the message. */
+  responseMs: number;
 };
 
-type Progress = { onWhole: () => void };
+const TIMEOUTS: SmtpTimeouts = {
+  connectionMs: 15_000,
+  greetingMs: 15_000,
+  transferMs: 60_000,
+  // RFC 5321, 4.5.3.2.6: the server has the message by now, and would get a second copy if the connection were closed.
+  responseMs: 600_000,
+};
+
+type Progress = { onTransferred: () => void };
 
 const connect = (
   url: string,
-  { handover, answer, connectionTimeout, greetingTimeout }: SmtpTimes,
-  progress: Progress = { onWhole: () => {} },
+  { connectionMs, greetingMs, transferMs, responseMs }: SmtpTimeouts,
+  progress: Progress = { onTransferred: () => {} },
 ) =>
   createTransport({
     url,
-    // The one place where nodemailer tells that the last byte of a message is on its way.
-    logger: { info: (entry: unknown) => (entry as { tnx?: string }).tnx === 'message' && progress.onWhole() },
+    // Nodemailer reports only to its logger that it has written the last byte of a message.
+    logger: { info: (entry: unknown) => (entry as { tnx?: string }).tnx === 'message' && progress.onTransferred() },
     pool: true,
     maxConnections: 1,
-    // Only a connection that the server closed while it was idle; where a byte of the message went out it is a fault.
+    // Nodemailer requeues only after an idle connection was closed. Once a byte of the message was sent it reports an
+    // error.
     maxRequeues: 1,
     idleTimeout: 10_000,
     disableFileAccess: true,
     disableUrlAccess: true,
-    connectionTimeout,
-    greetingTimeout,
-    // The times above are kept here; this one must not come before them.
-    socketTimeout: handover + answer,
+    connectionTimeout: connectionMs,
+    greetingTimeout: greetingMs,
+    // `send` enforces these two timeouts, so nodemailer's own must not fire earlier.
+    socketTimeout: transferMs + responseMs,
   });
-type Line = { transport: ReturnType<typeof connect>; progress: Progress };
+type PooledTransport = { transport: ReturnType<typeof connect>; progress: Progress };
 
-/** Connects and logs in, sends nothing; throws what the server, or the way to it, has against it. */
-export async function tryServer(url: string): Promise<void> {
-  const line = connect(url, TIMES);
+/** Connects and logs in without sending anything. Throws if the server cannot be reached or rejects the login. */
+export async function verifyServer(url: string): Promise<void> {
+  const transport = connect(url, TIMEOUTS);
   try {
-    await line.verify();
+    await transport.verify();
   } finally {
-    line.close();
+    transport.close();
   }
 }
 
 /**
- * Connections to one server, each used by one message at a time and kept for the next. Nodemailer's own pool is
- * not used for all of them together: a delivery that is given up can only be ended by closing the pool that it is in.
+ * Connections to one server, each used for one message at a time and reused for the next. Nodemailer can abort a
+ * delivery only by closing the pool it belongs to, so each connection has a nodemailer pool of its own.
  */
 export class Smtp {
   readonly #url: string;
-  readonly #times: SmtpTimes;
-  readonly #idle: Line[] = [];
+  readonly #timeouts: SmtpTimeouts;
+  readonly #idle: PooledTransport[] = [];
   #closed = false;
 
-  constructor(url: string, times: Partial<SmtpTimes> = {}) {
+  constructor(url: string, timeouts: Partial<SmtpTimeouts> = {}) {
     this.#url = url;
-    this.#times = { ...TIMES, ...times };
+    this.#timeouts = { ...TIMEOUTS, ...timeouts };
   }
 
-  /** Hands the mail over and gives the server's answer. */
+  /** Sends the mail and returns the server's response. */
   async send(mail: SendMailOptions, signal: AbortSignal): Promise<string> {
-    const { handover, answer } = this.#times;
-    const line = this.#idle.pop() ?? this.#line();
-    const { transport, progress } = line;
-    const { promise: givenUp, reject } = Promise.withResolvers<never>();
-    let whole = false;
-    const giveUp = (why: string) => {
+    const { transferMs, responseMs } = this.#timeouts;
+    const pooled = this.#idle.pop() ?? this.#connect();
+    const { transport, progress } = pooled;
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    let transferred = false;
+    const abort = (reason: string) => {
       transport.close({ force: true });
-      reject(new DeliveryFault(why, { permanent: false, unsure: whole }));
+      reject(new DeliveryError(reason, { permanent: false, uncertain: transferred }));
     };
-    const tooLong = () => giveUp('The mail server took too long.');
-    let timer = setTimeout(tooLong, handover);
-    progress.onWhole = () => {
-      whole = true;
+    const onTimeout = () => abort('The mail server took too long.');
+    let timer = setTimeout(onTimeout, transferMs);
+    progress.onTransferred = () => {
+      transferred = true;
       clearTimeout(timer);
-      timer = setTimeout(tooLong, answer);
+      timer = setTimeout(onTimeout, responseMs);
     };
-    const onAbort = () => giveUp('The worker stopped.');
+    const onAbort = () => abort('The worker stopped.');
     signal.addEventListener('abort', onAbort);
     try {
-      const { response } = await Promise.race([transport.sendMail(mail), givenUp]);
+      const { response } = await Promise.race([transport.sendMail(mail), aborted]);
       if (this.#closed) transport.close();
-      else this.#idle.push(line);
+      else this.#idle.push(pooled);
       return response;
     } catch (error) {
       transport.close({ force: true });
-      throw error instanceof DeliveryFault ? error : toFault(error as SmtpError, whole);
+      throw error instanceof DeliveryError ? error : toDeliveryError(error as SmtpError, transferred);
     } finally {
-      progress.onWhole = () => {};
+      progress.onTransferred = () => {};
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     }
@@ -102,24 +109,24 @@ export class Smtp {
     for (const { transport } of this.#idle.splice(0)) transport.close();
   }
 
-  #line(): Line {
-    const progress: Progress = { onWhole: () => {} };
-    return { transport: connect(this.#url, this.#times, progress), progress };
+  #connect(): PooledTransport {
+    const progress: Progress = { onTransferred: () => {} };
+    return { transport: connect(this.#url, this.#timeouts, progress), progress };
   }
 }
 
 type SmtpError = Error & { code?: string; responseCode?: number; response?: string };
 
-// The server has judged this sender, this recipient or this message. Anything else, a refused login above all, is a
-// fault of the connection or of the settings, and the message is not to suffer for it.
-const JUDGED = ['EENVELOPE', 'EMESSAGE'];
+// The server rejected this sender, recipient or message. All other errors, a rejected login above all, concern the
+// connection or the settings, and must not make the message fail for good.
+const MESSAGE_ERROR_CODES = ['EENVELOPE', 'EMESSAGE'];
 
-function toFault(error: SmtpError, whole: boolean): DeliveryFault {
+function toDeliveryError(error: SmtpError, transferred: boolean): DeliveryError {
   const { code = '', responseCode = 0, response } = error;
-  const permanent = JUDGED.includes(code) && responseCode >= 500;
-  // Nodemailer finds an address that no server could take by itself.
-  const unusable = code === 'EENVELOPE' && responseCode === 0;
+  const rejected = MESSAGE_ERROR_CODES.includes(code) && responseCode >= 500;
+  // Nodemailer itself rejects an address that no server could accept; no server response comes with that.
+  const invalidAddress = code === 'EENVELOPE' && responseCode === 0;
   const reason = response ? `The mail server said: ${response}` : `The mail server could not be used: ${error.message}`;
-  const unsure = whole && responseCode === 0;
-  return new DeliveryFault(reason, { permanent: permanent || unusable, unsure, cause: error });
+  const uncertain = transferred && responseCode === 0;
+  return new DeliveryError(reason, { permanent: rejected || invalidAddress, uncertain, cause: error });
 }

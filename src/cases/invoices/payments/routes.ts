@@ -16,7 +16,7 @@ export function paymentRoutes(app: FastifyInstance, services: Services): void {
     addition: true,
     tag,
     summary: 'List the payments of an invoice',
-    description: 'In the order in which they were made, reversed ones included.',
+    description: 'All payments, including reversed ones, in the order in which they were made.',
     params,
     response: PaymentList,
     handle: (context, { caseId, invoiceId }) => listPayments(context, caseId, invoiceId),
@@ -31,8 +31,8 @@ export function paymentRoutes(app: FastifyInstance, services: Services): void {
     tag,
     summary: 'Record a payment',
     description:
-      'A part or the whole of what is outstanding; the status of the invoice, of its items and `date_paid` follow. ' +
-      'Refused for a cancelled invoice.',
+      'Pays all or part of the outstanding amount and updates the status of the invoice and of its items, and ' +
+      '`date_paid`. Returns 400 if the invoice is cancelled.',
     params,
     body: PaymentBody,
     response: Payment,
@@ -47,7 +47,7 @@ export function paymentRoutes(app: FastifyInstance, services: Services): void {
     addition: true,
     tag,
     summary: 'Reverse a payment',
-    description: 'It stays in the list and counts no longer. Refused when it is already reversed.',
+    description: 'A reversed payment stays in the list, but no longer counts. Returns 400 if it is already reversed.',
     params: { ...params, paymentId: 'payment' },
     response: Payment,
     handle: (context, { caseId, invoiceId, paymentId }) => reversePayment(context, caseId, invoiceId, paymentId),

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../../../http/operation/operation.ts';
 import type { SecretBox } from '../../../../kernel/secret-box.ts';
 import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from './schema.ts';
-import { connectAccount, disconnectAccount, showAccount } from './verbs.ts';
+import { connectAccount, disconnectAccount, readAccount } from './verbs.ts';
 
 const common = {
   addition: true,
@@ -18,9 +18,9 @@ export function videoAccountRoutes(app: FastifyInstance, services: Services, sec
     id: 'getVideoAccount',
     method: 'GET',
     summary: "Get an adviser's video account",
-    description: 'Without its secret, which nobody is shown. Also of a removed adviser.',
+    description: 'Without its secret, which is never shown. Works for a removed adviser too.',
     response: VideoAccount,
-    handle: (context, { adviserId }) => showAccount(context, adviserId),
+    handle: (context, { adviserId }) => readAccount(context, adviserId),
   });
 
   registerOperation(app, services, {
@@ -29,8 +29,8 @@ export function videoAccountRoutes(app: FastifyInstance, services: Services, sec
     method: 'PUT',
     summary: "Connect an adviser's video account",
     description:
-      'Takes the place of another one: upcoming meetings are removed there and made here. The same account with other ' +
-      'credentials keeps its meetings, and those that were given up are tried again.',
+      'Replaces a previous account: upcoming meetings are removed there and created here. If it is the same account ' +
+      'with new credentials, its meetings stay, and failed ones are tried again.',
     body: VideoAccountBody,
     response: VideoAccount,
     handle: (context, { adviserId }, form) => connectAccount(context, adviserId, form, secrets),
@@ -41,7 +41,8 @@ export function videoAccountRoutes(app: FastifyInstance, services: Services, sec
     id: 'disconnectVideoAccount',
     method: 'DELETE',
     summary: "Disconnect an adviser's video account",
-    description: 'Upcoming meetings are removed with it, and then its secret is forgotten. Also of a removed adviser.',
+    description:
+      'Removes upcoming meetings at the provider and then deletes the secret. Works for a removed adviser too.',
     response: VideoAccountRemoved,
     handle: (context, { adviserId }) => disconnectAccount(context, adviserId),
   });

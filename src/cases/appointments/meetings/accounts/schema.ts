@@ -5,17 +5,17 @@ import { PROVIDERS } from '../provider.ts';
 const provider = Type.Unsafe<(typeof PROVIDERS)[number]>({
   type: 'string',
   enum: [...PROVIDERS],
-  description: 'Jitsi asks for nothing else, Zoom for everything below.',
+  description: 'Zoom requires all fields below, Jitsi none.',
 });
 const credential = (description: string, example: string) =>
   optional(text({ minLength: 1, maxLength: 500, description, examples: [example] }));
 
 export const VideoAccountBody = Type.Object({
   provider,
-  account_id: credential('Of the Zoom account that the app is in.', 'aBcDeFgHiJkLmNoPqRsTuV'),
-  client_id: credential('Of a server-to-server OAuth app.', 'aBcDeFgHiJkLmNo'),
-  client_secret: credential('Kept encrypted and never shown.', 'a1B2c3D4e5F6'),
-  user: credential('Whose meetings they are: an email or an identifier of Zoom, or "me".', 'adviser@firm.example'),
+  account_id: credential('Identifier of the Zoom account that the app belongs to.', 'aBcDeFgHiJkLmNoPqRsTuV'),
+  client_id: credential('Client ID of a server-to-server OAuth app.', 'aBcDeFgHiJkLmNo'),
+  client_secret: credential('Stored encrypted and never shown.', 'a1B2c3D4e5F6'),
+  user: credential('The Zoom user who hosts the meetings: an email, a Zoom user ID, or "me".', 'adviser@firm.example'),
 });
 export type VideoAccountBody = Static<typeof VideoAccountBody>;
 

@@ -10,16 +10,16 @@ import type { Form } from '../../../../kernel/validation/form.ts';
 import type { VideoAccountBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
-const CREDENTIALS = ['account_id', 'client_id', 'client_secret', 'user'] as const;
+const CREDENTIAL_FIELDS = ['account_id', 'client_id', 'client_secret', 'user'] as const;
 
-export async function showAccount({ db, company }: Context, adviserId: string): Promise<string> {
-  const record = await db.queryJson(sql.showAccount, [company.id, adviserId]);
+export async function readAccount({ db, company }: Context, adviserId: string): Promise<string> {
+  const record = await db.queryJson(sql.readAccount, [company.id, adviserId]);
   if (record !== undefined) return record;
   await requireAdviser({ db, company }, adviserId);
   throw notFound('video account');
 }
 
-/** `secrets` is undefined where the service has no key to keep any with. */
+/** `secrets` is undefined if the service has no key to encrypt secrets with. */
 export async function connectAccount(
   context: Context,
   adviserId: string,
@@ -28,12 +28,12 @@ export async function connectAccount(
 ): Promise<string> {
   const { db, company, clock } = context;
   const { provider, account_id, client_id, client_secret, user } = form.body;
-  if (provider === 'zoom') requireCredentials(form, secrets);
+  if (provider === 'zoom') checkCredentials(form, secrets);
   if (!form.ok) {
     await requireAdviser(context, adviserId);
     form.check();
   }
-  // As the database writes it: whoever opens it has the identifier from there.
+  // In lower case, as the database returns it: the secret is decrypted with the identifier from there.
   const owner = [company.id, adviserId.toLowerCase()];
   const sealed = client_secret && secrets ? secrets.seal(client_secret, owner) : null;
   const credentials = provider === 'zoom' ? [account_id, client_id, user, sealed] : [null, null, null, null];
@@ -42,7 +42,7 @@ export async function connectAccount(
     () => db.queryJson(sql.connectAccount, values),
     () => requireAdviser(context, adviserId),
   );
-  await followed(context);
+  await cleanUp(context);
   return record;
 }
 
@@ -51,12 +51,12 @@ export async function disconnectAccount(context: Context, adviserId: string): Pr
   const record = await retryOnConflict(
     () => db.queryJson(sql.disconnectAccount, [company.id, adviserId, toSql(clock()), auditOrigin(context)]),
     async () => {
-      // Also where nothing was connected: an earlier request may have ended half way.
-      await followed(context);
-      await showAccount(context, adviserId);
+      // An earlier request may have disconnected the account and then crashed before it cleaned up.
+      await cleanUp(context);
+      await readAccount(context, adviserId);
     },
   );
-  await followed(context);
+  await cleanUp(context);
   return record;
 }
 
@@ -69,7 +69,7 @@ export async function countAccounts(
   { db }: Pick<Context, 'db'>,
   secrets: SecretBox,
 ): Promise<{ total: number; undecryptable: number; outdated: number }> {
-  const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, []);
+  const rows = await db.queryRows<SealedRow>(sql.listSealedSecrets, []);
   const open = rows.filter((row) => secrets.open(row.sealed_secret, ownerOf(row)) !== undefined);
   const current = open.filter((row) => secrets.isCurrent(row.sealed_secret, ownerOf(row)));
   return {
@@ -84,7 +84,7 @@ export async function reencryptAccounts(
   { db }: Pick<Context, 'db'>,
   secrets: SecretBox,
 ): Promise<{ accounts: number; reencrypted: number; undecryptable: number }> {
-  const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, []);
+  const rows = await db.queryRows<SealedRow>(sql.listSealedSecrets, []);
   let reencrypted = 0;
   let undecryptable = 0;
   for (const row of rows) {
@@ -100,16 +100,16 @@ export async function reencryptAccounts(
   return { accounts: rows.length, reencrypted, undecryptable };
 }
 
-function requireCredentials(form: Form<VideoAccountBody>, secrets: SecretBox | undefined): void {
-  for (const name of CREDENTIALS) {
+function checkCredentials(form: Form<VideoAccountBody>, secrets: SecretBox | undefined): void {
+  for (const name of CREDENTIAL_FIELDS) {
     if (form.body[name] == null && !form.hasFault(name)) form.addFault(name, 'required', 'is required for zoom');
   }
-  if (!secrets) form.addFault('client_secret', 'invalid_state', 'cannot be kept: the setting SECRETS_KEY is not set');
+  if (!secrets) form.addFault('client_secret', 'invalid_state', 'cannot be stored: the setting SECRETS_KEY is not set');
 }
 
-/** Secrets that nothing needs any more go, and the workers see to the meetings. */
-async function followed({ db, company }: Context): Promise<void> {
-  await db.queryRows(sql.forgetAccounts, [company.id]);
+/** Deletes secrets that are no longer needed, and wakes the workers to reconcile the meetings. */
+async function cleanUp({ db, company }: Context): Promise<void> {
+  await db.queryRows(sql.forgetUnusedSecrets, [company.id]);
   notifyWorkers(db);
 }
 

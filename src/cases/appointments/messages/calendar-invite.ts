@@ -1,19 +1,20 @@
 import ical, { ICalAttendeeRole, ICalAttendeeStatus, ICalCalendarMethod, ICalEventStatus } from 'ical-generator';
 import type { Instant } from '../../../kernel/time/time.ts';
-import type { Outgoing } from './message.ts';
+import type { OutgoingMessage } from './message.ts';
 
-export type Invite = { method: 'REQUEST' | 'CANCEL'; content: string };
+export type CalendarInvite = { method: 'REQUEST' | 'CANCEL'; content: string };
 
 /**
- * The entry for the client's calendar. The same UID for every message of an appointment and a SEQUENCE that rises
- * with each of its changes: a calendar moves the entry, or takes it out, and never shows two.
+ * Returns the calendar invitation of a confirmation or cancellation, and undefined for a reminder. All messages of an
+ * appointment share a UID, and SEQUENCE increases with every change, so a calendar moves or removes its entry and never
+ * shows two.
  */
-export function invite(
-  message: Outgoing,
+export function calendarInvite(
+  message: OutgoingMessage,
   from: { name: string; address: string },
   domain: string,
   now: Instant,
-): Invite | undefined {
+): CalendarInvite | undefined {
   if (message.kind === 'reminder') return undefined;
   const cancelled = message.kind === 'cancellation';
   const calendar = ical({
@@ -46,5 +47,5 @@ export function invite(
 
 const date = (instant: Instant) => new Date(instant.epochMilliseconds);
 
-// The generator escapes the end of a line; in a name, a subject or an address it has no place at all.
+// ical-generator escapes line breaks, but names, summaries and URLs must not contain any.
 const oneLine = (text: string) => text.replace(/[\r\n]+/g, ' ');
