@@ -89,8 +89,9 @@ SELECT json_build_object('id', a.id, 'email', a.email, 'name', a.name, 'active',
               FROM json_populate_record(a, $3::json) n)
     RETURNING a.*
   ), meetings_scheduled AS (
-    UPDATE meetings g SET wanted = g.wanted + 1, state = 'pending', due_at = $4::timestamptz, attempts = 0,
-last_error = NULL, updated_at = $4::timestamptz, lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+    UPDATE meetings g SET wanted = g.wanted + 1, state = 'pending', due_at = $4::timestamptz,
+attempts = 0, last_error = NULL, updated_at = $4::timestamptz,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
    FROM d JOIN appointments a ON a.company_id = d.company_id AND a.adviser_id = d.id AND a.end_at > $4::timestamptz
   WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
     AND (g.wished AND CASE
