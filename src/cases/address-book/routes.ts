@@ -15,7 +15,7 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
     id: 'getCaseAddressBook',
     method: 'GET',
     path: book,
-    also: [['GET', bookToo]],
+    aliases: [['GET', bookToo]],
     access: 'address_book:read',
     tag,
     summary: 'Get case address book',
@@ -32,7 +32,7 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
     id: 'createCaseAddressBookEntry',
     method: 'POST',
     path: `${book}/entry`,
-    also: [['POST', `${bookToo}/entry`]],
+    aliases: [['POST', `${bookToo}/entry`]],
     access: 'address_book:write',
     tag,
     summary: 'Create case address book entry',
@@ -48,7 +48,7 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
     id: 'updateCaseAddressBookEntry',
     method: 'PATCH',
     path: `${book}/entry/{entryID}`,
-    also: [
+    aliases: [
       ['POST', `${book}/entry/{entryID}`],
       ['PATCH', `${bookToo}/entry/{entryID}`],
       ['POST', `${bookToo}/entry/{entryID}`],

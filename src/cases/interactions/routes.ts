@@ -44,7 +44,7 @@ export function interactionRoutes(app: FastifyInstance, services: Services): voi
     id: 'updateCaseInteraction',
     method: 'PATCH',
     path: one,
-    also: [['POST', one]],
+    aliases: [['POST', one]],
     access: 'interactions:write',
     tag,
     summary: 'Update case interaction',
