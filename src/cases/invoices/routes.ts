@@ -46,7 +46,7 @@ export function invoiceRoutes(app: FastifyInstance, services: Services): void {
     id: 'updateCaseInvoice',
     method: 'PATCH',
     path: one,
-    also: [['POST', one]],
+    aliases: [['POST', one]],
     access: 'invoices:write',
     tag,
     summary: 'Update case invoice',
