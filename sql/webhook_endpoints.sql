@@ -5,8 +5,8 @@ WITH due AS (
     LEFT JOIN unnest($5::uuid[], $6::int[]) AS b (company_id, running)
       ON b.company_id = e.company_id
    WHERE (
-    e.backlog IS NOT NULL OR e.state = 'active' AND e.removed_at IS NULL
-    AND EXISTS (SELECT 1 FROM events v WHERE v.company_id = e.company_id AND v.position > e.position)) AND (e.lease_until IS NULL OR e.lease_until <= $1::timestamptz)
+     e.backlog IS NOT NULL OR e.state = 'active' AND e.removed_at IS NULL
+     AND EXISTS (SELECT 1 FROM events v WHERE v.company_id = e.company_id AND v.position > e.position)) AND (e.lease_until IS NULL OR e.lease_until <= $1::timestamptz)
      AND coalesce(b.running, 0) < $7::int
    ORDER BY coalesce(b.running, 0), e.position LIMIT $4::int FOR NO KEY UPDATE OF e SKIP LOCKED
 )
@@ -122,8 +122,8 @@ SELECT state, epoch, faltering AS unhealthy FROM webhook_endpoints
 -- webhook_endpoints.next_due (reads; pool: short)
 SELECT to_char(min(coalesce(e.lease_until, e.created_at)) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
   FROM webhook_endpoints e WHERE (
-    e.backlog IS NOT NULL OR e.state = 'active' AND e.removed_at IS NULL
-    AND EXISTS (SELECT 1 FROM events v WHERE v.company_id = e.company_id AND v.position > e.position)) AND e.company_id <> ALL ($1::uuid[]);
+     e.backlog IS NOT NULL OR e.state = 'active' AND e.removed_at IS NULL
+     AND EXISTS (SELECT 1 FROM events v WHERE v.company_id = e.company_id AND v.position > e.position)) AND e.company_id <> ALL ($1::uuid[]);
 
 -- webhook_endpoints.purge (writes; pool: search)
 DELETE FROM webhook_endpoints w
@@ -154,8 +154,8 @@ RETURNING 1;
 -- webhook_endpoints.release (writes; pool: short)
 WITH e AS (
   SELECT e.*, (
-    e.backlog IS NOT NULL OR e.state = 'active' AND e.removed_at IS NULL
-    AND EXISTS (SELECT 1 FROM events v WHERE v.company_id = e.company_id AND v.position > e.position)) AS has_work FROM webhook_endpoints e
+     e.backlog IS NOT NULL OR e.state = 'active' AND e.removed_at IS NULL
+     AND EXISTS (SELECT 1 FROM events v WHERE v.company_id = e.company_id AND v.position > e.position)) AS has_work FROM webhook_endpoints e
    WHERE e.company_id = $1::uuid AND e.id = $2::uuid AND e.lease_by = $3::uuid
      FOR NO KEY UPDATE NOWAIT
 )
