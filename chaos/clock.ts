@@ -2,7 +2,8 @@ import { existsSync, globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { type Running, startProcess, temporaryDirectory, typed, urlOf } from '../test/harness/service.ts';
+import { commandOutput } from '../test/harness/command-line.ts';
+import { type Running, startProcess, temporaryDirectory, urlOf } from '../test/harness/service.ts';
 import { type Answered, Line } from './exchange.ts';
 import { type Figures, fault, noFigures, type Proof, Skipped, until } from './proof.ts';
 
@@ -38,7 +39,7 @@ export const clock: Proof = {
         FAKETIME_NO_CACHE: '1',
         FAKETIME_DONT_FAKE_MONOTONIC: '1',
       });
-      const type = (...args: string[]) => typed(DATABASE_URL, ...args);
+      const type = (...args: string[]) => commandOutput({ DATABASE_URL }, ...args);
       await type('company', 'create', '--name', 'Clock');
       const caseId = await type('case', 'create', '--reference', 'Clock', '--only', 'id');
       const scopes = 'interactions:read,interactions:write,events:read';

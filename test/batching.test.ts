@@ -4,7 +4,7 @@ import { beforeEach, test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { headersOf, requestsAtOnce } from './harness/batching.ts';
+import { concurrentRequests, headersOf } from './harness/batching.ts';
 import { type Event, eventsOf } from './harness/events.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
@@ -256,7 +256,7 @@ const DELETIONS: Kind = {
 const UPDATES = [INTERACTIONS, INVOICES, ENTRIES, APPOINTMENTS];
 const KINDS = [...UPDATES, DELETIONS];
 
-/** What comes on two connections, by eights: of each eight two at most go by themselves. */
+/** Sent in one tick, they go to the first two connections in batches of eight. */
 const OF_A_SHAPE = 16;
 
 /** A record, and what is to become of it. */
@@ -270,14 +270,14 @@ type Case = {
   requestId: string;
 };
 
-const { exchange, atOnce } = requestsAtOnce(app.baseUrl);
+const { exchange, sendInOneTick } = concurrentRequests(app);
 
 function send({ deletes }: Kind, { token, path, body, requestId }: Case): Promise<Answer> {
   const headers = headersOf(token, requestId);
   return deletes ? exchange('DELETE', path, headers) : exchange('PATCH', path, headers, body);
 }
 
-const sendAll = (kind: Kind, cases: Case[]) => atOnce(cases, (one) => send(kind, one));
+const sendAll = (kind: Kind, cases: Case[]) => sendInOneTick(cases, (one) => send(kind, one));
 
 /** Shape by shape, so that those of one moment are of one statement. */
 async function sendByShape(kind: Kind, cases: Case[]): Promise<Answer[]> {
@@ -317,12 +317,10 @@ async function makeAll(
 const makeSome = (kind: Kind, company: TestCompany, count: number, shape = kind.shapes[0]) =>
   makeAll(kind, [{ company, token: company.token }], [shape], count);
 
-// What a connection has not prepared goes by itself; the first of these finds nothing prepared and comes by all of them.
+// A statement that a connection has not prepared is sent singly. Two in one tick prepare it on the first two connections,
+// which are also the first to be used by a test.
 for (const kind of KINDS) {
-  for (const shape of kind.shapes) {
-    const cases = await makeSome(kind, await app.company(), 40, shape);
-    for (let round = 0; round < 2; round++) await sendAll(kind, cases);
-  }
+  for (const shape of kind.shapes) await sendAll(kind, await makeSome(kind, await app.company(), 2, shape));
 }
 
 type Booking = { company: TestCompany; token: string; path: string; body: Fields; requestId: string };
@@ -337,13 +335,11 @@ const booking = (kind: Kind, company: TestCompany, n: number, token = company.to
 });
 const book = ({ token, path, body, requestId }: Booking) => exchange('POST', path, headersOf(token, requestId), body);
 for (const kind of UPDATES) {
-  for (let round = 0; round < 2; round++) {
-    const company = await app.company();
-    await atOnce(
-      several(40, (n) => booking(kind, company, n)),
-      book,
-    );
-  }
+  const company = await app.company();
+  await sendInOneTick(
+    several(2, (n) => booking(kind, company, n)),
+    book,
+  );
 }
 
 async function history({ company, path }: Pick<Case, 'company' | 'path'>): Promise<Event[]> {
@@ -535,7 +531,7 @@ for (const kind of UPDATES) {
         return { company, answer: neutral(company, body), id: body.id, path: `${path}/${body.id}` };
       });
     };
-    const records = await made((all) => atOnce(all, book));
+    const records = await made((all) => sendInOneTick(all, book));
     const twins = await made(async (all) => {
       const answers: Answer[] = [];
       for (const one of all) answers.push(await book(one));
@@ -559,7 +555,7 @@ for (const kind of UPDATES) {
       ...booking(kind, company, 40),
       path: `${path}${kind.list}`,
     }));
-    const answers = await atOnce(good.toSpliced(15, 0, ...bad), book);
+    const answers = await sendInOneTick(good.toSpliced(15, 0, ...bad), book);
     const statuses = answers.map(({ status }) => status);
     assert.deepEqual(statuses.splice(15, 2), [404, 404]);
     assert.deepEqual(statuses, Array(30).fill(200));
@@ -573,7 +569,7 @@ test('invoices made at once with the same number: one of them has it, and no oth
   const company = await app.company();
   const all = several(30, (n) => booking(INVOICES, company, n));
   for (const n of [3, 12, 13, 14, 28]) (all[n] ?? assert.fail()).body.invoice_number = 'the same';
-  const answers = await atOnce(all, book);
+  const answers = await sendInOneTick(all, book);
   const refused = answers.filter(({ status }) => status !== 200);
   assert.equal(refused.length, 4);
   for (const answer of refused) assertRefused(answer, 'invoice_number');

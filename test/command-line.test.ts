@@ -1,62 +1,21 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { runCommandLine } from '../src/cli/command-line.ts';
-import { toFailure } from '../src/cli/failure.ts';
+import { after, describe, test } from 'node:test';
 import { GROUPS } from '../src/cli/groups.ts';
-import { connectClient } from '../src/kernel/database/connect.ts';
-import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { startApp } from './harness/app.ts';
+import { runCommand } from './harness/command-line.ts';
 import { caller } from './harness/http.ts';
 import { mailServer } from './harness/mail-server.ts';
-import {
-  databaseProcess,
-  launch,
-  printed,
-  type Running,
-  startProcess,
-  temporaryDirectory,
-  urlOf,
-} from './harness/service.ts';
+import { temporaryDirectory, urlOf } from './harness/service.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const MAIN = join(ROOT, 'src', 'main.ts');
 const home = await temporaryDirectory();
 after(home.remove);
-
-type Done = { code: number; out: string; err: string };
-type Environment = Record<string, string>;
-
-/** A command as the process runs it, without the time that a process takes to start. */
-async function typed(env: Environment, ...args: string[]): Promise<Done> {
-  try {
-    const result = await runCommandLine(args, env);
-    assert.ok('output' in result, 'a command that ends');
-    const { text, note = '', failed } = result.output;
-    return { code: failed ? 1 : 0, out: text, err: note };
-  } catch (error) {
-    const { lines, exitCode } = toFailure(error);
-    return { code: exitCode, out: '', err: lines.join('\n') };
-  }
-}
-
-/** The same as a process of its own. */
-function started(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<Done> {
-  return new Promise((resolve) => {
-    execFile(program, args, { env, cwd: ROOT }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    );
-  });
-}
 
 describe('on a database of its own', async () => {
   const app = await startApp();
   const env = { DATABASE_URL: urlOf(app.connection), DATA_DIR: join(home.path, 'unused') };
-  const type = (...args: string[]) => typed(env, ...args);
+  const type = (...args: string[]) => runCommand(env, ...args);
   const json = async (...args: string[]) => {
     const done = await type(...args, '--json');
     assert.equal(done.code, 0, done.err);
@@ -366,117 +325,10 @@ describe('on a database of its own', async () => {
   });
 });
 
-describe('on the bundled database', () => {
-  const DATA_DIR = join(home.path, 'bundled');
-  const env = { DATA_DIR, PORT: '0' };
-  let service: Running;
-
-  test('without a database a command says how to make one', async () => {
-    const { code, err } = await typed(env, 'company', 'list');
-    assert.equal(code, 1);
-    assert.match(err, /case-records migrate/);
-    await assert.rejects(stat(DATA_DIR));
-  });
-
-  test('migrate makes the database, names what it applied, and stops it again', async () => {
-    const { code, out, err } = await typed(env, 'migrate');
-    assert.equal(code, 0, err);
-    assert.match(out, /^applied: 0001_case_records\.sql$/m);
-    assert.equal(await databaseProcess(DATA_DIR), undefined);
-    assert.equal((await typed(env, 'migrate', '--dry-run')).out, 'No migration is missing.');
-  });
-
-  test('while no service runs the database is started for the command', async () => {
-    const { code, err } = await typed(env, 'company', 'create', '--name', 'First');
-    assert.equal(code, 0, err);
-    assert.equal(await databaseProcess(DATA_DIR), undefined);
-  });
-
-  test('commands beside one another wait for one another, and a service for them', async () => {
-    const lists = [1, 2, 3].map(() => started(process.execPath, [MAIN, 'company', 'list'], { ...process.env, ...env }));
-    const beside = startProcess({ DATA_DIR });
-    for (const { code, err } of await Promise.all(lists)) assert.equal(code, 0, err);
-    assert.equal(await (await beside).stop(), 0);
-    assert.equal(await databaseProcess(DATA_DIR), undefined);
-  });
-
-  test('a command that is told to end takes its database along', async () => {
-    const { child, ended } = launch({ DATA_DIR }, 'doctor');
-    while ((await databaseProcess(DATA_DIR)) === undefined && child.exitCode === null) await delay(5);
-    child.kill('SIGTERM');
-    await ended;
-    assert.equal(await databaseProcess(DATA_DIR), undefined);
-  });
-
-  describe('beside the running service', () => {
-    before(async () => {
-      service = await startProcess({ DATA_DIR });
-    });
-    after(() => service.stop());
-
-    test('commands work, and the service sees what they did', async () => {
-      const { out } = await typed(env, 'key', 'create', '--name', 'x', '--scope', 'manage', '--only', 'key');
-      const answer = await caller(service.url, out).get('/manage/company');
-      assert.equal(answer.body.name, 'First', answer.text);
-    });
-
-    test('the doctor finds everything well, and changes nothing', async () => {
-      const { code, out } = await typed(env, 'doctor', '--json');
-      const findings: { check: string; state: string }[] = JSON.parse(out);
-      assert.equal(code, 0, out);
-      const checks = ['settings', 'migrations', 'clock', 'time zones', 'disk'];
-      for (const check of checks) assert.equal(findings.find((found) => found.check === check)?.state, 'ok', check);
-      // A warning if the packaged PostgreSQL lacks security fixes: test/security-releases.test.ts.
-      assert.ok(['ok', 'warning'].includes(findings.find(({ check }) => check === 'database')?.state ?? ''), out);
-    });
-
-    test('a worker joins in, and stops when it is told to', async () => {
-      const worker = launch(env, 'worker');
-      await printed(worker, /worker is running/);
-      worker.child.kill('SIGTERM');
-      assert.equal(await worker.ended, 0, worker.output.join('\n'));
-    });
-
-    test('through npx, on a Node that is too old, signals and exit codes are those of the command', async () => {
-      const launcher = join(ROOT, 'bin', 'case-records.js');
-      const old = await oldNode();
-      const list = await started(old, [launcher, 'company', 'list', '--only', 'name'], { ...process.env, ...env });
-      assert.deepEqual([list.code, list.out], [0, 'First\n'], list.err);
-      const refused = await started(old, [launcher, 'company', 'create', '--name', ''], { ...process.env, ...env });
-      assert.deepEqual([refused.code, refused.err], [3, 'case-records: --name must not be empty\n']);
-    });
-  });
-
-  /** The launcher believes the version that it is told: this Node, telling another one. */
-  async function oldNode(): Promise<string> {
-    const folder = join(home.path, 'old');
-    await mkdir(folder);
-    await symlink(process.execPath, join(folder, 'real'));
-    await writeFile(join(folder, 'old.cjs'), "Object.defineProperty(process.versions, 'node', { value: '20.0.0' });");
-    await writeFile(join(folder, 'node'), `#!/bin/sh\nexec "${folder}/real" --require "${folder}/old.cjs" "$@"\n`);
-    await chmod(join(folder, 'node'), 0o755);
-    return join(folder, 'node');
-  }
-});
-
-describe('a worker', () => {
-  test('needs a running service or DATABASE_URL', async () => {
-    const worker = launch({ DATA_DIR: join(home.path, 'nowhere') }, 'worker');
-    assert.equal(await worker.ended, 1);
-    assert.match(worker.output.join('\n'), /No service runs/);
-  });
-
-  test('that may send nothing is a wrong setting', async () => {
-    const worker = launch({ WORKER_CONCURRENCY: '0' }, 'worker');
-    assert.equal(await worker.ended, 2);
-    assert.match(worker.output.join('\n'), /WORKER_CONCURRENCY/);
-  });
-});
-
 describe('the doctor', () => {
   test('tries the mail server, without sending anything', async () => {
     const mail = await mailServer();
-    const at = (url: string) => typed({ SMTP_URL: url, DATA_DIR: '/nonexistent' }, 'doctor');
+    const at = (url: string) => runCommand({ SMTP_URL: url, DATA_DIR: '/nonexistent' }, 'doctor');
     assert.match((await at(mail.url)).out, /ok +mail /);
     await mail.close();
     assert.match(
@@ -487,7 +339,7 @@ describe('the doctor', () => {
   });
 
   test('names every wrong setting', async () => {
-    const { code, out } = await typed({ PORT: 'x', LOG_LEVEL: 'loud' }, 'doctor', '--json');
+    const { code, out } = await runCommand({ PORT: 'x', LOG_LEVEL: 'loud' }, 'doctor', '--json');
     assert.equal(code, 1);
     assert.deepEqual(
       JSON.parse(out).map(({ check, state }: Record<string, string>) => [check, state]),
@@ -499,50 +351,24 @@ describe('the doctor', () => {
   });
 
   test('says that a database cannot be reached, without its password', async () => {
-    const { code, out } = await typed({ DATABASE_URL: 'postgresql://nobody:hidden@127.0.0.1:9/none' }, 'doctor');
+    const { code, out } = await runCommand({ DATABASE_URL: 'postgresql://nobody:hidden@127.0.0.1:9/none' }, 'doctor');
     assert.equal(code, 1);
     assert.match(out, /fault +database +The database cannot be reached/);
     assert.ok(!out.includes('hidden'));
-  });
-
-  test('says which migrations are missing and which zones are unknown, and what to do', async () => {
-    const server = await startBundledPostgres({ dataDir: join(home.path, 'empty'), log: () => {} });
-    try {
-      const env = { DATABASE_URL: urlOf(server.connection) };
-      const { code, out } = await typed(env, 'doctor');
-      assert.equal(code, 1);
-      assert.match(out, /fault +migrations +0001_case_records\.sql.*case-records migrate/);
-      const refused = await typed(env, 'company', 'list');
-      assert.equal(refused.code, 1);
-      assert.match(refused.err, /lacks the migrations 0001_case_records\.sql/);
-
-      assert.equal((await typed(env, 'migrate')).code, 0);
-      assert.equal((await typed(env, 'company', 'create', '--name', 'First')).code, 0);
-      assert.equal((await typed(env, 'doctor')).code, 0);
-      const client = await connectClient(server.connection, 'test');
-      await client.query("UPDATE companies SET time_zone = 'Mars/Olympus'");
-      await client.end();
-      assert.match(
-        (await typed(env, 'doctor')).out,
-        /fault +time zones +unknown to this version of Node: Mars\/Olympus/,
-      );
-    } finally {
-      await server.stop();
-    }
   });
 });
 
 describe('help', () => {
   test('names every command', async () => {
-    const { out } = await typed({}, '--help');
+    const { out } = await runCommand({}, '--help');
     for (const { name } of GROUPS) assert.match(out, new RegExp(`^  ${name} `, 'm'));
-    assert.equal((await typed({})).out, out);
+    assert.equal((await runCommand({})).out, out);
   });
 
   test('of every command has a summary, its flags and an example that can be typed', async () => {
     for (const group of GROUPS) {
       for (const command of (await group.load()).commands) {
-        const { code, out } = await typed({}, ...command.name.split(' '), '--help');
+        const { code, out } = await runCommand({}, ...command.name.split(' '), '--help');
         assert.equal(code, 0, command.name);
         assert.ok(out.includes(command.summary), command.name);
         assert.ok(command.examples.length > 0, command.name);
@@ -572,7 +398,7 @@ describe('help', () => {
             .map(([, quoted, plain]) => quoted ?? plain ?? '')
             // The test has no standard input to give.
             .map((word) => (word === '-' ? 'secret' : word));
-          const { code, err } = await typed(
+          const { code, err } = await runCommand(
             { DATABASE_URL: 'postgresql://127.0.0.1:9/none', DATA_DIR: '/nonexistent' },
             ...words,
           );

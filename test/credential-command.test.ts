@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { text as textOf } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { runCommandLine } from '../src/cli/command-line.ts';
-import { toFailure } from '../src/cli/failure.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { type CommandResult, commandOutput, runCommand } from './harness/command-line.ts';
 import { caller } from './harness/http.ts';
 import { urlOf } from './harness/service.ts';
 import { secrets } from './harness/webhook-worker.ts';
@@ -22,27 +21,16 @@ const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
 const FULL = { scopes: COMPANY_SCOPES };
 
 type Traced = { type: string; id: string; state: string; company_id: string; ended: boolean };
-type Done = { code: number; out: string; err: string };
-
-async function typed(...args: string[]): Promise<Done> {
-  try {
-    const result = await runCommandLine(args, env);
-    assert.ok('output' in result);
-    return { code: 0, out: result.output.text, err: result.output.note ?? '' };
-  } catch (error) {
-    const { lines, exitCode } = toFailure(error);
-    return { code: exitCode, out: '', err: lines.join('\n') };
-  }
-}
+const run = (...args: string[]) => runCommand(env, ...args);
 
 async function json<T>(...args: string[]): Promise<T> {
-  const { code, out, err } = await typed(...args, '--json');
+  const { code, out, err } = await run(...args, '--json');
   assert.equal(code, 0, err);
   return JSON.parse(out);
 }
 
 /** As a process of its own, with something on its standard input. */
-async function piped(input: string, ...args: string[]): Promise<Done> {
+async function piped(input: string, ...args: string[]): Promise<CommandResult> {
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } });
   child.stdin.end(input);
   const [out, err, [code]] = await Promise.all([textOf(child.stdout), textOf(child.stderr), once(child, 'close')]);
@@ -77,7 +65,7 @@ test('credential show lists the credential and all that it made, and changes not
     assert.deepEqual(brief(await json('credential', 'show', leaked.id)), expected);
   }
   assert.deepEqual(brief(await json('credential', 'show', client.id)), expected.slice(1));
-  const { out, err } = await typed('credential', 'show', leaked.id);
+  const { out, err } = await run('credential', 'show', leaked.id);
   assert.match(out, /^TYPE +ID +NAME +STATE +CREATED_AT +LAST_USED_AT +CREATED_BY +CHANGED_BY +COMPANY_ID\n/);
   assert.match(out, new RegExp(`webhook_endpoint +${endpoint.id} +https://firm\\.example +active .* key key `));
   assert.equal(err, '4 of 4 work');
@@ -94,7 +82,7 @@ test('credential end ends all of it, says so, and can be repeated', async () => 
   ];
   assert.deepEqual(brief(await json('credential', 'end', leaked.id)), expected(true));
   assert.deepEqual(brief(await json('credential', 'end', leaked.id)), expected(false));
-  assert.equal((await typed('credential', 'end', leaked.id)).err, '0 of 4 were ended, 0 still work');
+  assert.equal((await run('credential', 'end', leaked.id)).err, '0 of 4 were ended, 0 still work');
   const history = await ok(company.get(`/webhooks/endpoints/${endpoint.id}/history`));
   assert.deepEqual(history.at(-1).actor, { type: 'operator' });
 });
@@ -119,7 +107,7 @@ test('a secret as an argument is refused, and not repeated in the answer', async
   const { leaked, client } = await leak(await app.company());
   for (const secret of [leaked.key, client.client_secret]) {
     for (const command of ['show', 'end']) {
-      const { code, err } = await typed('credential', command, secret);
+      const { code, err } = await run('credential', command, secret);
       assert.equal(code, 2);
       assert.ok(!err.includes(secret));
     }
@@ -128,7 +116,7 @@ test('a secret as an argument is refused, and not repeated in the answer', async
 });
 
 test('an unknown id, and what is none, are not found', async () => {
-  for (const id of [UNKNOWN, 'website']) assert.equal((await typed('credential', 'end', id)).code, 4);
+  for (const id of [UNKNOWN, 'website']) assert.equal((await run('credential', 'end', id)).code, 4);
 });
 
 test('what an operator’s key made in other companies is listed and ended too, and nothing else of theirs', async () => {
@@ -159,7 +147,7 @@ test('key revoke and client disable take --also, and refuse a wrong word without
   const company = await app.company();
   const { leaked, client, key, endpoint } = await leak(company);
   const at = ['--company', company.companyId];
-  const wrong = await typed('key', 'revoke', leaked.id, '--also', 'everything', ...at);
+  const wrong = await run('key', 'revoke', leaked.id, '--also', 'everything', ...at);
   assert.equal(wrong.code, 3);
   assert.match(wrong.err, /^--also must be a comma-separated list of/);
   assert.equal((await ok(company.get(`/manage/keys/${leaked.id}`))).revoked_at, null);
@@ -179,12 +167,10 @@ test('key revoke and client disable take --also, and refuse a wrong word without
 test('webhook list shows the maker, which the command line does not have', async () => {
   const company = await app.company();
   const { endpoint } = await leak(company);
-  const { out } = await typed('webhook', 'list', '--company', company.companyId);
+  const { out } = await run('webhook', 'list', '--company', company.companyId);
   assert.match(out, new RegExp(`${endpoint.id} .* key key$`, 'm'));
   const sealed = { ...env, SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') };
   const args = ['--company', company.companyId, '--url', 'https://firm.example/', '--type', '*', '--json'];
-  const made = await runCommandLine(['webhook', 'create', ...args], sealed);
-  assert.ok('output' in made);
-  const { created_by, url_set_by } = JSON.parse(made.output.text);
+  const { created_by, url_set_by } = JSON.parse(await commandOutput(sealed, 'webhook', 'create', ...args));
   assert.deepEqual([created_by, url_set_by], [null, null]);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import type { TestCompany } from './harness/app.ts';
-import { headersOf, requestsAtOnce } from './harness/batching.ts';
+import { concurrentRequests, headersOf } from './harness/batching.ts';
 import { type Caller, caller } from './harness/http.ts';
 import { overlapping } from './harness/overlap.ts';
 import { call, ok, openWebhooks } from './harness/webhooks.ts';
@@ -459,7 +459,7 @@ test('a write with If-Match locks the record after the credentials, so the two c
   }
 });
 
-const { exchange, atOnce } = requestsAtOnce(app.baseUrl);
+const { exchange, sendConcurrently } = concurrentRequests(app);
 
 for (const round of [1, 2, 3]) {
   test(`of twenty creations beside the revocation nothing is left alive (${round})`, async () => {
@@ -478,8 +478,9 @@ for (const round of [1, 2, 3]) {
       ...{ path: bodies[i % 3]?.[0] ?? '', body: bodies[i % 3]?.[1] },
     }));
     const revocation = { method: 'DELETE', path: `${KEYS}/${leaked.id}?${ALL}`, token: company.token, body: undefined };
-    const answers = await atOnce(creations.toSpliced(5 * round, 0, revocation), ({ method, path, token, body }) =>
-      exchange(method, path, headersOf(token, `${round}-${Math.random()}`), body),
+    const answers = await sendConcurrently(
+      creations.toSpliced(5 * round, 0, revocation),
+      ({ method, path, token, body }) => exchange(method, path, headersOf(token, `${round}-${Math.random()}`), body),
     );
     const [ended] = answers.splice(5 * round, 1);
     assert.ok(ended);

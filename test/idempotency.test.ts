@@ -7,7 +7,6 @@ import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
-import { sendWithRetries } from './harness/retries.ts';
 
 const app = await startApp();
 
@@ -290,10 +289,4 @@ test('reads take no notice of a key', async () => {
   const header = keyed();
   assert.equal(replayed(await company.get(`${company.path}/interactions`, header)), undefined);
   assert.equal((await company.post(`${company.path}/interactions`, CALL, header)).status, 200);
-});
-
-test('creates that are sent three times each over two processes, half of them cut off, are made once each', async () => {
-  const { creates, records, cut } = await sendWithRetries(100);
-  assert.equal(records, creates);
-  assert.ok(cut > 0);
 });

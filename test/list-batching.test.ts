@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { headersOf, requestsAtOnce } from './harness/batching.ts';
+import { concurrentRequests, headersOf } from './harness/batching.ts';
 
 /** Lists of the same moment are read by one statement, and nobody is given anything but their own. */
 
 const app = await startApp();
-const { exchange, atOnce } = requestsAtOnce(app.baseUrl);
+const { exchange, sendInOneTick } = concurrentRequests(app);
 
 const MOST_AT_ONCE = 1_000;
 const LISTS = ['address-book', 'interactions', 'invoices'] as const;
@@ -69,7 +69,7 @@ for (const list of LISTS) {
     for (const one of asked) alone.push((await ask(one)).text);
     const before = await shared(list, 'done');
     for (let round = 0; round < 4; round++) {
-      const answers = await atOnce(asked, ask);
+      const answers = await sendInOneTick(asked, ask);
       assert.deepEqual(
         answers.map(({ status, text }) => ({ status, text })),
         alone.map((text) => ({ status: 200, text })),
@@ -93,7 +93,7 @@ for (const list of LISTS) {
     }
     const before = await shared(list, 'done');
     for (let round = 0; round < 4; round++) {
-      const answers = await atOnce(asked, ask);
+      const answers = await sendInOneTick(asked, ask);
       for (const [i, { status, text, body }] of answers.entries()) {
         const { expected } = asked[i] ?? assert.fail();
         assert.equal(status, expected === undefined ? 404 : 200);
@@ -118,7 +118,7 @@ test('a list that is too long for one text comes bit by bit, and those of the sa
   const asked = cases.map((caseId) => ({ company, path: `/cases/${caseId}/interactions` }));
   const before = await shared('interactions', 'done');
   for (let round = 0; round < 3; round++) {
-    const answers = await atOnce(asked, ask);
+    const answers = await sendInOneTick(asked, ask);
     assert.deepEqual(
       answers.map(({ body }) => body.length),
       cases.map((_id, i) => (i % 4 === 1 ? MOST_AT_ONCE + i : i)),
@@ -140,7 +140,7 @@ test('of invoices asked for at the same moment, with the cancelled items and wit
       asked.push({ company, path: `/cases/${caseId}/invoices${more}` });
   }
   for (let round = 0; round < 3; round++) {
-    const answers = await atOnce(asked, ask);
+    const answers = await sendInOneTick(asked, ask);
     assert.deepEqual(
       answers.map(({ body }) => body[0].items.length),
       asked.map((_one, i) => (i % 2 === 0 ? 2 : 3)),

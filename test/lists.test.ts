@@ -1,28 +1,21 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { addressBookLists } from '../src/cases/address-book/reads.sql.ts';
 import { interactionLists } from '../src/cases/interactions/reads.sql.ts';
 import { invoiceLists } from '../src/cases/invoices/reads.sql.ts';
-import { connectClient } from '../src/kernel/database/connect.ts';
 import { listStatement, longStatement, type Statement, statement } from '../src/kernel/sql/statement.ts';
-import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { type Answer, caller } from './harness/http.ts';
-import { startProcess, temporaryDirectory, typed, urlOf } from './harness/service.ts';
+import { FILL_INTERACTIONS } from './harness/bodies.ts';
+import type { Answer } from './harness/http.ts';
 
 /** The lists of a case: bare arrays, whole or in pages, as short or as long as they are. */
 
 const app = await startApp();
 const idsOf = (list: { id: string }[]) => list.map(({ id }) => id);
 
-const FILL = `
-  INSERT INTO interactions (company_id, case_id, id, type, notes, recipient, happened_at, created_at, updated_at)
-  SELECT $1, $2, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'letter' ELSE 'phone' END, 'Call ' || n, 'John Smith',
-         timestamptz '2020-01-01T00:00:00Z' + n * interval '1 minute', now(), now() FROM generate_series(1, $3) n`;
-const fill = (company: TestCompany, count: number) => app.sql(FILL, [company.companyId, company.caseId, count]);
+const fill = (company: TestCompany, count: number) =>
+  app.sql(FILL_INTERACTIONS, [company.companyId, company.caseId, count]);
 
 async function invoice({ client, caseId, customers }: TestCompany, number: string, due: string): Promise<string> {
   const dates = { date_created: '2026-06-01 09:00:00', date_due: due };
@@ -220,45 +213,6 @@ test('readers that leave in the middle of a long list, or never read on, hold no
   assert.equal((await company.get(`${company.path}/interactions`)).body.length, 20_000);
 });
 
-test('100,000 interactions in one case do not move the process by more than 50 MB', async () => {
-  const home = await temporaryDirectory();
-  const server = await startBundledPostgres({ dataDir: join(home.path, 'database'), log: () => {} });
-  const service = await startProcess({ DATABASE_URL: urlOf(server.connection), WORKER_CONCURRENCY: '0' });
-  try {
-    const DATABASE_URL = urlOf(server.connection);
-    const companyId = await typed(DATABASE_URL, 'company', 'create', '--name', 'Long', '--only', 'id');
-    const caseId = await typed(DATABASE_URL, 'case', 'create', '--reference', 'Long', '--only', 'id');
-    const scope = ['--scope', 'interactions:read', '--only', 'key'];
-    const token = await typed(DATABASE_URL, 'key', 'create', '--name', 'reader', ...scope);
-    const client = await connectClient(server.connection, 'test');
-    await client.query(FILL, [companyId, caseId, 100_000]);
-    await client.end();
-    const company = caller(service.url, token);
-    const memory = async () =>
-      Number(/^process_resident_memory_bytes (\S+)/m.exec((await company.get('/metrics')).text)?.[1]);
-    // The first read warms up what every list needs.
-    await drain(`${service.url}/cases/${caseId}/interactions?to=2020-01-03%2000:00`, token);
-    const before = await memory();
-    let most = before;
-    const watch = new AbortController();
-    const watching = (async () => {
-      while (!watch.signal.aborted) {
-        most = Math.max(most, await memory());
-        await delay(20, undefined, { signal: watch.signal }).catch(() => {});
-      }
-    })();
-    const bytes = await drain(`${service.url}/cases/${caseId}/interactions`, token);
-    watch.abort();
-    await watching;
-    assert.ok(bytes > 20_000_000, `${bytes} bytes`);
-    assert.ok(most - before < 50_000_000, `${Math.round((most - before) / 1e6)} MB`);
-  } finally {
-    await service.stop();
-    await server.stop();
-    await home.remove();
-  }
-});
-
 test('a list is planned once, however the cases differ in size, and a search with what is searched for', async () => {
   const mode = (make: (name: string, text: string) => Statement, name: string) =>
     app.db.queryFirst<{ plan_cache_mode: string }>(make(name, 'SHOW plan_cache_mode'), []);
@@ -409,19 +363,3 @@ const explain = async (text: string, values: unknown[]) =>
   (await app.sql<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values)).map(
     (line) => line['QUERY PLAN'],
   );
-
-/** Reads and forgets: what the reader keeps is not what is measured. */
-function drain(url: string, token: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    httpRequest(url, { headers, agent: false }, (response) => {
-      let bytes = 0;
-      response.on('data', (part: Buffer) => {
-        bytes += part.length;
-      });
-      response.on('end', () => resolve(bytes)).on('error', reject);
-    })
-      .on('error', reject)
-      .end();
-  });
-}

@@ -6,17 +6,15 @@ import { after, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { countAccounts, reencryptAccounts } from '../src/cases/appointments/meetings/accounts/verbs.ts';
-import { runCommandLine } from '../src/cli/command-line.ts';
-import { toFailure } from '../src/cli/failure.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
-import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { buildApp } from '../src/server/app.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { commandOutput, runCommand } from './harness/command-line.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { KEYS, meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
 import { overlapping } from './harness/overlap.ts';
-import { temporaryDirectory, urlOf } from './harness/service.ts';
+import { urlOf } from './harness/service.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** How an adviser's video account is connected, and where its secret is and is not. */
@@ -381,30 +379,18 @@ describe('the command line', () => {
   const SECRETS_KEY = KEYS[0].toString('base64');
   const env = { DATABASE_URL: urlOf(app.connection), SECRETS_KEY };
 
-  async function typed(settings: Record<string, string>, ...args: string[]): Promise<{ code: number; out: string }> {
-    try {
-      const result = await runCommandLine(args, settings);
-      if (!('output' in result)) throw new Error('A command that stays.');
-      return { code: result.output.failed ? 1 : 0, out: result.output.text };
-    } catch (error) {
-      const { lines, exitCode } = toFailure(error);
-      return { code: exitCode, out: lines.join('\n') };
-    }
-  }
-
   const flags = ['--provider', 'zoom', '--account-id', 'acc-1', '--client-id', 'client-1', '--user', 'a@firm.example'];
 
   test('connects an account that the worker can use, and disconnects it', async () => {
     const company = await app.company();
     const one = [company.adviser, '--company', company.companyId];
-    const { code, out } = await typed(env, 'adviser', 'connect', ...one, ...flags, '--client-secret', SECRET);
-    assert.equal(code, 0, out);
+    const out = await commandOutput(env, 'adviser', 'connect', ...one, ...flags, '--client-secret', SECRET);
     assert.ok(!out.includes(SECRET));
     const path = await book(company);
     await worker.runOnce();
     assert.equal((await ok(company.get(`${path}/meeting`))).state, 'ready');
-    assert.equal((await typed(env, 'adviser', 'disconnect', ...one)).code, 0);
-    assert.equal((await typed(env, 'adviser', 'disconnect', ...one)).code, 4);
+    assert.equal((await runCommand(env, 'adviser', 'disconnect', ...one)).code, 0);
+    assert.equal((await runCommand(env, 'adviser', 'disconnect', ...one)).code, 4);
   });
 
   test('reads the secret from standard input', async () => {
@@ -425,13 +411,13 @@ describe('the command line', () => {
   test('names the flag at fault, and the setting that is missing', async () => {
     const company = await app.company();
     const one = ['adviser', 'connect', company.adviser, '--company', company.companyId];
-    const { code, out } = await typed(env, ...one, ...flags);
-    assert.deepEqual([code, out], [3, '--client-secret is required for zoom']);
+    const { code, err } = await runCommand(env, ...one, ...flags);
+    assert.deepEqual([code, err], [3, '--client-secret is required for zoom']);
     const { DATABASE_URL } = env;
-    const unset = await typed({ DATABASE_URL }, ...one, ...flags, '--client-secret', SECRET);
+    const unset = await runCommand({ DATABASE_URL }, ...one, ...flags, '--client-secret', SECRET);
     assert.equal(unset.code, 3);
-    assert.match(unset.out, /^--client-secret cannot be stored: the setting SECRETS_KEY is not set$/);
-    assert.equal((await typed({ DATABASE_URL }, ...one, '--provider', 'jitsi')).code, 0);
+    assert.match(unset.err, /^--client-secret cannot be stored: the setting SECRETS_KEY is not set$/);
+    assert.equal((await runCommand({ DATABASE_URL }, ...one, '--provider', 'jitsi')).code, 0);
   });
 
   test('secrets reencrypt reports how many accounts there are, and how many were re-encrypted or cannot be decrypted', async () => {
@@ -446,46 +432,11 @@ describe('the command line', () => {
       [rotated, 0, 0, 0],
       [{ DATABASE_URL: env.DATABASE_URL }, 1, 0, all],
     ] as const) {
-      const done = await typed(settings, 'secrets', 'reencrypt', '--json');
+      const done = await runCommand(settings, 'secrets', 'reencrypt', '--json');
       assert.deepEqual(
         [done.code, JSON.parse(done.out)],
         [code, { accounts: all, webhook_secrets: 0, reencrypted, undecryptable }],
       );
-    }
-  });
-
-  test('the doctor tells of accounts that the first key cannot open', async () => {
-    const home = await temporaryDirectory();
-    const server = await startBundledPostgres({ dataDir: home.path, log: () => {} });
-    try {
-      const DATABASE_URL = urlOf(server.connection);
-      const here = { DATABASE_URL, SECRETS_KEY };
-      for (const command of [
-        ['migrate'],
-        ['company', 'create', '--name', 'First'],
-        ['adviser', 'create', '--email', 'a@firm.example', '--name', 'A'],
-        ['adviser', 'connect', 'a@firm.example', ...flags, '--client-secret', SECRET],
-      ]) {
-        const { code, out } = await typed(here, ...command);
-        assert.equal(code, 0, out);
-      }
-      const other = KEYS[1].toString('base64');
-      for (const [settings, found] of [
-        [here, /ok +video +1 accounts/],
-        [
-          { DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` },
-          /warning +video +1 of 1 accounts need an older key than the first\. Run "case-records secrets reencrypt"/,
-        ],
-        [{ DATABASE_URL, SECRETS_KEY: other }, /fault +video +1 of 1 accounts cannot be decrypted\..*SECRETS_KEY/],
-        [{ DATABASE_URL }, /fault +video +1 of 1 accounts cannot be decrypted/],
-      ] as const) {
-        assert.match((await typed(settings, 'doctor')).out, found);
-      }
-      await typed({ DATABASE_URL, SECRETS_KEY: `${other},${SECRETS_KEY}` }, 'secrets', 'reencrypt');
-      assert.match((await typed({ DATABASE_URL, SECRETS_KEY: other }, 'doctor')).out, /ok +video +1 accounts/);
-    } finally {
-      await server.stop();
-      await home.remove();
     }
   });
 });

@@ -19,6 +19,7 @@ await app.sql(`
   GRANT ALL ON notes, tries, notes_written_seq TO ${SERVICE_ROLE}`);
 
 const { db } = app;
+const CONNECTIONS = 8;
 const LIST_CONNECTIONS = 4;
 
 const write = statement(
@@ -49,15 +50,11 @@ const put = (place: number, text = `note ${place}`) => db.queryJson(write, [1, p
 const places = (count: number) => Array.from({ length: count }, (_, i) => i);
 const rows = () => app.sql<{ place: number; text: string; xact: string }>('SELECT * FROM notes ORDER BY place');
 
-/** Each connection has answered each statement, so that all are prepared on it. */
-async function prepare(): Promise<void> {
-  for (const one of [write, overwrite]) {
-    for (let i = 0; i < 10; i++) await Promise.all(places(40).map((place) => db.queryJson(one, [10 + i, place, 'x'])));
-  }
-}
+/** A statement that no connection has prepared is sent singly: as many as there are connections prepare it on each. */
+const prepare = (ask: (place: number) => Promise<unknown>) => Promise.all(places(CONNECTIONS).map(ask));
 
 beforeEach(async () => {
-  await prepare();
+  for (const one of [write, overwrite]) await prepare((place) => db.queryJson(one, [10, place, 'x']));
   await app.sql('DELETE FROM notes');
 });
 
@@ -124,7 +121,8 @@ const count = statement(
 const counting = (place: number, word: string, list: unknown[]) => db.queryJson(count, [1, place, word, list]);
 
 test('one statement for several gives each its own answer, or none', async () => {
-  for (let round = 0; round < 10; round++) {
+  await prepare((place) => counting(place, 'x', []));
+  for (let round = 0; round < 3; round++) {
     const asked = places(40).map((place) =>
       counting(place, place % 5 === 0 ? 'nothing' : `word ${place}: `, places(place % 4).map(String)),
     );
@@ -138,7 +136,7 @@ test('one statement for several gives each its own answer, or none', async () =>
 test('a value that cannot be sent in one statement for several ends those of its moment, and nothing that comes later', async () => {
   const endless: unknown[] = [];
   endless.push({ endless });
-  for (let round = 0; round < 10; round++) await Promise.all(places(40).map((place) => counting(place, 'x', [])));
+  await prepare((place) => counting(place, 'x', []));
   const asked = places(20).map((place) => counting(place, 'x', place === 9 ? endless : []));
   assert.equal((await Promise.allSettled(asked))[9]?.status, 'rejected');
   assert.deepEqual(
@@ -227,8 +225,7 @@ for (const [how, one] of [
 ] as const) {
   test(`where the connection breaks nobody knows, and nothing is written a second time${how}`, async (t) => {
     const ask = (place: number) => db.queryJson(one, [1, place, `note ${place}`]);
-    for (let shelf = 30; shelf < 40; shelf++)
-      await Promise.all(places(40).map((place) => db.queryJson(one, [shelf, place, 'x'])));
+    await prepare((place) => db.queryJson(one, [30, place, 'x']));
     await app.sql('DELETE FROM notes');
     const client = await other(t);
     await client.query(`INSERT INTO notes VALUES (1, 7, 'other', pg_current_xact_id())`);
@@ -261,7 +258,7 @@ test('lists of the same moment are spread over the connections for lists, and sh
     const pids = await Promise.all(places(count).map((place) => db.queryJson(whoReads, [1, place, 0])));
     return [...Map.groupBy(pids, (pid) => pid).values()].map(({ length }) => length);
   };
-  for (let round = 0; round < 5; round++) await readers(40);
+  await readers(LIST_CONNECTIONS);
   const shared = t.mock.method(db, 'onBatch');
   assert.deepEqual(await readers(LIST_CONNECTIONS), Array(LIST_CONNECTIONS).fill(1));
   assert.deepEqual(await readers(LIST_CONNECTIONS * 2), Array(LIST_CONNECTIONS).fill(2));

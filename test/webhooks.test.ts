@@ -2,19 +2,16 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import pino from 'pino';
-import { runCommandLine } from '../src/cli/command-line.ts';
-import { toFailure } from '../src/cli/failure.ts';
-import { Database } from '../src/kernel/database/database.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
-import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { buildApp } from '../src/server/app.ts';
 import { countSecrets, reencryptSecrets } from '../src/webhooks/endpoints/secrets.ts';
 import { countFailingEndpoints } from '../src/webhooks/endpoints/verbs.ts';
 import { purgeDeliveries } from '../src/webhooks/retention.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { commandOutput, runCommand } from './harness/command-line.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { openReceiver } from './harness/receiver.ts';
-import { temporaryDirectory, urlOf } from './harness/service.ts';
+import { urlOf } from './harness/service.ts';
 import { KEY, secrets, webhookWorker } from './harness/webhook-worker.ts';
 
 /** How endpoints are set up and looked after, and who may do it. */
@@ -341,23 +338,11 @@ test('what has ended is forgotten after 30 days, and what waits never', async ()
 
 describe('from the command line', () => {
   const env = () => ({ DATABASE_URL: urlOf(app.connection), SECRETS_KEY: KEY.toString('base64') });
-  const typed = async (settings: Record<string, string>, ...args: string[]) => {
-    try {
-      const result = await runCommandLine(args, settings);
-      assert.ok('output' in result);
-      return { code: result.output.failed ? 1 : 0, out: result.output.text };
-    } catch (error) {
-      const { lines, exitCode } = toFailure(error);
-      return { code: exitCode, out: lines.join('\n') };
-    }
-  };
 
   test('endpoints are made, looked at, used and removed', async () => {
     const company = await app.company();
     const run = async (...args: string[]) => {
-      const { code, out } = await typed(env(), 'webhook', ...args, '--company', company.companyId, '--json');
-      assert.equal(code, 0, out);
-      return JSON.parse(out);
+      return JSON.parse(await commandOutput(env(), 'webhook', ...args, '--company', company.companyId, '--json'));
     };
     const { id, secret } = await run('create', '--url', BODY.url, '--type', 'interaction.*,webhook_endpoint.created');
     assert.match(secret, /^whsec_/);
@@ -375,66 +360,18 @@ describe('from the command line', () => {
     assert.equal((await run('resume', id)).state, 'active');
     assert.deepEqual(await run('replay', id, '--after', '2026-06-01 09:00'), { queued: 0, next: null });
     assert.equal((await run('show', id)).url, BODY.url);
-    const { code, out } = await typed(
-      env(),
-      'webhook',
-      'redeliver',
-      id,
-      '--delivery',
-      ping.id,
-      '--company',
-      company.companyId,
-    );
-    assert.deepEqual([code, /ping cannot be replayed/.test(out)], [3, true], out);
+    const redeliver = ['webhook', 'redeliver', id, '--delivery', ping.id, '--company', company.companyId];
+    const { code, err } = await runCommand(env(), ...redeliver);
+    assert.deepEqual([code, /ping cannot be replayed/.test(err)], [3, true], err);
     assert.equal((await run('remove', id)).id, id);
-    assert.equal((await typed(env(), 'webhook', 'show', id, '--company', company.companyId)).code, 4);
+    assert.equal((await runCommand(env(), 'webhook', 'show', id, '--company', company.companyId)).code, 4);
   });
 
   test('without a key to keep the secret, the fault says what to set', async () => {
     const company = await app.company();
     const { SECRETS_KEY: _, ...without } = env();
     const args = ['webhook', 'create', '--url', BODY.url, '--type', '*', '--company', company.companyId];
-    const { code, out } = await typed(without, ...args);
-    assert.deepEqual([code, /SECRETS_KEY is not set/.test(out)], [3, true], out);
-  });
-
-  test('the doctor tells of failing endpoints and of secrets that no key opens', async (t) => {
-    const home = await temporaryDirectory();
-    const server = await startBundledPostgres({ dataDir: home.path, log: () => {} });
-    t.after(async () => {
-      await server.stop();
-      await home.remove();
-    });
-    const SECRETS_KEY = KEY.toString('base64');
-    const settings = { DATABASE_URL: urlOf(server.connection), SECRETS_KEY };
-    for (const command of [
-      ['migrate'],
-      ['company', 'create', '--name', 'First'],
-      ['webhook', 'create', '--url', BODY.url, '--type', '*'],
-    ]) {
-      const { code, out } = await typed(settings, ...command);
-      assert.equal(code, 0, out);
-    }
-    const found = async (key: string) => (await typed({ ...settings, SECRETS_KEY: key }, 'doctor')).out;
-    const other = Buffer.alloc(32, 9).toString('base64');
-    assert.match(await found(SECRETS_KEY), /ok +webhooks +1 secrets, all can be decrypted/);
-    assert.match(await found(other), /fault +webhooks +1 of 1 secrets cannot be decrypted/);
-    assert.match(await found(`${other},${SECRETS_KEY}`), /warning +webhooks .*secrets reencrypt/);
-    const reencrypted = await typed(
-      { ...settings, SECRETS_KEY: `${other},${SECRETS_KEY}` },
-      'secrets',
-      'reencrypt',
-      '--json',
-    );
-    assert.deepEqual(JSON.parse(reencrypted.out), {
-      accounts: 0,
-      webhook_secrets: 1,
-      reencrypted: 1,
-      undecryptable: 0,
-    });
-    const db = new Database({ connection: server.connection, poolSize: 1 });
-    await db.pool.query(`UPDATE webhook_endpoints SET state = 'failing'`);
-    await db.close();
-    assert.match(await found(other), /warning +webhooks +1 endpoints are failing/);
+    const { code, err } = await runCommand(without, ...args);
+    assert.deepEqual([code, /SECRETS_KEY is not set/.test(err)], [3, true], err);
   });
 });

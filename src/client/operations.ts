@@ -88,7 +88,7 @@ export type CreateCaseAddressBookEntryBody = {
   dob?: string | null | undefined;
   /** An addition to the specification. */
   marital_status?: string | null | undefined;
-  /** Customer identifier of the case to a relationship word. An update that sends it replaces it whole. */
+  /** Customer identifier of the case to a relationship word. An update replaces all relationships. */
   relationship?: Record<string, string> | null | undefined;
   occupation?: string | null | undefined;
   preferred_name?: string | null | undefined;
@@ -236,7 +236,7 @@ export type CreateCaseInteractionBody = {
   /** Kind of contact; case-sensitive. */
   type: 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
   notes?: string | null | undefined;
-  /** When it happened: wall time of the company, or ISO 8601 with a zone. Now, where it is not sent. */
+  /** When it happened: wall time of the company, or ISO 8601 with a zone. Default: now. */
   when?: string | null | undefined;
   recipient?: string | null | undefined;
   sender?: string | null | undefined;
@@ -293,7 +293,7 @@ export type GetCaseInvoicesEntry = {
     rate: number;
     /** quantity × rate */
     subtotal: number;
-    /** amount less subtotal */
+    /** amount minus subtotal */
     vat_amount: number;
     status: 'paid' | 'cancelled' | null;
     paid_at: string | null;
@@ -316,9 +316,9 @@ export type CreateCaseInvoiceBody = {
   total: number | string;
   /** Total excluding VAT. */
   sub_total: number | string;
-  /** Total less sub_total, where it is not sent. */
+  /** Default: total minus sub_total. */
   vat_amount?: number | string | null | undefined;
-  /** The company's, where it is not sent. */
+  /** Default: the payment terms of the company. */
   payment_terms?: string | null | undefined;
   /** At most 1000 per request. */
   items?:
@@ -326,7 +326,7 @@ export type CreateCaseInvoiceBody = {
         description: string;
         /** A whole number. */
         quantity: number | string;
-        /** Kept to four decimals. */
+        /** Stored with four decimals. */
         rate: number | string;
         /** Line total including any applicable tax. */
         amount: number | string;
@@ -367,9 +367,9 @@ export type UpdateCaseInvoiceBody = {
   total: number | string;
   /** Total excluding VAT. */
   sub_total: number | string;
-  /** Total less sub_total, where it is not sent. */
+  /** Default: total minus sub_total. */
   vat_amount?: number | string | null | undefined;
-  /** The company's, where it is not sent. */
+  /** Default: the payment terms of the company. */
   payment_terms?: string | null | undefined;
   /** At most 1000 per request. */
   items?:
@@ -377,14 +377,14 @@ export type UpdateCaseInvoiceBody = {
         description: string;
         /** A whole number. */
         quantity: number | string;
-        /** Kept to four decimals. */
+        /** Stored with four decimals. */
         rate: number | string;
         /** Line total including any applicable tax. */
         amount: number | string;
       }>
     | null
     | undefined;
-  /** True: the items sent are added. False: they replace the existing ones, none removes all. */
+  /** True: the items are added to the existing ones. False: they replace the existing ones; without items, all are removed. */
   keep_existing_items?: boolean | null | undefined;
 };
 
@@ -420,7 +420,7 @@ export type ReadInvoiceAnswer = {
     rate: number;
     /** quantity × rate */
     subtotal: number;
-    /** amount less subtotal */
+    /** amount minus subtotal */
     vat_amount: number;
     status: 'paid' | 'cancelled' | null;
     paid_at: string | null;
@@ -430,12 +430,12 @@ export type ReadInvoiceAnswer = {
   }>;
   /** The sum of the payments that are not reversed. */
   paid: number;
-  /** What can still be paid; 0 where it is cancelled. */
+  /** The amount that can still be paid; 0 if the invoice is cancelled. */
   outstanding: number;
 };
 
 export type MarkInvoiceSentBody = {
-  /** Not in the future. Now, where it is not sent. */
+  /** Must not be in the future. Default: now. */
   date_sent?: string | null | undefined;
 };
 
@@ -453,7 +453,7 @@ export type CancelInvoiceItemAnswer = {
   rate: number;
   /** quantity × rate */
   subtotal: number;
-  /** amount less subtotal */
+  /** amount minus subtotal */
   vat_amount: number;
   status: 'paid' | 'cancelled' | null;
   paid_at: string | null;
@@ -476,9 +476,9 @@ export type ListPaymentsEntry = {
 };
 
 export type RecordPaymentBody = {
-  /** More than 0, at most two decimals, not more than what is outstanding. */
+  /** More than 0, with at most two decimals, and not more than the outstanding amount. */
   amount: number | string;
-  /** Not in the future. Now, where it is not sent. */
+  /** Must not be in the future. Default: now. */
   paid_at?: string | null | undefined;
   reference?: string | null | undefined;
 };
@@ -999,7 +999,7 @@ export type ListClientsEntry = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1055,7 +1055,7 @@ export type CreateClientAnswer = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1121,7 +1121,7 @@ export type DisableClientAnswer = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1143,7 +1143,7 @@ export type DisableClientAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1166,7 +1166,7 @@ export type DisableClientAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1206,7 +1206,7 @@ export type ListKeysEntry = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1258,7 +1258,7 @@ export type CreateKeyAnswer = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1293,7 +1293,7 @@ export type RevokeKeyAnswer = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1309,7 +1309,7 @@ export type RevokeKeyAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1332,7 +1332,7 @@ export type RevokeKeyAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1396,7 +1396,7 @@ export type ListWebhookEndpointsEntry = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1434,7 +1434,7 @@ export type CreateWebhookEndpointAnswer = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1586,11 +1586,11 @@ export type Operations = {
   /** Get case address book. Every person and every address of the case, oldest first. The parameters are not part of the specification. */
   getCaseAddressBook: {
     input: {
-      /** Only people whose names contain this text, without regard to case, and their addresses. */
+      /** Only people whose names contain this text, ignoring case, and their addresses. */
       name?: string | undefined;
       /** Only people with this tag or custom tag. */
       tag?: string | undefined;
-      /** Only deleted ones, to find what is to be restored. */
+      /** Only deleted entries, for example to restore one. */
       deleted?: boolean | undefined;
       /** Which page, from 1. */
       page?: number | undefined;
@@ -1601,73 +1601,73 @@ export type Operations = {
     };
     answer: GetCaseAddressBookEntry[];
   };
-  /** Create case address book entry. The address becomes a record of its own, empty where none was sent; `data.address` is its identifier. */
+  /** Create case address book entry. Also creates the address as an item of its own, empty if none was sent; `data.address` is its identifier. */
   createCaseAddressBookEntry: {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseAddressBookEntryBody;
     };
     answer: CreateCaseAddressBookEntryAnswer;
   };
-  /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only ever added. */
+  /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only added. */
   updateCaseAddressBookEntry: {
     input: {
       /** The case. */
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseAddressBookEntryBody;
     };
     answer: UpdateCaseAddressBookEntryAnswer;
   };
-  /** Read one address book entry. The person as it stands in the address book, with its times. */
+  /** Read one address book entry. The person as the address book lists it, with the times of creation and of the last update. */
   readAddressBookEntry: {
     input: {
       /** The case. */
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadAddressBookEntryAnswer;
   };
-  /** Delete address book entry. The person and its address leave the address book and are unknown to every operation but restore. */
+  /** Delete address book entry. Removes the person and its address from the address book. Every operation except restore then answers 404. */
   deleteAddressBookEntry: {
     input: {
       /** The case. */
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DeleteAddressBookEntryAnswer;
   };
-  /** Restore a deleted address book entry. The address comes back with it. Refused with 400 when the entry is not deleted. */
+  /** Restore a deleted address book entry. Restores the person and its address. Returns 400 if the entry is not deleted. */
   restoreAddressBookEntry: {
     input: {
       /** The case. */
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreAddressBookEntryAnswer;
   };
-  /** Remove a default tag from an entry. Answers with the entry; 404 when it does not have the tag. */
+  /** Remove a default tag from an entry. Returns the entry, or 404 if it does not have the tag. */
   removeTag: {
     input: {
       /** The case. */
@@ -1676,14 +1676,14 @@ export type Operations = {
       entryID: string;
       /** The tag on this entry. */
       tag: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveTagAnswer;
   };
-  /** Remove a custom tag from an entry. Answers with the entry; 404 when it does not have the tag. */
+  /** Remove a custom tag from an entry. Returns the entry, or 404 if it does not have the tag. */
   removeCustomTag: {
     input: {
       /** The case. */
@@ -1692,9 +1692,9 @@ export type Operations = {
       entryID: string;
       /** The tag on this entry. */
       tag: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveCustomTagAnswer;
@@ -1708,7 +1708,7 @@ export type Operations = {
       from?: string | undefined;
       /** Happened before this time. */
       to?: string | undefined;
-      /** Only deleted ones, to find what is to be restored. */
+      /** Only deleted interactions, for example to restore one. */
       deleted?: boolean | undefined;
       /** Which page, from 1. */
       page?: number | undefined;
@@ -1719,12 +1719,12 @@ export type Operations = {
     };
     answer: GetCaseInteractionsEntry[];
   };
-  /** Create case interaction. Writes a contact with the client into the log of the case. */
+  /** Create case interaction. Records a contact with the client in the case. */
   createCaseInteraction: {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseInteractionBody;
     };
@@ -1737,60 +1737,60 @@ export type Operations = {
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseInteractionBody;
     };
     answer: UpdateCaseInteractionAnswer;
   };
-  /** Read one interaction. As it stands in the list of the case. */
+  /** Read one interaction. The element of the list of the case. */
   readInteraction: {
     input: {
       /** The case. */
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadInteractionAnswer;
   };
-  /** Delete interaction. It leaves the list and is unknown to every operation but restore. */
+  /** Delete interaction. Removes it from the list. Every operation except restore then answers 404. */
   deleteInteraction: {
     input: {
       /** The case. */
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DeleteInteractionAnswer;
   };
-  /** Restore a deleted interaction. Refused with 400 when it is not deleted. */
+  /** Restore a deleted interaction. Returns 400 if the interaction is not deleted. */
   restoreInteraction: {
     input: {
       /** The case. */
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreInteractionAnswer;
   };
-  /** Get case invoices. Every invoice of the case with its items, newest date_created first. The parameters but for show_cancelled_items are not part of the specification. */
+  /** Get case invoices. Every invoice of the case with its items, newest date_created first. Of the parameters, only show_cancelled_items is part of the specification. */
   getCaseInvoices: {
     input: {
-      /** Whether cancelled items are listed too. */
+      /** Also lists cancelled items. */
       show_cancelled_items?: boolean | undefined;
-      /** Only those that stand so. */
+      /** Only invoices with this status. */
       status?: 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled' | undefined;
       /** Due at this time or later. */
       due_from?: string | undefined;
@@ -1805,90 +1805,90 @@ export type Operations = {
     };
     answer: GetCaseInvoicesEntry[];
   };
-  /** Create case invoice. Amounts are exact decimals and are stored as they are sent, rounded to two decimals. */
+  /** Create case invoice. Amounts are exact decimals. They are stored as sent, rounded to two decimals. */
   createCaseInvoice: {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseInvoiceBody;
     };
     answer: CreateCaseInvoiceAnswer;
   };
-  /** Update case invoice. Without items and without keep_existing_items: false the items stay as they are. */
+  /** Update case invoice. The items do not change unless `items` or `keep_existing_items: false` is sent. */
   updateCaseInvoice: {
     input: {
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseInvoiceBody;
     };
     answer: UpdateCaseInvoiceAnswer;
   };
-  /** Read one invoice. As it stands in the list of the case, with its items, and what is paid and outstanding. */
+  /** Read one invoice. The invoice as in the list of the case, with its items, and the amounts that are paid and outstanding. */
   readInvoice: {
     input: {
-      /** Whether cancelled items are listed too. */
+      /** Also lists cancelled items. */
       show_cancelled_items?: boolean | undefined;
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadInvoiceAnswer;
   };
-  /** Mark invoice as sent. Sets `date_sent`; once more moves it. The service sends nothing. Refused for a cancelled invoice. */
+  /** Mark invoice as sent. Sets `date_sent`; a second call moves it. The service sends nothing. Returns 400 if the invoice is cancelled. */
   markInvoiceSent: {
     input: {
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body?: MarkInvoiceSentBody | undefined;
     };
     answer: MarkInvoiceSentAnswer;
   };
-  /** Cancel invoice. Refused while it has payments that are not reversed. */
+  /** Cancel invoice. Returns 400 if the invoice is cancelled or has payments that are not reversed. */
   cancelInvoice: {
     input: {
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: CancelInvoiceAnswer;
   };
-  /** Reinstate a cancelled invoice. Refused with 400 when it is not cancelled. */
+  /** Reinstate a cancelled invoice. Returns 400 if the invoice is not cancelled. */
   reinstateInvoice: {
     input: {
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReinstateInvoiceAnswer;
   };
-  /** Cancel invoice item. The item is listed only with show_cancelled_items. The amounts of the invoice stay as they were sent. Refused while the invoice is cancelled. */
+  /** Cancel invoice item. A cancelled item is listed only with show_cancelled_items. The amounts of the invoice do not change. Returns 400 if the item or the invoice is cancelled. */
   cancelInvoiceItem: {
     input: {
       /** The case. */
@@ -1897,14 +1897,14 @@ export type Operations = {
       invoiceId: string;
       /** The invoice item. */
       itemId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: CancelInvoiceItemAnswer;
   };
-  /** Reinstate a cancelled invoice item. Refused with 400 when it is not cancelled, or while the invoice is. */
+  /** Reinstate a cancelled invoice item. Returns 400 if the item is not cancelled, or if the invoice is cancelled. */
   reinstateInvoiceItem: {
     input: {
       /** The case. */
@@ -1913,14 +1913,14 @@ export type Operations = {
       invoiceId: string;
       /** The invoice item. */
       itemId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReinstateInvoiceItemAnswer;
   };
-  /** List the payments of an invoice. In the order in which they were made, reversed ones included. */
+  /** List the payments of an invoice. All payments, including reversed ones, in the order in which they were made. */
   listPayments: {
     input: {
       /** The case. */
@@ -1930,22 +1930,22 @@ export type Operations = {
     };
     answer: ListPaymentsEntry[];
   };
-  /** Record a payment. A part or the whole of what is outstanding; the status of the invoice, of its items and `date_paid` follow. Refused for a cancelled invoice. */
+  /** Record a payment. Pays all or part of the outstanding amount and updates the status of the invoice and of its items, and `date_paid`. Returns 400 if the invoice is cancelled. */
   recordPayment: {
     input: {
       /** The case. */
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: RecordPaymentBody;
     };
     answer: RecordPaymentAnswer;
   };
-  /** Reverse a payment. It stays in the list and counts no longer. Refused when it is already reversed. */
+  /** Reverse a payment. A reversed payment stays in the list, but no longer counts. Returns 400 if it is already reversed. */
   reversePayment: {
     input: {
       /** The case. */
@@ -1954,9 +1954,9 @@ export type Operations = {
       invoiceId: string;
       /** The payment. */
       paymentId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReversePaymentAnswer;
@@ -1966,7 +1966,7 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseAppointmentBody;
     };
@@ -1995,9 +1995,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseAppointmentBody;
     };
@@ -2010,9 +2010,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DeleteCaseAppointmentAnswer;
@@ -2024,7 +2024,7 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadAppointmentAnswer;
@@ -2054,9 +2054,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreAppointmentAnswer;
@@ -2068,9 +2068,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: SetAppointmentOutcomeBody;
     };
@@ -2107,9 +2107,9 @@ export type Operations = {
       appointmentID: string;
       /** The message. */
       messageId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ResendMessageAnswer;
@@ -2131,9 +2131,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RequestAppointmentMeetingAnswer;
@@ -2145,9 +2145,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: WithdrawAppointmentMeetingAnswer;
@@ -2355,7 +2355,7 @@ export type Operations = {
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
     input: {
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetCompanyAnswer;
@@ -2363,9 +2363,9 @@ export type Operations = {
   /** Update the company. Settings that are not sent stay unchanged; null resets a setting to its default. Every process uses the new settings within two seconds. Existing invoices, appointments and reminders keep the values they were created with. */
   updateCompany: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCompanyBody;
     };
@@ -2386,7 +2386,7 @@ export type Operations = {
   /** Create a company. Only the name is required. Create a first key for the company afterwards. */
   createCompany: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCompanyBody;
     };
@@ -2397,7 +2397,7 @@ export type Operations = {
     input: {
       /** The company. */
       companyId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetOneCompanyAnswer;
@@ -2407,9 +2407,9 @@ export type Operations = {
     input: {
       /** The company. */
       companyId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateOneCompanyBody;
     };
@@ -2432,7 +2432,7 @@ export type Operations = {
   /** Create an adviser. Appointments can be booked with the adviser immediately. */
   createAdviser: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateAdviserBody;
     };
@@ -2443,7 +2443,7 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetAdviserAnswer;
@@ -2453,9 +2453,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateAdviserBody;
     };
@@ -2466,9 +2466,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveAdviserAnswer;
@@ -2478,9 +2478,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreAdviserAnswer;
@@ -2500,7 +2500,7 @@ export type Operations = {
   /** Open a case. Creates the case and its customers together: all of them or nothing. */
   createCase: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseBody;
     };
@@ -2511,7 +2511,7 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetCaseAnswer;
@@ -2521,9 +2521,9 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseBody;
     };
@@ -2564,9 +2564,9 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: CreateCustomerBody;
     };
@@ -2579,7 +2579,7 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetCustomerAnswer;
@@ -2591,9 +2591,9 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCustomerBody;
     };
@@ -2606,9 +2606,9 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveCustomerAnswer;
@@ -2620,9 +2620,9 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreCustomerAnswer;
@@ -2654,7 +2654,7 @@ export type Operations = {
   /** Create a custom tag. Address book entries can use it immediately. */
   createCustomTag: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCustomTagBody;
     };
@@ -2665,7 +2665,7 @@ export type Operations = {
     input: {
       /** The custom tag. */
       tag: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
     };
     answer: DeleteCustomTagAnswer;
@@ -2685,7 +2685,7 @@ export type Operations = {
   /** Create an API client. A client for POST /oauth/token. The caller can grant only scopes that it has itself. The secret is shown only in this answer; the service stores a hash of it. */
   createClient: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateClientBody;
     };
@@ -2696,7 +2696,7 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetClientAnswer;
@@ -2706,9 +2706,9 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateClientBody;
     };
@@ -2719,9 +2719,9 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RotateClientAnswer;
@@ -2733,9 +2733,9 @@ export type Operations = {
       also?: string | undefined;
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DisableClientAnswer;
@@ -2745,9 +2745,9 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: EnableClientAnswer;
@@ -2767,7 +2767,7 @@ export type Operations = {
   /** Create an API key. A bearer token for a script. The caller can grant only scopes that it has itself. The key is shown only in this answer; the service stores a hash of it. */
   createKey: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateKeyBody;
     };
@@ -2778,7 +2778,7 @@ export type Operations = {
     input: {
       /** The key. */
       keyId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetKeyAnswer;
@@ -2790,9 +2790,9 @@ export type Operations = {
       also?: string | undefined;
       /** The key. */
       keyId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RevokeKeyAnswer;
@@ -2802,9 +2802,9 @@ export type Operations = {
     input: {
       /** The company. */
       companyId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: CreateCompanyKeyBody;
     };
@@ -2823,9 +2823,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: ConnectVideoAccountBody;
     };
@@ -2836,9 +2836,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DisconnectVideoAccountAnswer;
@@ -2858,7 +2858,7 @@ export type Operations = {
   /** Create a webhook endpoint. Events of these types are posted to it from now on, signed with the secret. The secret is shown only in this answer. A company can have at most 50 endpoints. The token also needs the scope `events:read`. */
   createWebhookEndpoint: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateWebhookEndpointBody;
     };
@@ -2869,7 +2869,7 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetWebhookEndpointAnswer;
@@ -2879,9 +2879,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateWebhookEndpointBody;
     };
@@ -2892,9 +2892,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveWebhookEndpointAnswer;
@@ -2904,9 +2904,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body?: RotateWebhookSecretBody | undefined;
     };
@@ -2917,9 +2917,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ResumeWebhookEndpointAnswer;
@@ -2961,9 +2961,9 @@ export type Operations = {
       endpointId: string;
       /** The delivery. */
       deliveryId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReplayWebhookDeliveryAnswer;
@@ -2973,9 +2973,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body?: ReplayWebhookEventsBody | undefined;
     };
@@ -2986,9 +2986,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: PingWebhookEndpointAnswer;

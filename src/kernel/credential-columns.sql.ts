@@ -1,11 +1,11 @@
-import { jsonObject } from './sql/statement.ts';
+import { jsonObject } from './sql/json.ts';
 
-/** The three columns that name a credential: its type, its id and the name it had then. All are null for the command line. */
+/** The columns of a credential: type, id, and name at that time. All of them are null for the command line. */
 export const credentialColumns = (prefix: string): string => `${prefix}_type, ${prefix}_id, ${prefix}_name`;
 
 export const MAKER_COLUMNS = credentialColumns('created_by');
 
-/** The credential as JSON, or null. */
+/** SQL of the credential as JSON; null for the command line. */
 export const credentialJson = (row: string, prefix: string): string =>
   `CASE WHEN ${row}.${prefix}_id IS NOT NULL THEN ${jsonObject({
     type: `${row}.${prefix}_type`,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Agent } from 'node:http';
 import { after } from 'node:test';
 import type { Client } from 'case-records/client';
 import pg from 'pg';
@@ -95,7 +96,10 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
   owner.on('error', () => {});
   const http = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }), ...options });
   const baseUrl = await http.listen({ host: '127.0.0.1', port: 0 });
+  // Requests of companies share connections: a new one for each costs as much as the request.
+  const agent = new Agent({ keepAlive: true });
   const close = async () => {
+    agent.destroy();
     await http.close();
     await db.close();
     await owner.end();
@@ -153,7 +157,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
       ];
       const token = await tokenFor(COMPANY_SCOPES);
       return {
-        ...caller(baseUrl, token),
+        ...caller(baseUrl, token, agent),
         companyId,
         token,
         client: describedClient(baseUrl, token),
@@ -165,7 +169,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
         customTags,
         openCase: () => open('another'),
         addCustomer: (id, customer) => addTo(id, { ...john, ...customer }),
-        withScopes: async (...scopes) => caller(baseUrl, await tokenFor(scopes)),
+        withScopes: async (...scopes) => caller(baseUrl, await tokenFor(scopes), agent),
         tokenFor,
       };
     },

@@ -1,11 +1,13 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { after } from 'node:test';
+import type { Database } from '../../src/kernel/database/database.ts';
+import type { TestApp } from './app.ts';
 import type { Answer } from './http.ts';
 import { assertDescribed } from './openapi.ts';
 
-/** Requests that come at the same moment: a server takes new connections one after the other, so these are there already. */
-export function requestsAtOnce(baseUrl: string) {
+/** Requests over connections that are kept open, for tests of what happens when many arrive together. */
+export function concurrentRequests({ baseUrl, db }: TestApp) {
   const agent = new Agent({ keepAlive: true });
   after(() => agent.destroy());
 
@@ -28,12 +30,51 @@ export function requestsAtOnce(baseUrl: string) {
     return promise;
   }
 
-  async function atOnce<T>(all: T[], sendOne: (one: T) => Promise<Answer>): Promise<Answer[]> {
+  /** A server accepts new connections one after the other, so as many as are needed are opened first. */
+  async function sendConcurrently<T>(all: T[], sendOne: (one: T) => Promise<Answer>): Promise<Answer[]> {
     await Promise.all(all.map(() => exchange('GET', '/healthz')));
     return Promise.all(all.map(sendOne));
   }
 
-  return { exchange, atOnce };
+  return {
+    exchange,
+    sendConcurrently,
+    sendInOneTick: <T>(all: T[], sendOne: (one: T) => Promise<Answer>) => sendInOneTick(db, all, sendOne),
+  };
+}
+
+/**
+ * Only statements that reach the pool in the same tick can share a batch, and when a request arrives is chance. So each
+ * statement is held until every unanswered request has one, and then all of them go to the pool together.
+ */
+async function sendInOneTick<T>(db: Database, all: T[], sendOne: (one: T) => Promise<Answer>): Promise<Answer[]> {
+  const { queryJson } = db;
+  let unanswered = all.length;
+  let held: (() => void)[] = [];
+  const releaseIfComplete = () => {
+    if (held.length < unanswered) return;
+    const released = held;
+    held = [];
+    for (const release of released) release();
+  };
+  db.queryJson = (...args) =>
+    new Promise((resolve, reject) => {
+      held.push(() => queryJson.apply(db, args).then(resolve, reject));
+      releaseIfComplete();
+    });
+  const send = async (one: T) => {
+    try {
+      return await sendOne(one);
+    } finally {
+      unanswered--;
+      releaseIfComplete();
+    }
+  };
+  try {
+    return await Promise.all(all.map(send));
+  } finally {
+    db.queryJson = queryJson;
+  }
 }
 
 export const headersOf = (token: string, requestId: string) => ({

@@ -1,10 +1,10 @@
-import { request as httpRequest } from 'node:http';
+import { type Agent, request as httpRequest } from 'node:http';
 import { assertDescribed } from './openapi.ts';
 
 export type Answer = {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** Parsed where the answer is JSON. */
+  /** Parsed if the answer is JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
   body: any;
   text: string;
@@ -23,9 +23,10 @@ export type Caller = {
 
 /**
  * Speaks HTTP to the app. Content-Type: application/json and the token are sent unless a header is set to undefined.
- * Every answer is held against the OpenAPI document.
+ * Every answer is checked against the OpenAPI document. Each request has a connection of its own, unless an agent is
+ * given.
  */
-export function caller(baseUrl: string, token?: string): Caller {
+export function caller(baseUrl: string, token?: string, agent: Agent | false = false): Caller {
   const send: Caller['send'] = async (method, path, body, headers = {}) => {
     const sent: Headers = {
       'content-type': 'application/json',
@@ -34,7 +35,7 @@ export function caller(baseUrl: string, token?: string): Caller {
     };
     const payload =
       body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
-    const answer = await exchange(method, new URL(path, baseUrl), payload, sent);
+    const answer = await exchange(method, new URL(path, baseUrl), payload, sent, agent);
     assertDescribed(method, path, answer);
     return answer;
   };
@@ -47,17 +48,18 @@ export function caller(baseUrl: string, token?: string): Caller {
   };
 }
 
-// node:http rather than fetch: it sends exactly the headers it is given, and no body where there is none.
+// node:http rather than fetch: it sends exactly the headers that it is given, and no body if there is none.
 function exchange(
   method: string,
   url: URL,
   payload: string | Uint8Array | undefined,
   headers: Headers,
+  agent: Agent | false,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const defined = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
     const length = payload === undefined ? {} : { 'content-length': String(Buffer.byteLength(payload)) };
-    const request = httpRequest(url, { method, headers: { ...length, ...defined }, agent: false }, (response) => {
+    const request = httpRequest(url, { method, headers: { ...length, ...defined }, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);

@@ -3,8 +3,9 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { commandOutput } from './command-line.ts';
 import { caller } from './http.ts';
-import { startProcess, temporaryDirectory, typed, urlOf } from './service.ts';
+import { startProcess, temporaryDirectory, urlOf } from './service.ts';
 
 /**
  * A caller on a bad line: every create is sent three times, at random to one of two service processes, and half of the
@@ -21,7 +22,7 @@ export async function sendWithRetries(creates: number): Promise<RetriesFound> {
   const DATABASE_URL = urlOf(server.connection);
   const services = await Promise.all([1, 2].map(() => startProcess({ DATABASE_URL, WORKER_CONCURRENCY: '0' })));
   try {
-    const type = (...args: string[]) => typed(DATABASE_URL, ...args);
+    const type = (...args: string[]) => commandOutput({ DATABASE_URL }, ...args);
     await type('company', 'create', '--name', 'Retries');
     const caseId = await type('case', 'create', '--reference', 'Retries', '--only', 'id');
     const scopes = 'interactions:read,interactions:write';

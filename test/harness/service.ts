@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { runCommandLine } from '../../src/cli/command-line.ts';
 
 /** The service as its own process, the way an operator runs it. */
 
@@ -88,13 +87,6 @@ export function isAlive(pid: number): boolean {
 /** The address of a server that listens on a Unix socket. */
 export const urlOf = ({ host, user, database }: { host: string; user: string; database: string }): string =>
   `postgresql:///${database}?host=${encodeURIComponent(host)}&user=${user}`;
-
-/** What a command prints. */
-export async function typed(DATABASE_URL: string, ...args: string[]): Promise<string> {
-  const result = await runCommandLine(args, { DATABASE_URL });
-  if (!('output' in result)) throw new Error(`${args[0]} does not end by itself.`);
-  return result.output.text;
-}
 
 /** Sends a write whose body comes only when the service has been told to stop; gives the status of its answer. */
 export async function writeWhileStopping(service: Running, path: string, token: string): Promise<number | undefined> {

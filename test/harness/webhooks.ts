@@ -30,9 +30,7 @@ export async function openWebhooks() {
   const worker = webhookWorker(app);
 
   beforeEach(async () => {
-    await app.sql(
-      `UPDATE webhook_deliveries SET state = 'dropped', ended_at = now(), lease_by = NULL WHERE state = 'waiting'`,
-    );
+    await app.sql('TRUNCATE webhook_deliveries');
     await app.sql('UPDATE webhook_endpoints SET removed_at = now()');
     app.clock.set('2026-06-01T09:00:00Z');
     receiver.received.length = 0;

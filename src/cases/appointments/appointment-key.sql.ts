@@ -3,8 +3,8 @@ export const ofAppointment = (alias: string) =>
   `${alias}.company_id = a.company_id AND ${alias}.case_id = a.case_id AND ${alias}.appointment_id = a.id`;
 
 /**
- * The inputs that identify an appointment, also in statements about its messages and its meeting: they lock the appointment
- * first, and transactions lock records in the order of these inputs.
+ * The inputs that identify an appointment, also in statements about its messages and its meeting: they lock the
+ * appointment first, and transactions lock records in the order of these inputs.
  */
 export const APPOINTMENT_KEY_INPUTS = { company_id: 'uuid', case_id: 'uuid', id: 'uuid' } as const;
 

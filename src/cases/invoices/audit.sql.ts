@@ -1,7 +1,7 @@
 import { rowAuditLog } from '../../kernel/audit/row-audit-log.ts';
-import { image, itemCount, ofInvoice, paymentCount } from './projection.sql.ts';
+import { image, isPartOf, itemCount, paymentCount } from './projection.sql.ts';
 
-/** An invoice with its items and payments, which change together with it alone. */
+/** A change of an item or of a payment is a change of its invoice. */
 export const invoiceAudit = rowAuditLog({
   record: 'invoice',
   verbs: [
@@ -21,8 +21,8 @@ export const invoiceAudit = rowAuditLog({
   table: 'invoices',
   as: 'v',
   parts: {
-    invoice_items: { isPart: ofInvoice, count: itemCount },
-    payments: { isPart: ofInvoice, count: paymentCount },
+    invoice_items: { isPart: isPartOf, count: itemCount },
+    payments: { isPart: isPartOf, count: paymentCount },
   },
   completeSnapshot: 'whole_invoice_entry',
   image,

@@ -1,15 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Form, readForm } from '../../kernel/validation/form.ts';
-import { cancelInvoice, cancelItem, readInvoice, reinstateInvoice, reinstateItem, sendInvoice } from './lifecycle.ts';
+import { cancelInvoice, cancelItem, reinstateInvoice, reinstateItem, sendInvoice } from './lifecycle.ts';
+import { readInvoice } from './reads.ts';
 import { Invoice, InvoiceItem, OneInvoiceQuery, SentBody } from './schema.ts';
 
 const tag = 'Additions: invoices';
 const one = '/cases/{caseId}/invoices/{invoiceId}';
 const item = `${one}/items/{itemId}`;
 const params = { caseId: 'case', invoiceId: 'invoice' };
-const WITH_ALL_ITEMS = readForm(OneInvoiceQuery, { show_cancelled_items: 'true' });
 const itemParams = { ...params, itemId: 'invoice item' };
+
+/** The entity tag of an invoice covers its cancelled items too. */
+const WITH_ALL_ITEMS = readForm(OneInvoiceQuery, { show_cancelled_items: 'true' });
 
 export function invoiceLifeRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
@@ -17,10 +20,11 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'GET',
     path: one,
     access: 'invoices:read',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Read one invoice',
-    description: 'As it stands in the list of the case, with its items, and what is paid and outstanding.',
+    description:
+      'The invoice as in the list of the case, with its items, and the amounts that are paid and outstanding.',
     params,
     query: OneInvoiceQuery,
     response: Invoice,
@@ -37,10 +41,11 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'POST',
     path: `${one}/sent`,
     access: 'invoices:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Mark invoice as sent',
-    description: 'Sets `date_sent`; once more moves it. The service sends nothing. Refused for a cancelled invoice.',
+    description:
+      'Sets `date_sent`; a second call moves it. The service sends nothing. Returns 400 if the invoice is cancelled.',
     params,
     body: SentBody,
     bodyOptional: true,
@@ -54,10 +59,10 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'POST',
     path: `${one}/cancel`,
     access: 'invoices:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Cancel invoice',
-    description: 'Refused while it has payments that are not reversed.',
+    description: 'Returns 400 if the invoice is cancelled or has payments that are not reversed.',
     params,
     response: Invoice,
     handle: (context, { caseId, invoiceId }) => cancelInvoice(context, caseId, invoiceId),
@@ -68,10 +73,10 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'POST',
     path: `${one}/reinstate`,
     access: 'invoices:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Reinstate a cancelled invoice',
-    description: 'Refused with 400 when it is not cancelled.',
+    description: 'Returns 400 if the invoice is not cancelled.',
     params,
     response: Invoice,
     handle: (context, { caseId, invoiceId }) => reinstateInvoice(context, caseId, invoiceId),
@@ -82,12 +87,12 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'POST',
     path: `${item}/cancel`,
     access: 'invoices:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Cancel invoice item',
     description:
-      'The item is listed only with show_cancelled_items. The amounts of the invoice stay as they were sent. Refused while ' +
-      'the invoice is cancelled.',
+      'A cancelled item is listed only with show_cancelled_items. The amounts of the invoice do not change. Returns ' +
+      '400 if the item or the invoice is cancelled.',
     params: itemParams,
     response: InvoiceItem,
     handle: (context, { caseId, invoiceId, itemId }) => cancelItem(context, caseId, invoiceId, itemId),
@@ -98,10 +103,10 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'POST',
     path: `${item}/reinstate`,
     access: 'invoices:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Reinstate a cancelled invoice item',
-    description: 'Refused with 400 when it is not cancelled, or while the invoice is.',
+    description: 'Returns 400 if the item is not cancelled, or if the invoice is cancelled.',
     params: itemParams,
     response: InvoiceItem,
     handle: (context, { caseId, invoiceId, itemId }) => reinstateItem(context, caseId, invoiceId, itemId),

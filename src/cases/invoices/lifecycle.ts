@@ -1,135 +1,105 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
-import { invalidState, notFound } from '../../kernel/errors.ts';
-import type { Statement } from '../../kernel/sql/statement.ts';
+import { invalidState } from '../../kernel/errors.ts';
 import { parsePastTime, toSql } from '../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
-import { isTrue } from '../../kernel/validation/schema-types.ts';
 import * as sql from './lifecycle.sql.ts';
-import type { OneInvoiceQuery, SentBody } from './schema.ts';
+import { requireInvoice, requireItem } from './reads.ts';
+import type { SentBody } from './schema.ts';
 
-export async function readInvoice(
-  context: Context,
-  caseId: string,
-  id: string,
-  query: Form<OneInvoiceQuery>,
-): Promise<string> {
-  const { db, company } = context;
-  const record = await db.queryJson(sql.readInvoice, [
-    company.id,
-    caseId,
-    id,
-    zonePlaceholder(company.timeZone),
-    isTrue(query.body.show_cancelled_items),
-  ]);
-  if (record === undefined) throw notFound('invoice');
-  query.check();
-  return record;
-}
-
-/** Sending again moves the date. */
+/** Sending an invoice again moves the date. */
 export async function sendInvoice(context: Context, caseId: string, id: string, form: Form<SentBody>): Promise<string> {
   const { db, company, clock } = context;
   const now = clock();
   const sent = form.read('date_sent', form.body.date_sent, (text) => parsePastTime(text, company.timeZone, now)) ?? now;
-  const values = [
-    company.id,
-    caseId,
-    id,
-    zonePlaceholder(company.timeZone),
-    toSql(now),
-    auditOrigin(context),
-    toSql(sent),
-  ];
+  const send = () =>
+    db.queryJson(
+      sql.sendInvoice({
+        company_id: company.id,
+        case_id: caseId,
+        id,
+        zone: zonePlaceholder(company.timeZone),
+        now: toSql(now),
+        origin: auditOrigin(context),
+        date_sent: toSql(sent),
+      }),
+    );
   return retryOnConflict(
-    async () => form.ok && db.queryJson(sql.sendInvoice, values),
+    async () => form.ok && send(),
     async () => {
-      const { cancelled } = await judgeChange(context, caseId, id, null);
-      if (cancelled) form.addFault('status', 'invalid_state', 'a cancelled invoice cannot be sent');
+      const { cancelled } = await requireInvoice(context, caseId, id);
+      if (cancelled) form.addFault('status', 'invalid_state', 'a cancelled invoice cannot be sent: reinstate it first');
       form.check();
     },
   );
 }
 
-export const cancelInvoice = (context: Context, caseId: string, id: string): Promise<string> =>
-  change(context, caseId, id, sql.cancelInvoice, ({ cancelled, has_payments }) => {
-    if (cancelled) return 'the invoice is already cancelled';
-    return has_payments ? 'the invoice has payments that are not reversed' : undefined;
-  });
-
-export const reinstateInvoice = (context: Context, caseId: string, id: string): Promise<string> =>
-  change(context, caseId, id, sql.reinstateInvoice, ({ cancelled }) =>
-    cancelled ? undefined : 'the invoice is not cancelled',
-  );
-
-type Standing = { cancelled: boolean; has_payments: boolean; outstanding: string; beyond: boolean };
-
-function change(
-  context: Context,
-  caseId: string,
-  id: string,
-  statement: Statement,
-  refusal: (standing: Standing) => string | undefined,
-): Promise<string> {
-  const { db, company, clock } = context;
+export async function cancelInvoice(context: Context, caseId: string, id: string): Promise<string> {
   return retryOnConflict(
-    () =>
-      db.queryJson(statement, [
-        company.id,
-        caseId,
-        id,
-        zonePlaceholder(company.timeZone),
-        toSql(clock()),
-        auditOrigin(context),
-      ]),
+    () => context.db.queryJson(sql.cancelInvoice(invoiceInputs(context, caseId, id))),
     async () => {
-      const reason = refusal(await judgeChange(context, caseId, id, null));
-      if (reason) throw invalidState('status', reason);
+      const { cancelled, has_payments } = await requireInvoice(context, caseId, id);
+      if (cancelled) throw invalidState('status', 'the invoice is already cancelled');
+      if (has_payments) throw invalidState('status', 'the invoice has payments: reverse them first');
     },
   );
 }
 
-/** Where an invoice stands, and whether a payment of `amount` goes beyond what is outstanding. */
-export async function judgeChange(
-  { db, company }: Context,
-  caseId: string,
-  id: string,
-  amount: string | null,
-): Promise<Standing> {
-  const standing = await db.queryFirst<Standing>(sql.judgeChange, [company.id, caseId, id, amount]);
-  if (!standing) throw notFound('invoice');
-  return standing;
+export async function reinstateInvoice(context: Context, caseId: string, id: string): Promise<string> {
+  return retryOnConflict(
+    () => context.db.queryJson(sql.reinstateInvoice(invoiceInputs(context, caseId, id))),
+    async () => {
+      const { cancelled } = await requireInvoice(context, caseId, id);
+      if (!cancelled) throw invalidState('status', 'the invoice is not cancelled');
+    },
+  );
 }
 
-export const cancelItem = (context: Context, caseId: string, invoiceId: string, id: string): Promise<string> =>
-  changeItem(context, caseId, invoiceId, id, sql.cancelItem, (cancelled) =>
-    cancelled ? 'the item is already cancelled' : undefined,
+export async function cancelItem(context: Context, caseId: string, invoiceId: string, itemId: string): Promise<string> {
+  return retryOnConflict(
+    () => context.db.queryJson(sql.cancelItem(itemInputs(context, caseId, invoiceId, itemId))),
+    async () => {
+      const { cancelled, invoice_cancelled } = await requireItem(context, caseId, invoiceId, itemId);
+      if (invoice_cancelled) throw invoiceIsCancelled();
+      if (cancelled) throw invalidState('status', 'the item is already cancelled');
+    },
   );
+}
 
-export const reinstateItem = (context: Context, caseId: string, invoiceId: string, id: string): Promise<string> =>
-  changeItem(context, caseId, invoiceId, id, sql.reinstateItem, (cancelled) =>
-    cancelled ? undefined : 'the item is not cancelled',
-  );
-
-function changeItem(
+export async function reinstateItem(
   context: Context,
   caseId: string,
   invoiceId: string,
-  id: string,
-  statement: Statement,
-  refusal: (cancelled: boolean) => string | undefined,
+  itemId: string,
 ): Promise<string> {
-  const { db, company, clock } = context;
   return retryOnConflict(
-    () => db.queryJson(statement, [company.id, caseId, invoiceId, id, toSql(clock()), auditOrigin(context)]),
+    () => context.db.queryJson(sql.reinstateItem(itemInputs(context, caseId, invoiceId, itemId))),
     async () => {
-      type Found = { cancelled: boolean; invoice_cancelled: boolean };
-      const found = await db.queryFirst<Found>(sql.findItem, [company.id, caseId, invoiceId, id]);
-      if (!found) throw notFound('invoice item');
-      const reason = found.invoice_cancelled ? 'the invoice is cancelled' : refusal(found.cancelled);
-      if (reason) throw invalidState('status', reason);
+      const { cancelled, invoice_cancelled } = await requireItem(context, caseId, invoiceId, itemId);
+      if (invoice_cancelled) throw invoiceIsCancelled();
+      if (!cancelled) throw invalidState('status', 'the item is not cancelled');
     },
   );
 }
+
+const invoiceIsCancelled = () => invalidState('status', 'the invoice is cancelled: reinstate it first');
+
+const invoiceInputs = (context: Context, caseId: string, id: string) => ({
+  company_id: context.company.id,
+  case_id: caseId,
+  id,
+  zone: zonePlaceholder(context.company.timeZone),
+  now: toSql(context.clock()),
+  origin: auditOrigin(context),
+});
+
+const itemInputs = (context: Context, caseId: string, invoiceId: string, itemId: string) => ({
+  company_id: context.company.id,
+  case_id: caseId,
+  id: invoiceId,
+  item_id: itemId,
+  now: toSql(context.clock()),
+  origin: auditOrigin(context),
+});

@@ -11,38 +11,41 @@ import {
   NULL,
   nullable,
   wallTime,
-} from '../../kernel/sql/statement.ts';
+} from '../../kernel/sql/json.ts';
 
-/** The parts of an invoice `v` with its items `t` that the answers are made of, and where the two stand. */
+/** What responses show of an invoice `v`, its items `t` and its payments `y`. */
 
 const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
   WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END`;
 
-/** Where a table of parts of the invoice is read. */
-export const ofInvoice = (part: string, invoice = 'v') =>
-  `${part}.company_id = ${invoice}.company_id AND ${part}.case_id = ${invoice}.case_id AND ${part}.invoice_id = ${invoice}.id`;
+/** The condition that an item or a payment belongs to the invoice. Both arguments are aliases. */
+export const isPartOf = (part: string, invoice = 'v') =>
+  `${part}.company_id = ${invoice}.company_id AND ${part}.case_id = ${invoice}.case_id AND ` +
+  `${part}.invoice_id = ${invoice}.id`;
 
-/** How many there are; counted for an invoice of a release that did not note it down. */
+/** The stored number of items. It is null for invoices written before the column existed; their items are counted. */
 export const itemCount = (invoice: string) => `coalesce(${invoice}.item_count, (
-  SELECT count(*)::int FROM invoice_items c WHERE ${ofInvoice('c', invoice)}))`;
+  SELECT count(*)::int FROM invoice_items c WHERE ${isPartOf('c', invoice)}))`;
+/** The stored number of payments, or their count if it is null. */
 export const paymentCount = (invoice: string) => `coalesce(${invoice}.payment_count, (
-  SELECT count(*)::int FROM payments c WHERE ${ofInvoice('c', invoice)}))`;
+  SELECT count(*)::int FROM payments c WHERE ${isPartOf('c', invoice)}))`;
 
-const reached = (total: string) => `v.paid > 0 AND v.paid >= ${total}`;
-/** Has no day of payment, whatever else it is. */
-export const unpaid = (total: string) => `NOT (${reached(total)})`;
+const isPaidInFull = (total: string) => `v.paid > 0 AND v.paid >= ${total}`;
+/** The condition that the invoice has no date of payment. */
+export const isNotPaidInFull = (total: string) => `NOT (${isPaidInFull(total)})`;
 
-/** The time of the payment with which the total was reached, in the order in which they were made. */
-const datePaid = (payments: string) => `CASE WHEN v.cancelled_at IS NULL AND ${reached('v.total')} THEN (
+/** The time of the payment that reached the total. Payments count in the order in which they were made. */
+const datePaid = (payments: string) => `CASE WHEN v.cancelled_at IS NULL AND ${isPaidInFull('v.total')} THEN (
   SELECT min(y.paid_at)
-    FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS reached FROM ${payments} y
-           WHERE ${ofInvoice('y')} AND y.reversed_at IS NULL) y
-   WHERE y.reached >= v.total) END`;
+    FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM ${payments} y
+           WHERE ${isPartOf('y')} AND y.reversed_at IS NULL) y
+   WHERE y.paid_so_far >= v.total) END`;
 
-/** `s`, which the shapes below need beside `v`. OFFSET 0 keeps it from being worked out again for every item. */
-const standingBy = (payments: string) =>
+/** OFFSET 0 keeps the planner from evaluating the columns again for every item. */
+const lateralStatusFrom = (payments: string) =>
   `LATERAL (SELECT ${status} AS status, ${isoTime(`(${datePaid(payments)})`)} AS date_paid OFFSET 0) s`;
-export const standing = standingBy('payments');
+/** FROM: the status and the date of payment of `v`, as `s`. */
+export const lateralStatus = lateralStatusFrom('payments');
 
 const common = {
   id: jsonUnescaped('v.id'),
@@ -60,9 +63,10 @@ const common = {
   vat_amount: jsonRaw('v.vat_amount'),
   customer_case_id: jsonUnescaped('v.case_id'),
 };
-/** Of creates and updates. `paidOn`: from `standing`, or nothing where it cannot have been paid in full. */
-export const record = (paidOn: 's.date_paid' | 'null') =>
-  jsonObject({ ...common, date_paid: paidOn, date_created: isoTime('v.date_created') });
+
+/** The response of a create and an update. An invoice that cannot be paid in full needs no `lateralStatus`. */
+export const record = (date_paid: 's.date_paid' | 'null') =>
+  jsonObject({ ...common, date_paid, date_created: isoTime('v.date_created') });
 
 const itemFields = {
   id: jsonUnescaped('t.id'),
@@ -82,12 +86,12 @@ const itemFields = {
 };
 export const item = jsonObject(itemFields);
 
-/** `i`, which an element needs beside `v` and `s`. */
-export const items = (showCancelled: string) => `LATERAL (
+/** FROM: the items of `v` as the text of a JSON array, as `i`. Needs `lateralStatus`. */
+export const lateralItems = (showCancelled: string) => `LATERAL (
   SELECT ${jsonArrayText(jsonObjectText(itemFields), 't.position')} AS items FROM invoice_items t
-   WHERE ${ofInvoice('t')} AND (${showCancelled} OR t.cancelled_at IS NULL)) i`;
+   WHERE ${isPartOf('t')} AND (${showCancelled} OR t.cancelled_at IS NULL)) i`;
 
-const fields = (dateCreated: string) => ({
+const elementFields = (dateCreated: string) => ({
   ...common,
   date_created: jsonUnescaped(dateCreated),
   status: jsonUnescaped('s.status'),
@@ -96,17 +100,23 @@ const fields = (dateCreated: string) => ({
   formatted_recurring_interval: NULL,
   items: jsonWithText('i.items', 'i.items'),
 });
-const inZone = (zone: string) => fields(wallTime('v.date_created', zone));
 
-/** Of the list, whose fields are specified. */
-export const element = (zone: string) => jsonObjectText(inZone(zone));
+/**
+ * The element of a list, as text. Its fields are specified. `zone` is a placeholder (`zonePlaceholder`). Needs
+ * `lateralStatus` and `lateralItems`.
+ */
+export const element = (zone: string) => jsonObjectText(elementFields(wallTime('v.date_created', zone)));
 
-/** What can still be paid. */
+/** The amount that can still be paid. */
 export const outstanding = 'CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END';
 
-/** As the additional operations show it. */
-export const whole = (zone: string) =>
-  jsonObjectText({ ...inZone(zone), paid: jsonRaw('v.paid'), outstanding: jsonRaw(outstanding) });
+/** The response of the additional operations: an element with the amounts that are paid and outstanding. */
+export const elementWithBalance = (zone: string) =>
+  jsonObjectText({
+    ...elementFields(wallTime('v.date_created', zone)),
+    paid: jsonRaw('v.paid'),
+    outstanding: jsonRaw(outstanding),
+  });
 
 export const payment = jsonObject({
   id: 'y.id',
@@ -119,17 +129,19 @@ export const payment = jsonObject({
   reversed_at: isoTime('y.reversed_at'),
 });
 
-/** As its log shows it: all that is its own, cancelled items and reversed payments included. */
+/** The image in the audit log, with cancelled items and reversed payments. */
 export const image = (rows: RowSource) =>
   `(SELECT ${jsonObject({
-    ...fields(isoTime('v.date_created')),
-    items: `(SELECT coalesce(json_agg(${item} ORDER BY t.position), '[]') FROM ${rows('invoice_items')} t WHERE ${ofInvoice('t')})`,
+    ...elementFields(isoTime('v.date_created')),
+    items: `(SELECT coalesce(json_agg(${item} ORDER BY t.position), '[]')
+               FROM ${rows('invoice_items')} t WHERE ${isPartOf('t')})`,
     sender_id: 'v.sender_id',
     vat: 'v.vat',
     paid: 'v.paid',
     outstanding,
-    payments: `(SELECT coalesce(json_agg(${payment} ORDER BY y.paid_at, y.id), '[]') FROM ${rows('payments')} y WHERE ${ofInvoice('y')})`,
+    payments: `(SELECT coalesce(json_agg(${payment} ORDER BY y.paid_at, y.id), '[]')
+                  FROM ${rows('payments')} y WHERE ${isPartOf('y')})`,
     created_at: isoTime('v.created_at'),
     updated_at: isoTime('v.updated_at'),
     cancelled_at: isoTime('v.cancelled_at'),
-  })} FROM ${standingBy(rows('payments'))})`;
+  })} FROM ${lateralStatusFrom(rows('payments'))})`;

@@ -13,12 +13,12 @@ import {
   wallTime,
 } from '../../kernel/validation/schema-types.ts';
 
-const MOST_ITEMS = 1_000;
+const MAX_ITEMS = 1_000;
 
 const Item = Type.Object({
   description: text({ maxLength: 200, examples: ['Mirror wills'] }),
   quantity: decimal({ description: 'A whole number.', examples: ['2'] }),
-  rate: decimal({ description: 'Kept to four decimals.', examples: ['60.00'] }),
+  rate: decimal({ description: 'Stored with four decimals.', examples: ['60.00'] }),
   amount: decimal({ description: 'Line total including any applicable tax.', examples: ['144.00'] }),
 });
 
@@ -35,9 +35,9 @@ const fields = {
   vat: decimal({ description: 'VAT percentage of the invoice.', examples: [20] }),
   total: decimal({ description: 'Total including VAT.', examples: [144] }),
   sub_total: decimal({ description: 'Total excluding VAT.', examples: [120] }),
-  vat_amount: optional(decimal({ description: 'Total less sub_total, where it is not sent.', examples: [24] })),
-  payment_terms: optional(text({ description: "The company's, where it is not sent.", examples: ['30 days'] })),
-  items: optional(Type.Array(Item, { maxItems: MOST_ITEMS, description: `At most ${MOST_ITEMS} per request.` })),
+  vat_amount: optional(decimal({ description: 'Default: total minus sub_total.', examples: [24] })),
+  payment_terms: optional(text({ description: 'Default: the payment terms of the company.', examples: ['30 days'] })),
+  items: optional(Type.Array(Item, { maxItems: MAX_ITEMS, description: `At most ${MAX_ITEMS} per request.` })),
 };
 
 export const CreateInvoiceBody = Type.Object(fields);
@@ -46,13 +46,15 @@ export const UpdateInvoiceBody = Type.Object({
   ...fields,
   keep_existing_items: optional(
     booleanFlag({
-      description: 'True: the items sent are added. False: they replace the existing ones, none removes all.',
+      description:
+        'True: the items are added to the existing ones. False: they replace the existing ones; without items, all are ' +
+        'removed.',
     }),
   ),
 });
 export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
 
-const showCancelledItems = queryFlag({ description: 'Whether cancelled items are listed too.' });
+const showCancelledItems = queryFlag({ description: 'Also lists cancelled items.' });
 
 export const InvoiceQuery = Type.Object({
   show_cancelled_items: showCancelledItems,
@@ -60,7 +62,7 @@ export const InvoiceQuery = Type.Object({
     Type.Unsafe<string>({
       type: 'string',
       enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
-      description: 'Only those that stand so.',
+      description: 'Only invoices with this status.',
     }),
   ),
   due_from: Type.Optional(time({ description: 'Due at this time or later.', examples: ['2026-03-01 00:00:00'] })),
@@ -69,13 +71,13 @@ export const InvoiceQuery = Type.Object({
 });
 export type InvoiceQuery = Static<typeof InvoiceQuery>;
 
-/** Of the reading of one invoice. */
+/** The query of a read of one invoice. */
 export const OneInvoiceQuery = Type.Object({ show_cancelled_items: showCancelledItems });
 export type OneInvoiceQuery = Static<typeof OneInvoiceQuery>;
 
 export const SentBody = Type.Object({
   date_sent: optional(
-    time({ description: 'Not in the future. Now, where it is not sent.', examples: ['2026-03-02 09:00:00'] }),
+    time({ description: 'Must not be in the future. Default: now.', examples: ['2026-03-02 09:00:00'] }),
   ),
 });
 export type SentBody = Static<typeof SentBody>;
@@ -113,7 +115,7 @@ export const InvoiceItem = Type.Object(
     quantity: Type.Number(),
     rate: Type.Number(),
     subtotal: Type.Number({ description: 'quantity × rate' }),
-    vat_amount: Type.Number({ description: 'amount less subtotal' }),
+    vat_amount: Type.Number({ description: 'amount minus subtotal' }),
     status: Type.Unsafe<string | null>({ type: ['string', 'null'], enum: ['paid', 'cancelled', null] }),
     paid_at: nullable(instant()),
     case_invoice_id: uuid(),
@@ -137,12 +139,15 @@ const element = {
 
 export const InvoiceList = Type.Array(Type.Object(element, { additionalProperties: false }));
 
-/** The record as the additional operations give it. */
+/** The response of the additional operations. */
 export const Invoice = Type.Object(
   {
     ...element,
     paid: Type.Number({ description: 'The sum of the payments that are not reversed.', examples: [72] }),
-    outstanding: Type.Number({ description: 'What can still be paid; 0 where it is cancelled.', examples: [72] }),
+    outstanding: Type.Number({
+      description: 'The amount that can still be paid; 0 if the invoice is cancelled.',
+      examples: [72],
+    }),
   },
   { additionalProperties: false },
 );

@@ -3,10 +3,10 @@ import { type Decimal, multiply, parseDecimal, parseInteger, subtract, toText } 
 import type { Form } from '../../kernel/validation/form.ts';
 import type { InvoiceBody } from './schema.ts';
 
-/** The only place where amounts are worked out; every list, record and message reads what it stored. */
+/** Computes the amounts of an invoice, in this file only: every response reads the stored amounts. */
 
-const AMOUNT = 2;
-const RATE = 4;
+const AMOUNT_DECIMALS = 2;
+const RATE_DECIMALS = 4;
 
 export type InvoiceTotals = { vat: string; subTotal: string; total: string; vatAmount: string };
 
@@ -19,28 +19,32 @@ export type InvoiceLine = {
   vatAmount: string;
 };
 
-/** Undefined where a figure is at fault; the form then holds why. Sums that do not agree are the caller's own. */
+/**
+ * Returns undefined, and adds a fault to the form, if a figure is invalid. Figures that do not add up are stored as
+ * they were sent.
+ */
 export function readTotals(form: Form<InvoiceBody>): InvoiceTotals | undefined {
   const { body } = form;
-  const vat = form.read('vat', body.vat, (value) => parseDecimal(value, RATE));
-  const subTotal = form.read('sub_total', body.sub_total, (value) => parseDecimal(value, AMOUNT));
-  const total = form.read('total', body.total, (value) => parseDecimal(value, AMOUNT));
-  const sent = form.read('vat_amount', body.vat_amount, (value) => parseDecimal(value, AMOUNT));
+  const vat = form.read('vat', body.vat, (value) => parseDecimal(value, RATE_DECIMALS));
+  const subTotal = form.read('sub_total', body.sub_total, (value) => parseDecimal(value, AMOUNT_DECIMALS));
+  const total = form.read('total', body.total, (value) => parseDecimal(value, AMOUNT_DECIMALS));
+  const sentVatAmount = form.read('vat_amount', body.vat_amount, (value) => parseDecimal(value, AMOUNT_DECIMALS));
   if (!vat || !subTotal || !total) return undefined;
-  const vatAmount = sent ?? form.read('vat_amount', total, () => subtract(total, subTotal));
+  const vatAmount = sentVatAmount ?? form.read('vat_amount', total, () => subtract(total, subTotal));
   return (
     vatAmount && { vat: toText(vat), subTotal: toText(subTotal), total: toText(total), vatAmount: toText(vatAmount) }
   );
 }
 
+/** Returns the lines that have no fault, and adds the faults of the others to the form. */
 export function readLines(form: Form<InvoiceBody>): InvoiceLine[] {
   return (form.hasFault('items') && !Array.isArray(form.body.items) ? [] : (form.body.items ?? [])).flatMap(
     (item, i) => {
       const field = `items[${i}]`;
       if (form.hasFault(field) && typeof item !== 'object') return [];
       const quantity = form.read(`${field}.quantity`, item?.quantity, parseInteger);
-      const rate = form.read(`${field}.rate`, item?.rate, (value) => parseDecimal(value, RATE));
-      const amount = form.read(`${field}.amount`, item?.amount, (value) => parseDecimal(value, AMOUNT));
+      const rate = form.read(`${field}.rate`, item?.rate, (value) => parseDecimal(value, RATE_DECIMALS));
+      const amount = form.read(`${field}.amount`, item?.amount, (value) => parseDecimal(value, AMOUNT_DECIMALS));
       if (!quantity || !rate || !amount) return [];
       const figures = form.read(`${field}.amount`, amount, () => lineFigures(quantity, rate, amount));
       if (!figures) return [];
@@ -60,9 +64,9 @@ export function readLines(form: Form<InvoiceBody>): InvoiceLine[] {
 
 function lineFigures(quantity: Decimal, rate: Decimal, amount: Decimal): { subtotal: Decimal; vatAmount: Decimal } {
   try {
-    const subtotal = multiply(quantity, rate, AMOUNT);
+    const subtotal = multiply(quantity, rate, AMOUNT_DECIMALS);
     return { subtotal, vatAmount: subtract(amount, subtotal) };
   } catch {
-    throw new InvalidValue('out_of_range', 'quantity × rate, and amount less that, must lie within ±9999999999.99');
+    throw new InvalidValue('out_of_range', 'quantity × rate, and amount minus that, must be within ±9999999999.99');
   }
 }

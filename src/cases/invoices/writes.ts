@@ -5,35 +5,37 @@ import { violatedConstraint } from '../../kernel/database/postgres-errors.ts';
 import { assertBelowLimit } from '../../kernel/database/row-limit.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { pgArrayLiteral } from '../../kernel/sql/statement.ts';
+import { pgArrayLiteral } from '../../kernel/sql/inputs.ts';
 import { parseTime, toSql } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { InvoiceBody } from './schema.ts';
-import { type InvoiceLine, readLines, readTotals } from './totals.ts';
+import { type InvoiceLine, type InvoiceTotals, readLines, readTotals } from './totals.ts';
 import * as sql from './writes.sql.ts';
 
 export async function createInvoice(context: Context, caseId: string, form: Form<InvoiceBody>): Promise<string> {
   const { db, company, clock } = context;
   const draft = readDraft(context, form);
-  const insert = async (complete: Draft) =>
-    db.queryJson(sql.insertInvoice, [
-      company.id,
-      caseId,
-      newId(),
-      ...complete.values,
-      company.terms,
-      form.body.payment_terms ?? company.paymentTerms,
-      toSql(clock()),
-      ...complete.items,
-      auditOrigin(context),
-    ]);
+  const insert = ({ columns, items }: Draft) =>
+    db.queryJson(
+      sql.insertInvoice({
+        company_id: company.id,
+        case_id: caseId,
+        id: newId(),
+        ...columns,
+        terms: company.terms,
+        payment_terms: form.body.payment_terms ?? company.paymentTerms,
+        now: toSql(clock()),
+        origin: auditOrigin(context),
+        ...items,
+      }),
+    );
   return retryOnConflict(
     async () => draft && insert(draft),
-    () => judge(context, caseId, null, form),
+    () => explainRejection(context, caseId, null, form),
   );
 }
 
-/** Items are touched only when the request speaks of them; an update of the heading leaves them alone. */
+/** The items change only if the request has `items` or `keep_existing_items: false`. */
 export async function updateInvoice(
   context: Context,
   caseId: string,
@@ -43,47 +45,41 @@ export async function updateInvoice(
   const { db, company, clock } = context;
   const { items, keep_existing_items: keep, payment_terms: terms } = form.body;
   const draft = readDraft(context, form);
+  const key = { company_id: company.id, case_id: caseId, id };
   const replace = keep === false || (items !== undefined && keep !== true);
-  if (draft && !replace && items?.length) {
-    await assertBelowLimit(db, sql.itemLimit, [company.id, caseId, id], items.length);
-  }
-  const added = (items?.length ?? 0) > 0;
-  let paid = false;
-  const update = async (complete: Draft) =>
+  if (draft && !replace && items?.length) await assertBelowLimit(db, sql.itemLimit, key, items.length);
+  const update = async ({ allowPaid }: { allowPaid: boolean }) =>
+    draft &&
     db
       .queryJson(
-        sql.updateInvoice([replace && 'removed', added && (replace ? 'placed' : 'appended'), paid && 'paid']),
-        [
-          company.id,
-          caseId,
-          id,
-          ...complete.values,
-          terms === null ? company.paymentTerms : terms,
-          toSql(clock()),
-          auditOrigin(context),
-          ...(added ? complete.items : []),
-        ],
+        sql.updateInvoice(
+          {
+            ...key,
+            ...draft.columns,
+            payment_terms: terms === null ? company.paymentTerms : terms,
+            now: toSql(clock()),
+            origin: auditOrigin(context),
+          },
+          { remove_items: replace, add_items: Boolean(items?.length) && draft.items, allow_paid: allowPaid },
+        ),
       )
       .catch((error: unknown) => {
         if (violatedConstraint(error) !== 'invoices_number') throw error;
         return undefined;
       });
+  // The fast statement skips invoices that are paid. If it wrote nothing, the complete one is used from then on.
+  const record = await update({ allowPaid: false });
+  if (record) return record;
   return retryOnConflict(
-    async () => {
-      if (!draft) return false;
-      const record = paid ? undefined : await update(draft);
-      // What is right for a paid one is right for all.
-      paid = true;
-      return record ?? update(draft);
-    },
-    () => judge(context, caseId, id, form),
+    () => update({ allowPaid: true }),
+    () => explainRejection(context, caseId, id, form),
   );
 }
 
-/** The figures and dates, and the items, in the order of the statements. */
-type Draft = { values: unknown[]; items: unknown[] };
+/** The columns and the items of an invoice as inputs of its statements. */
+type Draft = { columns: ReturnType<typeof columnInputs>; items: ReturnType<typeof itemInputs> };
 
-/** Undefined where the form has faults. */
+/** Returns undefined if the form has faults. */
 function readDraft({ company }: Context, form: Form<InvoiceBody>): Draft | undefined {
   const { body } = form;
   const created = form.read('date_created', body.date_created, (text) => parseTime(text, company.timeZone));
@@ -91,32 +87,42 @@ function readDraft({ company }: Context, form: Form<InvoiceBody>): Draft | undef
   const totals = readTotals(form);
   const lines = readLines(form);
   if (!form.ok || !created || !due || !totals) return undefined;
-  const { vat, subTotal, vatAmount, total } = totals;
-  const values = [body.invoice_number, body.sender_id, toSql(created), toSql(due), vat, subTotal, vatAmount, total];
-  return { values, items: columns(lines) };
+  return { columns: columnInputs(body, toSql(created), toSql(due), totals), items: itemInputs(lines) };
 }
 
-const columns = (lines: InvoiceLine[]): unknown[] => [
-  pgArrayLiteral(lines.map(() => newId())),
-  lines.map((line) => line.description),
-  pgArrayLiteral(lines.map((line) => line.quantity)),
-  pgArrayLiteral(lines.map((line) => line.rate)),
-  pgArrayLiteral(lines.map((line) => line.amount)),
-  pgArrayLiteral(lines.map((line) => line.subtotal)),
-  pgArrayLiteral(lines.map((line) => line.vatAmount)),
-];
+const columnInputs = (body: InvoiceBody, created: string, due: string, totals: InvoiceTotals) => ({
+  invoice_number: body.invoice_number,
+  sender_id: body.sender_id,
+  date_created: created,
+  date_due: due,
+  vat: totals.vat,
+  sub_total: totals.subTotal,
+  vat_amount: totals.vatAmount,
+  total: totals.total,
+});
 
-/** Nothing was written: throws the reason, or returns where another change came between and it can be tried again. */
-async function judge(context: Context, caseId: string, id: string | null, form: Form<InvoiceBody>): Promise<void> {
-  const { db, company } = context;
+const itemInputs = (lines: InvoiceLine[]) => ({
+  item_ids: pgArrayLiteral(lines.map(() => newId())),
+  descriptions: lines.map((line) => line.description),
+  quantities: pgArrayLiteral(lines.map((line) => line.quantity)),
+  rates: pgArrayLiteral(lines.map((line) => line.rate)),
+  amounts: pgArrayLiteral(lines.map((line) => line.amount)),
+  subtotals: pgArrayLiteral(lines.map((line) => line.subtotal)),
+  vat_amounts: pgArrayLiteral(lines.map((line) => line.vatAmount)),
+});
+
+/** Throws the reason why nothing was written. Returns if there is none: a concurrent update won. */
+async function explainRejection(
+  { db, company }: Context,
+  caseId: string,
+  id: string | null,
+  form: Form<InvoiceBody>,
+): Promise<void> {
   const number = form.hasFault('invoice_number') ? null : form.body.invoice_number;
-  const judged = await db.queryFirst<{ found: boolean; taken: boolean }>(sql.judgeInvoice, [
-    company.id,
-    caseId,
-    id,
-    number,
-  ]);
-  if (!judged?.found) throw notFound(id === null ? 'case' : 'invoice');
-  if (judged.taken) form.addFault('invoice_number', 'taken', 'is already used by another invoice of the case');
+  const reasons = await db.queryFirst<{ found: boolean; number_taken: boolean }>(
+    sql.rejectionReasons({ company_id: company.id, case_id: caseId, id, invoice_number: number }),
+  );
+  if (!reasons?.found) throw notFound(id === null ? 'case' : 'invoice');
+  if (reasons.number_taken) form.addFault('invoice_number', 'taken', 'is already used by another invoice of the case');
   form.check();
 }

@@ -5,7 +5,7 @@ import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagList } from './schema.ts';
 import { createCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from './verbs.ts';
 
-const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Management' } as const;
 const collection = '/manage/custom-tags';
 
 export function tagRoutes(app: FastifyInstance, services: Services): void {
@@ -56,7 +56,7 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     summary: 'Remove a custom tag',
     description: 'It can no longer be added to entries. Entries that have it keep it.',
     params: { tag: 'custom tag' },
-    words: ['tag'],
+    nonUuidParams: ['tag'],
     response: CustomTagRemoved,
     handle: (context, { tag }) => removeCustomTag(context, tag),
   });

@@ -24,7 +24,7 @@ import {
   type WebhookSettings,
 } from './verbs.ts';
 
-export const WEBHOOK_OPERATION = { addition: true, access: 'webhooks', tag: 'Webhooks' } as const;
+export const WEBHOOK_OPERATION = { extension: true, access: 'webhooks', tag: 'Webhooks' } as const;
 export const ENDPOINT_PATH = '/webhooks/endpoints/{endpointId}';
 export const ENDPOINT_PARAMS = { endpointId: 'webhook endpoint' };
 const LIST_PATH = '/webhooks/endpoints';

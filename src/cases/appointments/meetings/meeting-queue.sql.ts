@@ -27,14 +27,16 @@ const step = (now: string) => `CASE
   WHEN g.external_id IS NULL OR ${atOtherAccount} THEN 'create'
   ELSE 'update' END`;
 
-/** SQL: until when a step is retried. A meeting that is left behind at the provider is worth another day of attempts. */
+/**
+ * SQL: until when a step is retried. A meeting that is left behind at the provider is worth another day of attempts.
+ */
 const deadline = `CASE WHEN j.step IN ('lookup', 'remove') THEN greatest(j.end_at, j.due_at) + interval '1 day'
                        ELSE j.end_at END`;
 
 /**
- * Reads everything again and records the intent: a meeting is uncertain from before it is created until the result is recorded.
- * Locks the adviser and the appointment in the order in which the statements that change them reach the meeting, so that
- * they cannot deadlock. Returns no row if the lease was lost.
+ * Reads everything again and records the intent: a meeting is uncertain from before it is created until the result is
+ * recorded. Locks the adviser and the appointment in the order in which the statements that change them reach the
+ * meeting, so that they cannot deadlock. Returns no row if the lease was lost.
  */
 export const startReconcile = write('meetings.start', {
   inputs: { ...APPOINTMENT_KEY_INPUTS, lease: 'uuid', now: 'timestamptz' },
@@ -69,9 +71,9 @@ export const startReconcile = write('meetings.start', {
 });
 
 /**
- * `generation` is that of the desired state that the step was for: if it has changed in the meantime, another step follows.
- * `retry_at` is null to continue immediately. After a failure confirmations keep waiting, because the cause may be corrected
- * in time. Returns no row if the lease was lost.
+ * `generation` is that of the desired state that the step was for: if it has changed in the meantime, another step
+ * follows. `retry_at` is null to continue immediately. After a failure confirmations keep waiting, because the cause
+ * may be corrected in time. Returns no row if the lease was lost.
  */
 export const recordResult = write('meetings.record_result', {
   inputs: {
@@ -117,9 +119,9 @@ export const recordResult = write('meetings.record_result', {
 });
 
 /**
- * Ends the wait of confirmations for the meeting. Runs after `recordResult` in the same transaction: its newer snapshot also
- * sees a confirmation that started to wait before the appointment was locked. Also ends a back-off after a failed attempt,
- * because a message does not record which of the two it waits for.
+ * Ends the wait of confirmations for the meeting. Runs after `recordResult` in the same transaction: its newer snapshot
+ * also sees a confirmation that started to wait before the appointment was locked. Also ends a back-off after a failed
+ * attempt, because a message does not record which of the two it waits for.
  */
 export const releaseConfirmations = write('meetings.release', {
   inputs: APPOINTMENT_KEY_INPUTS,
@@ -130,8 +132,8 @@ export const releaseConfirmations = write('meetings.release', {
 });
 
 /**
- * For a worker that created a meeting after it had lost its lease: takes the lease away from the current worker, and a lookup
- * keeps one meeting and removes the other. Returns no row if the meeting is at another account.
+ * For a worker that created a meeting after it had lost its lease: takes the lease away from the current worker, and a
+ * lookup keeps one meeting and removes the other. Returns no row if the meeting is at another account.
  */
 export const markUncertain = write('meetings.mark_uncertain', {
   inputs: { ...APPOINTMENT_KEY_INPUTS, account_id: 'uuid?', now: 'timestamptz' },

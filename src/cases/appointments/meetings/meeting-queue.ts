@@ -138,7 +138,12 @@ export function meetingQueue(options: MeetingQueueOptions): JobQueue {
     await reconcile(options, { ...step, step: 'remove', external_id: created.id }, key, signal);
   }
 
-  function logResult(key: sql.MeetingKey, row: ReconcileStep, { error }: RecordedResult, state: string | undefined): void {
+  function logResult(
+    key: sql.MeetingKey,
+    row: ReconcileStep,
+    { error }: RecordedResult,
+    state: string | undefined,
+  ): void {
     const { provider, step, attempt } = row;
     const fields = { company: key.company_id, appointment: key.appointment_id, provider, step, attempt, state };
     if (error === null) logger.info(fields, 'meeting reconciled');

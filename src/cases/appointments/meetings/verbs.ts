@@ -25,12 +25,12 @@ export async function listMeetings(
 
 /** For an appointment that was booked without a meeting, or whose meeting has failed. */
 export async function requestMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
-  const { db, clock } = context;
-  const inputs = { ...keyInputs(context, caseId, appointmentId), now: toSql(clock()), origin: auditOrigin(context) };
+  const { db } = context;
+  const inputs = changeInputs(context, caseId, appointmentId);
   const record = await retryOnConflict(
     () => db.queryJson(sql.requestMeeting(inputs)),
     async () => {
-      const reasons = await findRejectionReasons(context, caseId, appointmentId);
+      const reasons = await findRejectionReasons(context, inputs);
       if (reasons.cancelled) throw invalidState('cancelled', 'the appointment is cancelled');
       if (reasons.over) throw invalidState('end_time', 'the appointment is over');
       if (!reasons.connected) throw invalidState('adviser_email', 'the adviser has no connected video account');
@@ -41,12 +41,12 @@ export async function requestMeeting(context: Context, caseId: string, appointme
 }
 
 export async function withdrawMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
-  const { db, clock } = context;
-  const inputs = { ...keyInputs(context, caseId, appointmentId), now: toSql(clock()), origin: auditOrigin(context) };
+  const { db } = context;
+  const inputs = changeInputs(context, caseId, appointmentId);
   const record = await retryOnConflict(
     () => db.queryJson(sql.withdrawMeeting(inputs)),
     async () => {
-      const reasons = await findRejectionReasons(context, caseId, appointmentId);
+      const reasons = await findRejectionReasons(context, inputs);
       if (!reasons.requested) throw invalidState('video_meeting', 'the appointment has no meeting');
     },
   );
@@ -56,13 +56,8 @@ export async function withdrawMeeting(context: Context, caseId: string, appointm
 
 type RejectionReasons = { cancelled: boolean; over: boolean; connected: boolean; requested: boolean };
 
-async function findRejectionReasons(
-  context: Context,
-  caseId: string,
-  appointmentId: string,
-): Promise<RejectionReasons> {
-  const inputs = { ...keyInputs(context, caseId, appointmentId), now: toSql(context.clock()) };
-  const reasons = await context.db.queryFirst<RejectionReasons>(sql.rejectionReasons(inputs));
+async function findRejectionReasons({ db }: Context, inputs: ChangeInputs): Promise<RejectionReasons> {
+  const reasons = await db.queryFirst<RejectionReasons>(sql.rejectionReasons(inputs));
   if (!reasons) throw notFound('appointment');
   return reasons;
 }
@@ -71,4 +66,12 @@ const keyInputs = ({ company }: Context, caseId: string, appointmentId: string) 
   company_id: company.id,
   case_id: caseId,
   id: appointmentId,
+});
+
+type ChangeInputs = ReturnType<typeof changeInputs>;
+
+const changeInputs = (context: Context, caseId: string, appointmentId: string) => ({
+  ...keyInputs(context, caseId, appointmentId),
+  now: toSql(context.clock()),
+  origin: auditOrigin(context),
 });

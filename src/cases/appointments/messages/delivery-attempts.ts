@@ -137,7 +137,13 @@ export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: Delivery
         uncertain_attempts: Number(uncertain),
       };
       // Built for each try: while the database was down the lease may have expired and been renewed under a new id.
-      const inputs = () => ({ ...keyInputs(key), lease: lease.id, ...result, now: toSql(clock()), origin: WORKER_ORIGIN });
+      const inputs = () => ({
+        ...keyInputs(key),
+        lease: lease.id,
+        ...result,
+        now: toSql(clock()),
+        origin: WORKER_ORIGIN,
+      });
       const write = () => db.queryFirst<{ state: string }>(sql.recordMessageFailure(inputs()));
       return (await retryUntilRecorded({ ...recording, signal: lease.signal, giveUpOnError: true }, write))?.state;
     },

@@ -104,9 +104,9 @@ type Locking = '' | 'SKIP LOCKED';
 
 /**
  * `claimed`: SQL of the messages with their `lease`. Reads everything again and records the intent to send, or that the
- * message is not to be sent. A message with the decision `behind` is due again at `behind_until`. Appointments are locked
- * against concurrent changes: a concurrent delete is seen as done, or sees the message as being sent. Returns no row for a
- * message whose lease was lost.
+ * message is not to be sent. A message with the decision `behind` is due again at `behind_until`. Appointments are
+ * locked against concurrent changes: a concurrent delete is seen as done, or sees the message as being sent. Returns no
+ * row for a message whose lease was lost.
  */
 const startSql = (
   claimed: string,
@@ -169,8 +169,8 @@ export const startMessage = write('messages.start', {
 });
 
 /**
- * `delivered`: SQL of the messages with `sent_to` and `provider_id`. Returns the ids of the messages it changed. The message has
- * been sent, so it is recorded even if another worker holds the lease or has changed the state.
+ * `delivered`: SQL of the messages with `sent_to` and `provider_id`. Returns the ids of the messages it changed. The
+ * message has been sent, so it is recorded even if another worker holds the lease or has changed the state.
  */
 const recordSentSql = (delivered: string, { now, origin }: Record<'now' | 'origin', string>, locking: Locking) => `
     WITH sent AS (
@@ -207,8 +207,9 @@ export const recordMessageSent = write('messages.record_sent', {
 });
 
 /**
- * For a confirmation by email. If the appointment was deleted or cancelled in the meantime, a cancellation is scheduled. The
- * share lock waits for a concurrent delete, which may not have seen the confirmation as sent and so scheduled none.
+ * For a confirmation by email. If the appointment was deleted or cancelled in the meantime, a cancellation is
+ * scheduled. The share lock waits for a concurrent delete, which may not have seen the confirmation as sent and so
+ * scheduled none.
  */
 export const recordConfirmationSent = write('messages.record_confirmation_sent', {
   inputs: {
@@ -248,7 +249,10 @@ export const recordConfirmationSent = write('messages.record_confirmation_sent',
     DO NOTHING`,
 });
 
-/** `retry_at` is null to give up; `uncertain_attempts` is 1 if the attempt was uncertain, else 0. Returns no row if the lease was lost. */
+/**
+ * `retry_at` is null to give up; `uncertain_attempts` is 1 if the attempt was uncertain, else 0. Returns no row if the
+ * lease was lost.
+ */
 export const recordMessageFailure = write('messages.record_failure', {
   inputs: {
     ...MESSAGE_INPUTS,

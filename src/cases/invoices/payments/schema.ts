@@ -3,11 +3,11 @@ import { decimal, instant, nullable, optional, text, time, uuid } from '../../..
 
 export const PaymentBody = Type.Object({
   amount: decimal({
-    description: 'More than 0, at most two decimals, not more than what is outstanding.',
+    description: 'More than 0, with at most two decimals, and not more than the outstanding amount.',
     examples: ['72.00'],
   }),
   paid_at: optional(
-    time({ description: 'Not in the future. Now, where it is not sent.', examples: ['2026-03-29 14:30:00'] }),
+    time({ description: 'Must not be in the future. Default: now.', examples: ['2026-03-29 14:30:00'] }),
   ),
   reference: optional(text({ maxLength: 255, examples: ['Bank transfer 4711'] })),
 });

@@ -1,72 +1,102 @@
-import { rowLimit, statement } from '../../../kernel/sql/statement.ts';
+import { read, rowLimit, write } from '../../../kernel/sql/query.ts';
 import { invoiceAudit } from '../audit.sql.ts';
-import { ofInvoice, payment, paymentCount } from '../projection.sql.ts';
+import { isPartOf, outstanding, payment, paymentCount } from '../projection.sql.ts';
 
-/** $1 company, $2 case, $3 invoice */
-export const listPayments = statement(
-  'payments.list',
-  `SELECT coalesce(json_agg(${payment} ORDER BY y.paid_at, y.id) FILTER (WHERE y.id IS NOT NULL), '[]')::text
-     FROM invoices v
-     LEFT JOIN payments y ON ${ofInvoice('y')}
-    WHERE v.company_id = $1 AND v.case_id = $2 AND v.id = $3
-    GROUP BY v.id`,
-);
+/** The `id` of every statement is the invoice: a payment is a part of it, and changes its version. */
+const INVOICE_KEY = { company_id: 'uuid', case_id: 'uuid', id: 'uuid' } as const;
 
-/** $1 company, $2 case, $3 invoice. Reversed payments count as well. */
-export const paymentLimit = rowLimit(
-  'payments of an invoice',
-  1_000,
-  'FROM payments WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3',
-);
+/** Returns no row if the invoice does not exist. */
+export const listPayments = read('payments.list', {
+  inputs: INVOICE_KEY,
+  sql: (input) => `
+    SELECT coalesce(json_agg(${payment} ORDER BY y.paid_at, y.id) FILTER (WHERE y.id IS NOT NULL), '[]')::text
+      FROM invoices v
+      LEFT JOIN payments y ON ${isPartOf('y')}
+     WHERE v.company_id = ${input.company_id} AND v.case_id = ${input.case_id} AND v.id = ${input.id}
+     GROUP BY v.id`,
+});
 
-/** $1 company, $2 case, $3 invoice. Nobody else changes it until the transaction ends. */
-export const holdInvoice = statement(
-  'payments.hold_invoice',
-  'SELECT 1 FROM invoices WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR NO KEY UPDATE',
-);
+/** Reversed payments count as well. */
+export const paymentLimit = rowLimit('payments of an invoice', 1_000, {
+  inputs: INVOICE_KEY,
+  rows: (input) =>
+    `FROM payments WHERE company_id = ${input.company_id} AND case_id = ${input.case_id} AND invoice_id = ${input.id}`,
+});
+
+/** No other request can change the invoice until the transaction ends. */
+export const lockInvoice = write('payments.lock_invoice', {
+  inputs: INVOICE_KEY,
+  sql: (input) => `
+    SELECT 1 FROM invoices
+     WHERE company_id = ${input.company_id} AND case_id = ${input.case_id} AND id = ${input.id}
+       FOR NO KEY UPDATE`,
+});
 
 /**
- * $1 company, $2 case, $3 invoice, $4 id, $5 amount, $6 paid at, $7 reference, $8 now, $9 origin. Written onto the
- * version that was seen: nothing where it is cancelled, less is outstanding, or another change came between.
+ * Returns no row if the invoice does not exist, is cancelled, has less outstanding, or was changed by a concurrent
+ * update.
  */
-export const insertPayment = statement(
-  'payments.insert',
-  `WITH ${invoiceAudit.auditedUpdate({
-    verb: 'payment_recorded',
-    set: `paid = v.paid + $5, payment_count = ${paymentCount('v')} + 1`,
-    touched: { payments: { added: 'ARRAY[$4]::uuid[]' } },
-    where: 'v.cancelled_at IS NULL AND v.paid + $5 <= v.total',
-    at: '$8',
-    origin: '$9',
-  })}, y AS (
-     INSERT INTO payments (company_id, case_id, invoice_id, id, amount, paid_at, reference, created_at)
-     SELECT v.company_id, v.case_id, v.id, $4, $5, $6, $7, $8 FROM v
-     RETURNING *
-   )
-   SELECT ${payment}::text FROM y`,
-);
+export const insertPayment = write('payments.insert', {
+  inputs: {
+    ...INVOICE_KEY,
+    payment_id: 'uuid',
+    amount: 'numeric',
+    paid_at: 'timestamptz',
+    reference: 'text?',
+    now: 'timestamptz',
+    origin: 'json',
+  },
+  fromInput: (input, inputTable) => `
+    WITH ${inputTable}, ${invoiceAudit.update({
+      verb: 'payment_recorded',
+      set: `paid = v.paid + ${input.amount}, payment_count = ${paymentCount('v')} + 1`,
+      touched: { payments: { added: `ARRAY[${input.payment_id}]` } },
+      where: `v.cancelled_at IS NULL AND v.paid + ${input.amount} <= v.total`,
+    })}, y AS (
+      INSERT INTO payments (company_id, case_id, invoice_id, id, amount, paid_at, reference, created_at)
+      SELECT v.company_id, v.case_id, v.id, ${input.payment_id}, ${input.amount}, ${input.paid_at},
+             ${input.reference}, ${input.now}
+        FROM v JOIN input USING (nth)
+      RETURNING *
+    )
+    SELECT ${payment}::text FROM y`,
+});
 
-/** $1 company, $2 case, $3 invoice, $4 id, $5 now, $6 origin. Nothing where it is reversed already, either. */
-export const reversePayment = statement(
-  'payments.reverse',
-  `WITH ${invoiceAudit.auditedUpdate({
-    verb: 'payment_reversed',
-    set: `paid = v.paid - (SELECT y.amount FROM payments y
-                            WHERE y.company_id = $1 AND y.case_id = $2 AND y.invoice_id = $3 AND y.id = $4)`,
-    where: `EXISTS (SELECT 1 FROM payments y WHERE ${ofInvoice('y')} AND y.id = $4 AND y.reversed_at IS NULL)`,
-    touched: { payments: { changed: 'part.id = $4' } },
-    at: '$5',
-    origin: '$6',
-  })}, y AS (
-     UPDATE payments y SET reversed_at = $5 FROM v WHERE ${ofInvoice('y')} AND y.id = $4
-     RETURNING y.*
-   )
-   SELECT ${payment}::text FROM y`,
-);
+/** What a payment may be refused for. Without an amount only the state of the invoice is looked at. */
+export const rejectionReasons = read('payments.rejection_reasons', {
+  inputs: { ...INVOICE_KEY, amount: 'numeric?' },
+  sql: (input) => `
+    SELECT v.cancelled_at IS NOT NULL AS cancelled, (${outstanding})::text AS outstanding,
+           coalesce(v.paid + ${input.amount} > v.total, false) AS exceeds_total
+      FROM invoices v
+     WHERE v.company_id = ${input.company_id} AND v.case_id = ${input.case_id} AND v.id = ${input.id}`,
+});
 
-/** $1 company, $2 case, $3 invoice, $4 id */
-export const findPayment = statement(
-  'payments.find',
-  `SELECT reversed_at IS NOT NULL AS reversed FROM payments
-    WHERE company_id = $1 AND case_id = $2 AND invoice_id = $3 AND id = $4`,
-);
+/**
+ * Returns no row if the payment does not exist or is reversed, or if the invoice was changed by a concurrent update.
+ */
+export const reversePayment = write('payments.reverse', {
+  inputs: { ...INVOICE_KEY, payment_id: 'uuid', now: 'timestamptz', origin: 'json' },
+  fromInput: (input, inputTable) => `
+    WITH ${inputTable}, ${invoiceAudit.update({
+      verb: 'payment_reversed',
+      set: `paid = v.paid - (
+              SELECT y.amount FROM payments y WHERE ${isPartOf('y', 'input')} AND y.id = ${input.payment_id})`,
+      where: `EXISTS (
+        SELECT 1 FROM payments y WHERE ${isPartOf('y')} AND y.id = ${input.payment_id} AND y.reversed_at IS NULL)`,
+      touched: { payments: { changed: `part.id = ${input.payment_id}` } },
+    })}, y AS (
+      UPDATE payments y SET reversed_at = ${input.now} FROM v JOIN input USING (nth)
+       WHERE ${isPartOf('y')} AND y.id = ${input.payment_id}
+      RETURNING y.*
+    )
+    SELECT ${payment}::text FROM y`,
+});
+
+export const findPayment = read('payments.find', {
+  inputs: { ...INVOICE_KEY, payment_id: 'uuid' },
+  sql: (input) => `
+    SELECT reversed_at IS NOT NULL AS reversed FROM payments
+     WHERE company_id = ${input.company_id} AND case_id = ${input.case_id} AND invoice_id = ${input.id}
+       AND id = ${input.payment_id}`,
+});

@@ -17,7 +17,7 @@ import {
   updateClient,
 } from './verbs.ts';
 
-const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Management' } as const;
 const collection = '/manage/clients';
 const item = `${collection}/{clientId}`;
 const params = { clientId: 'client' };

@@ -10,7 +10,7 @@ import { NO_STORE_HEADERS } from '../secrets.ts';
 import { KeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from './schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from './verbs.ts';
 
-const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Management' } as const;
 const collection = '/manage/keys';
 const item = `${collection}/{keyId}`;
 

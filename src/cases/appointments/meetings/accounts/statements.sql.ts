@@ -35,8 +35,8 @@ export const adviserExists = read('video_accounts.adviser', {
 });
 
 /**
- * `video_account_id` is for a new account: the same account with the same host keeps its row and gets the new credentials;
- * otherwise meetings move to the new account. Returns no row if the adviser does not exist or is removed.
+ * `video_account_id` is for a new account: the same account with the same host keeps its row and gets the new
+ * credentials; otherwise meetings move to the new account. Returns no row if the adviser does not exist or is removed.
  */
 export const connectAccount = write('video_accounts.connect', {
   inputs: {

@@ -63,14 +63,11 @@ export async function disconnectAccount(context: Context, adviserId: string): Pr
     const origin = auditOrigin(context);
     return db.queryJson(sql.disconnectAccount({ company_id: company.id, id: adviserId, now: toSql(clock()), origin }));
   };
-  const record = await retryOnConflict(
-    disconnect,
-    async () => {
-      // An earlier request may have disconnected the account and then crashed before it cleaned up.
-      await cleanUp(context);
-      await readAccount(context, adviserId);
-    },
-  );
+  const record = await retryOnConflict(disconnect, async () => {
+    // An earlier request may have disconnected the account and then crashed before it cleaned up.
+    await cleanUp(context);
+    await readAccount(context, adviserId);
+  });
   await cleanUp(context);
   return record;
 }
