@@ -55,7 +55,8 @@ export const listDiary = read('appointments.diary', {
     return `
     SELECT (SELECT ${listJson(input.zone)}
               FROM (SELECT a.* FROM ${diary}
-                     ORDER BY a.start_at, a.id LIMIT ${input.limit} OFFSET ${input.offset}) a, ${storedStates()}) AS json,
+                     ORDER BY a.start_at, a.id LIMIT ${input.limit} OFFSET ${input.offset}) a,
+                   ${storedStates()}) AS json,
            (SELECT count(*)::int FROM ${diary}) AS total
      WHERE EXISTS (${advisers})`;
   },
