@@ -4,15 +4,15 @@ import * as interactions from '../src/cases/interactions/writes.sql.ts';
 import * as invoices from '../src/cases/invoices/writes.sql.ts';
 import type { Statement } from '../src/kernel/sql/statement.ts';
 
-/** Loaded before the service: the same statements without the entry in the log. The service itself knows no such thing. */
+/** Loaded before the service: removes the insert of events from its statements. The service has no such option. */
 
-const ENTRY = /\be AS \(\s*INSERT INTO events\b/;
+const EVENT_INSERT = /\be AS \(\s*INSERT INTO events\b/;
 
 let changed = 0;
 for (const module of [addressBook, appointments, interactions, invoices]) {
   for (const exported of Object.values(module)) {
-    if (!isStatement(exported) || !ENTRY.test(exported.text)) continue;
-    Object.assign(exported, { text: withoutEntry(exported.text) });
+    if (!isStatement(exported) || !EVENT_INSERT.test(exported.text)) continue;
+    Object.assign(exported, { text: removeEventInsert(exported.text) });
     changed++;
   }
 }
@@ -22,9 +22,9 @@ function isStatement(exported: unknown): exported is Statement {
   return typeof exported === 'object' && exported !== null && 'text' in exported && typeof exported.text === 'string';
 }
 
-/** The parameters stay, in a part that is never asked for. */
-function withoutEntry(text: string): string {
-  const begin = ENTRY.exec(text)?.index ?? 0;
+/** The parameters stay in a CTE that is never read, so that the types and the number of parameters do not change. */
+function removeEventInsert(text: string): string {
+  const begin = EVENT_INSERT.exec(text)?.index ?? 0;
   let end = text.indexOf('(', begin);
   for (let depth = 0; ; end++) {
     if (text[end] === '(') depth++;

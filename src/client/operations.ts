@@ -88,7 +88,7 @@ export type CreateCaseAddressBookEntryBody = {
   dob?: string | null | undefined;
   /** An addition to the specification. */
   marital_status?: string | null | undefined;
-  /** Customer identifier of the case to a relationship word. An update that sends it replaces it whole. */
+  /** Customer identifier of the case to a relationship word. An update replaces all relationships. */
   relationship?: Record<string, string> | null | undefined;
   occupation?: string | null | undefined;
   preferred_name?: string | null | undefined;
@@ -236,7 +236,7 @@ export type CreateCaseInteractionBody = {
   /** Kind of contact; case-sensitive. */
   type: 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
   notes?: string | null | undefined;
-  /** When it happened: wall time of the company, or ISO 8601 with a zone. Now, where it is not sent. */
+  /** When it happened: wall time of the company, or ISO 8601 with a zone. Default: now. */
   when?: string | null | undefined;
   recipient?: string | null | undefined;
   sender?: string | null | undefined;
@@ -1586,11 +1586,11 @@ export type Operations = {
   /** Get case address book. Every person and every address of the case, oldest first. The parameters are not part of the specification. */
   getCaseAddressBook: {
     input: {
-      /** Only people whose names contain this text, without regard to case, and their addresses. */
+      /** Only people whose names contain this text, ignoring case, and their addresses. */
       name?: string | undefined;
       /** Only people with this tag or custom tag. */
       tag?: string | undefined;
-      /** Only deleted ones, to find what is to be restored. */
+      /** Only deleted entries, for example to restore one. */
       deleted?: boolean | undefined;
       /** Which page, from 1. */
       page?: number | undefined;
@@ -1601,7 +1601,7 @@ export type Operations = {
     };
     answer: GetCaseAddressBookEntry[];
   };
-  /** Create case address book entry. The address becomes a record of its own, empty where none was sent; `data.address` is its identifier. */
+  /** Create case address book entry. Also creates the address as an item of its own, empty if none was sent; `data.address` is its identifier. */
   createCaseAddressBookEntry: {
     input: {
       /** The case. */
@@ -1612,7 +1612,7 @@ export type Operations = {
     };
     answer: CreateCaseAddressBookEntryAnswer;
   };
-  /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only ever added. */
+  /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only added. */
   updateCaseAddressBookEntry: {
     input: {
       /** The case. */
@@ -1627,7 +1627,7 @@ export type Operations = {
     };
     answer: UpdateCaseAddressBookEntryAnswer;
   };
-  /** Read one address book entry. The person as it stands in the address book, with its times. */
+  /** Read one address book entry. The person as the address book lists it, with the times of creation and of the last update. */
   readAddressBookEntry: {
     input: {
       /** The case. */
@@ -1639,7 +1639,7 @@ export type Operations = {
     };
     answer: ReadAddressBookEntryAnswer;
   };
-  /** Delete address book entry. The person and its address leave the address book and are unknown to every operation but restore. */
+  /** Delete address book entry. Removes the person and its address from the address book. Every operation except restore then answers 404. */
   deleteAddressBookEntry: {
     input: {
       /** The case. */
@@ -1653,7 +1653,7 @@ export type Operations = {
     };
     answer: DeleteAddressBookEntryAnswer;
   };
-  /** Restore a deleted address book entry. The address comes back with it. Refused with 400 when the entry is not deleted. */
+  /** Restore a deleted address book entry. Restores the person and its address. Returns 400 if the entry is not deleted. */
   restoreAddressBookEntry: {
     input: {
       /** The case. */
@@ -1667,7 +1667,7 @@ export type Operations = {
     };
     answer: RestoreAddressBookEntryAnswer;
   };
-  /** Remove a default tag from an entry. Answers with the entry; 404 when it does not have the tag. */
+  /** Remove a default tag from an entry. Returns the entry, or 404 if it does not have the tag. */
   removeTag: {
     input: {
       /** The case. */
@@ -1683,7 +1683,7 @@ export type Operations = {
     };
     answer: RemoveTagAnswer;
   };
-  /** Remove a custom tag from an entry. Answers with the entry; 404 when it does not have the tag. */
+  /** Remove a custom tag from an entry. Returns the entry, or 404 if it does not have the tag. */
   removeCustomTag: {
     input: {
       /** The case. */
@@ -1708,7 +1708,7 @@ export type Operations = {
       from?: string | undefined;
       /** Happened before this time. */
       to?: string | undefined;
-      /** Only deleted ones, to find what is to be restored. */
+      /** Only deleted interactions, for example to restore one. */
       deleted?: boolean | undefined;
       /** Which page, from 1. */
       page?: number | undefined;
@@ -1719,7 +1719,7 @@ export type Operations = {
     };
     answer: GetCaseInteractionsEntry[];
   };
-  /** Create case interaction. Writes a contact with the client into the log of the case. */
+  /** Create case interaction. Records a contact with the client in the case. */
   createCaseInteraction: {
     input: {
       /** The case. */
@@ -1745,7 +1745,7 @@ export type Operations = {
     };
     answer: UpdateCaseInteractionAnswer;
   };
-  /** Read one interaction. As it stands in the list of the case. */
+  /** Read one interaction. The element of the list of the case. */
   readInteraction: {
     input: {
       /** The case. */
@@ -1757,7 +1757,7 @@ export type Operations = {
     };
     answer: ReadInteractionAnswer;
   };
-  /** Delete interaction. It leaves the list and is unknown to every operation but restore. */
+  /** Delete interaction. Removes it from the list. Every operation except restore then answers 404. */
   deleteInteraction: {
     input: {
       /** The case. */
@@ -1771,7 +1771,7 @@ export type Operations = {
     };
     answer: DeleteInteractionAnswer;
   };
-  /** Restore a deleted interaction. Refused with 400 when it is not deleted. */
+  /** Restore a deleted interaction. Returns 400 if the interaction is not deleted. */
   restoreInteraction: {
     input: {
       /** The case. */

@@ -33,7 +33,7 @@ export function interactionRoutes(app: FastifyInstance, services: Services): voi
     access: 'interactions:write',
     tag,
     summary: 'Create case interaction',
-    description: 'Writes a contact with the client into the log of the case.',
+    description: 'Records a contact with the client in the case.',
     params: { caseId: 'case' },
     body: InteractionBody,
     response: InteractionRecord,

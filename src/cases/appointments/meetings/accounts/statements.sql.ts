@@ -1,11 +1,11 @@
-import { adviserLog, isOld, lockAdviser } from '../../../../company/advisers/audit.sql.ts';
+import { adviserAudit, isOld, lockAdviser } from '../../../../company/advisers/audit.sql.ts';
 import { isoTime, jsonObject, statement } from '../../../../kernel/sql/statement.ts';
 import { syncFromAdvisers } from '../desired-state.sql.ts';
 
 const isAdviser = 'd.company_id = $1 AND d.id = $2';
 
 const isLockedAdviser = 'a.company_id = $1 AND a.id = $2';
-const before = adviserLog.snapshotOf('old');
+const before = adviserAudit.snapshotOf('old');
 
 const accountJson = jsonObject({
   adviser_id: 'd.id',
@@ -60,7 +60,7 @@ export const connectAccount = statement(
    ), g AS (
      ${syncWithRetries}
    ), e AS (
-     ${adviserLog.insertEvent('video_account_connected', { from: 'd a', at: '$9', origin: '$10', before })}
+     ${adviserAudit.insertEvent('video_account_connected', { from: 'd a', at: '$9', origin: '$10', before })}
    )
    SELECT ${accountJson}::text FROM d LEFT JOIN v ON true`,
 );
@@ -74,7 +74,7 @@ export const disconnectAccount = statement(
    ), g AS (
      ${syncFromAdvisers('$3')}
    ), e AS (
-     ${adviserLog.insertEvent('video_account_disconnected', { from: 'd a', at: '$3', origin: '$4', before })}
+     ${adviserAudit.insertEvent('video_account_disconnected', { from: 'd a', at: '$3', origin: '$4', before })}
    )
    SELECT ${jsonObject({ adviser_id: 'd.id', disconnected_at: isoTime('d.updated_at') })}::text FROM d`,
 );
