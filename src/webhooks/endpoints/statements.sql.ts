@@ -38,8 +38,8 @@ export const showEndpoint = read('webhook_endpoints.show', {
 });
 
 /**
- * The endpoint receives the events after the watermark. Runs under the lock of the company's credentials, so the count is
- * exact. Returns no row if the company has `max_endpoints` already.
+ * The endpoint receives the events after the watermark. Runs under the lock of the company's credentials, so the count
+ * is exact. Returns no row if the company has `max_endpoints` already.
  */
 export const insertEndpoint = write('webhook_endpoints.insert', {
   inputs: {
@@ -70,9 +70,11 @@ export const insertEndpoint = write('webhook_endpoints.insert', {
     SELECT ${endpointJson}::text FROM w`,
 });
 
-/** The endpoint at the start of the statement. A concurrent change increments its version, so nothing is written then. */
+/** The endpoint at the start of the statement. A concurrent change increments its version; then nothing is written. */
 const seen = (input: KeyInput) => `seen AS MATERIALIZED (
-  SELECT w.version, w.state, ${endpointAuditLog.image} AS before FROM webhook_endpoints w WHERE ${exists(input)})`;
+      SELECT w.version, w.state, ${endpointAuditLog.image} AS before
+        FROM webhook_endpoints w WHERE ${exists(input)}
+    )`;
 const isSeen = (input: KeyInput) => `${hasKey(input)} AND w.version = seen.version`;
 
 const insertEvent = (verb: (typeof endpointAuditLog.verbs)[number], input: ChangeInput) =>
