@@ -64,8 +64,8 @@ export const traceInCompany = read('credentials.trace_in_company', {
         FROM traced JOIN tokens t ON t.company_id = ${input.company_id} AND t.id = traced.id
        WHERE traced.type = 'key'
       UNION ALL
-      SELECT 'client', k.id, k.name, k.created_at, ${lastToken}, ${createdBy('k')}, ${credentialJson('k', 'rotated_by')},
-             CASE WHEN k.disabled_at IS NOT NULL THEN 'disabled' ELSE 'active' END
+      SELECT 'client', k.id, k.name, k.created_at, ${lastToken}, ${createdBy('k')},
+             ${credentialJson('k', 'rotated_by')}, CASE WHEN k.disabled_at IS NOT NULL THEN 'disabled' ELSE 'active' END
         FROM traced JOIN clients k ON k.company_id = ${input.company_id} AND k.id = traced.id
        WHERE traced.type = 'client'
       UNION ALL
@@ -124,7 +124,7 @@ export const disableClients = write('credentials.disable_clients', {
     ${clientAudit.insertEvent('disabled', { from: 'k', at: input.now, origin: input.origin, before: 'k.before' })}`,
 });
 
-/** Disables those of the endpoints that are not disabled yet. A worker may update an endpoint, so the row is locked first. */
+/** Disables the endpoints that are not disabled yet. Workers update endpoints too, so the rows are locked first. */
 export const disableEndpoints = write('credentials.disable_endpoints', {
   inputs: { company_id: 'uuid', ids: 'uuid[]', state_reason: 'text', now: 'timestamptz', origin: 'json' },
   sql: (input) => `
