@@ -88,7 +88,7 @@ export type CreateCaseAddressBookEntryBody = {
   dob?: string | null | undefined;
   /** An addition to the specification. */
   marital_status?: string | null | undefined;
-  /** Customer identifier of the case to a relationship word. An update that sends it replaces it whole. */
+  /** Customer identifier of the case to a relationship word. An update replaces all relationships. */
   relationship?: Record<string, string> | null | undefined;
   occupation?: string | null | undefined;
   preferred_name?: string | null | undefined;
@@ -236,7 +236,7 @@ export type CreateCaseInteractionBody = {
   /** Kind of contact; case-sensitive. */
   type: 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
   notes?: string | null | undefined;
-  /** When it happened: wall time of the company, or ISO 8601 with a zone. Now, where it is not sent. */
+  /** When it happened: wall time of the company, or ISO 8601 with a zone. Default: now. */
   when?: string | null | undefined;
   recipient?: string | null | undefined;
   sender?: string | null | undefined;
@@ -1586,13 +1586,13 @@ export type Operations = {
   /** Get case address book. Every person and every address of the case, oldest first. The parameters are not part of the specification. */
   getCaseAddressBook: {
     input: {
-      /** Only people whose names contain this text, without regard to case, and their addresses. */
+      /** Only people whose names contain this text, ignoring case, and their addresses. */
       name?: string | undefined;
       /** Only people with this tag or custom tag. */
       tag?: string | undefined;
-      /** Only deleted ones, to find what is to be restored. */
+      /** Only deleted entries, for example to restore one. */
       deleted?: boolean | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -1601,7 +1601,7 @@ export type Operations = {
     };
     answer: GetCaseAddressBookEntry[];
   };
-  /** Create case address book entry. The address becomes a record of its own, empty where none was sent; `data.address` is its identifier. */
+  /** Create case address book entry. Also creates the address as an item of its own, empty if none was sent; `data.address` is its identifier. */
   createCaseAddressBookEntry: {
     input: {
       /** The case. */
@@ -1612,7 +1612,7 @@ export type Operations = {
     };
     answer: CreateCaseAddressBookEntryAnswer;
   };
-  /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only ever added. */
+  /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only added. */
   updateCaseAddressBookEntry: {
     input: {
       /** The case. */
@@ -1627,7 +1627,7 @@ export type Operations = {
     };
     answer: UpdateCaseAddressBookEntryAnswer;
   };
-  /** Read one address book entry. The person as it stands in the address book, with its times. */
+  /** Read one address book entry. The person as the address book lists it, with the times of creation and of the last update. */
   readAddressBookEntry: {
     input: {
       /** The case. */
@@ -1639,7 +1639,7 @@ export type Operations = {
     };
     answer: ReadAddressBookEntryAnswer;
   };
-  /** Delete address book entry. The person and its address leave the address book and are unknown to every operation but restore. */
+  /** Delete address book entry. Removes the person and its address from the address book. Every operation except restore then answers 404. */
   deleteAddressBookEntry: {
     input: {
       /** The case. */
@@ -1653,7 +1653,7 @@ export type Operations = {
     };
     answer: DeleteAddressBookEntryAnswer;
   };
-  /** Restore a deleted address book entry. The address comes back with it. Refused with 400 when the entry is not deleted. */
+  /** Restore a deleted address book entry. Restores the person and its address. Returns 400 if the entry is not deleted. */
   restoreAddressBookEntry: {
     input: {
       /** The case. */
@@ -1667,7 +1667,7 @@ export type Operations = {
     };
     answer: RestoreAddressBookEntryAnswer;
   };
-  /** Remove a default tag from an entry. Answers with the entry; 404 when it does not have the tag. */
+  /** Remove a default tag from an entry. Returns the entry, or 404 if it does not have the tag. */
   removeTag: {
     input: {
       /** The case. */
@@ -1683,7 +1683,7 @@ export type Operations = {
     };
     answer: RemoveTagAnswer;
   };
-  /** Remove a custom tag from an entry. Answers with the entry; 404 when it does not have the tag. */
+  /** Remove a custom tag from an entry. Returns the entry, or 404 if it does not have the tag. */
   removeCustomTag: {
     input: {
       /** The case. */
@@ -1708,9 +1708,9 @@ export type Operations = {
       from?: string | undefined;
       /** Happened before this time. */
       to?: string | undefined;
-      /** Only deleted ones, to find what is to be restored. */
+      /** Only deleted interactions, for example to restore one. */
       deleted?: boolean | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -1719,7 +1719,7 @@ export type Operations = {
     };
     answer: GetCaseInteractionsEntry[];
   };
-  /** Create case interaction. Writes a contact with the client into the log of the case. */
+  /** Create case interaction. Records a contact with the client in the case. */
   createCaseInteraction: {
     input: {
       /** The case. */
@@ -1745,7 +1745,7 @@ export type Operations = {
     };
     answer: UpdateCaseInteractionAnswer;
   };
-  /** Read one interaction. As it stands in the list of the case. */
+  /** Read one interaction. The element of the list of the case. */
   readInteraction: {
     input: {
       /** The case. */
@@ -1757,7 +1757,7 @@ export type Operations = {
     };
     answer: ReadInteractionAnswer;
   };
-  /** Delete interaction. It leaves the list and is unknown to every operation but restore. */
+  /** Delete interaction. Removes it from the list. Every operation except restore then answers 404. */
   deleteInteraction: {
     input: {
       /** The case. */
@@ -1771,7 +1771,7 @@ export type Operations = {
     };
     answer: DeleteInteractionAnswer;
   };
-  /** Restore a deleted interaction. Refused with 400 when it is not deleted. */
+  /** Restore a deleted interaction. Returns 400 if the interaction is not deleted. */
   restoreInteraction: {
     input: {
       /** The case. */
@@ -1796,7 +1796,7 @@ export type Operations = {
       due_from?: string | undefined;
       /** Due before this time. */
       due_to?: string | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2040,7 +2040,7 @@ export type Operations = {
       to?: string | undefined;
       /** `false`: only appointments that are not deleted; `true`: only deleted ones; `all`: both. */
       deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2089,7 +2089,7 @@ export type Operations = {
   /** List the messages of the company. Paged; the latest due time comes first. Includes messages of deleted appointments. */
   listMessages: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2155,7 +2155,7 @@ export type Operations = {
   /** List the meetings of the company. Paged; the most recently changed comes first. Includes meetings of deleted appointments. */
   listMeetings: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2374,11 +2374,11 @@ export type Operations = {
   /** List companies. Every company of the installation, ordered by name. `search` matches the name. */
   listCompanies: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListCompaniesEntry[];
@@ -2418,13 +2418,13 @@ export type Operations = {
   /** List advisers. Ordered by name. `search` matches the name and the email. */
   listAdvisers: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
-      /** True lists those that were removed, and only those. */
+      /** True lists only the removed entries. */
       removed?: boolean | undefined;
     };
     answer: ListAdvisersEntry[];
@@ -2488,11 +2488,11 @@ export type Operations = {
   /** List cases. Newest first. `search` matches the reference and the names, emails and phone numbers of the customers; a phone number is found in any notation. */
   listCases: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListCasesEntry[];
@@ -2532,13 +2532,13 @@ export type Operations = {
   /** List customers. The customers of all cases, ordered by last name. `search` matches names, email and phone number; a phone number is found in any notation. */
   listCustomers: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
-      /** True lists those that were removed, and only those. */
+      /** True lists only the removed entries. */
       removed?: boolean | undefined;
     };
     answer: ListCustomersEntry[];
@@ -2546,13 +2546,13 @@ export type Operations = {
   /** List customers of a case. In the order in which they were added. `search` matches names, email and phone number. */
   listCaseCustomers: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
-      /** True lists those that were removed, and only those. */
+      /** True lists only the removed entries. */
       removed?: boolean | undefined;
       /** The case. */
       caseId: string;
@@ -2630,11 +2630,11 @@ export type Operations = {
   /** List default tags. The tags that every company has. They cannot be changed. */
   listDefaultTags: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListDefaultTagsEntry[];
@@ -2642,11 +2642,11 @@ export type Operations = {
   /** List custom tags. The company's own tags, in alphabetical order. */
   listCustomTags: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListCustomTagsEntry[];
@@ -2673,11 +2673,11 @@ export type Operations = {
   /** List API clients. Newest first. `search` matches the name. */
   listClients: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListClientsEntry[];
@@ -2755,11 +2755,11 @@ export type Operations = {
   /** List API keys. Newest first, including revoked and expired keys. `search` matches the name. */
   listKeys: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListKeysEntry[];
@@ -2846,11 +2846,11 @@ export type Operations = {
   /** List webhook endpoints. Newest first. `search` looks in the URL and the description. */
   listWebhookEndpoints: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListWebhookEndpointsEntry[];
@@ -2927,7 +2927,7 @@ export type Operations = {
   /** List deliveries to a webhook endpoint. Newest first, in pages. A delivery is deleted 30 days after it ended. */
   listWebhookDeliveries: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;

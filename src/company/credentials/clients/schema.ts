@@ -9,6 +9,7 @@ const name = text({ minLength: 1, maxLength: 100, description: 'What the client 
 const scopes = scopeListSchema(COMPANY_SCOPES);
 
 export const CreateClientBody = Type.Object({ name, scopes });
+export type CreateClientBody = Static<typeof CreateClientBody>;
 export const ClientBody = Type.Object({ name: Type.Optional(name), scopes: Type.Optional(scopes) });
 export type ClientBody = Static<typeof ClientBody>;
 
