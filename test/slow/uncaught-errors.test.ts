@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { childrenOf, commandOf } from '../../chaos/site.ts';
+import { childrenOf, commandOf } from '../../chaos/deployment.ts';
 import { caller } from '../harness/http.ts';
 import { databaseProcess, isAlive, type Running, startProcess, temporaryDirectory } from '../harness/service.ts';
 
