@@ -22,6 +22,7 @@ const MESSAGES: [flag: string, channel: Channel, kind: Kind][] = [
 ];
 const CONFIRMATIONS = MESSAGES.filter(([, , kind]) => kind === 'confirmation');
 const REMINDERS = MESSAGES.filter(([, , kind]) => kind === 'reminder');
+const STATES = [...MESSAGES.map(([flag]) => flag), 'email_day_before', 'sms_day_before'];
 const ALL_FLAGS = Object.fromEntries(MESSAGES.map(([flag]) => [flag, true]));
 
 const recipients = (company: TestCompany) => ({
@@ -1111,7 +1112,10 @@ for (const channel of CHANNELS) {
           if (one.recipient !== undefined) {
             body[`${channel}_recipient`] = one.recipient ? recipients(company)[`${channel}_recipient`] : null;
           }
-          await appointment.update(body);
+          const answer = await appointment.update(body);
+          // An update works out the states by itself, or looks them up; a read always looks them up.
+          const stored = await ok(company.get(appointment.path));
+          for (const field of STATES) assert.equal(answer[field], stored[field], field);
         }
         const made = await messages(appointment);
         const starts = (kind: Kind, state: string) =>
