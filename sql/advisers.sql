@@ -11,7 +11,8 @@ SELECT ($2::uuid IS NULL
 
 -- advisers.explain_restore_rejection (reads; pool: short)
 SELECT r.removed_at IS NOT NULL AS removed,
-       EXISTS (SELECT 1 FROM advisers a WHERE a.company_id = $1::uuid AND a.removed_at IS NULL AND lower(a.email) = lower(r.email)) AS email_taken
+       EXISTS (SELECT 1 FROM advisers a
+                WHERE a.company_id = $1::uuid AND a.removed_at IS NULL AND lower(a.email) = lower(r.email)) AS email_taken
   FROM advisers r WHERE r.company_id = $1::uuid AND r.id = $2::uuid;
 
 -- advisers.insert (writes; pool: short)
@@ -33,8 +34,8 @@ SELECT json_build_object('id', a.id, 'email', a.email, 'name', a.name, 'active',
 WITH listed AS NOT MATERIALIZED (SELECT a.* FROM advisers a WHERE a.company_id = $1::uuid AND a.removed_at IS NULL)
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('id', a.id, 'email', a.email, 'name', a.name, 'active', a.active, 'video_provider', a.video_provider, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY lower(a.name), a.id), '[]')::text
-          FROM (SELECT * FROM listed a ORDER BY lower(a.name), a.id LIMIT $2::int OFFSET $3::int) a
-       ) AS json;
+          FROM (SELECT * FROM listed a ORDER BY lower(a.name), a.id
+                 LIMIT $2::int OFFSET $3::int) a) AS json;
 
 -- advisers.remove (writes; pool: short)
  WITH locked AS (
@@ -70,8 +71,8 @@ SELECT (SELECT count(*)::int FROM listed) AS total,
 WITH listed AS MATERIALIZED (SELECT a.* FROM advisers a WHERE a.company_id = $1::uuid AND a.removed_at IS NULL AND (lower(a.name) LIKE lower($4::text) OR lower(a.email) LIKE lower($4::text)))
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('id', a.id, 'email', a.email, 'name', a.name, 'active', a.active, 'video_provider', a.video_provider, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY lower(a.name), a.id), '[]')::text
-          FROM (SELECT * FROM listed a ORDER BY lower(a.name), a.id LIMIT $2::int OFFSET $3::int) a
-       ) AS json;
+          FROM (SELECT * FROM listed a ORDER BY lower(a.name), a.id
+                 LIMIT $2::int OFFSET $3::int) a) AS json;
 
 -- advisers.show (reads; pool: short)
 SELECT json_build_object('id', a.id, 'email', a.email, 'name', a.name, 'active', a.active, 'video_provider', a.video_provider, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM advisers a WHERE a.company_id = $1::uuid AND a.removed_at IS NULL AND a.id = $2::uuid;
@@ -83,7 +84,8 @@ SELECT json_build_object('id', a.id, 'email', a.email, 'name', a.name, 'active',
    SELECT * FROM locked a WHERE a.video_account_id IS NULL OR EXISTS (SELECT 1 FROM video_accounts v WHERE v.company_id = a.company_id AND v.id = a.video_account_id)
  ), d AS (
     UPDATE advisers a
-       SET (email, name, active, video_provider) = (SELECT email, name, active, video_provider FROM json_populate_record(a, $3::json)), updated_at = $4::timestamptz
+       SET (email, name, active, video_provider) = (SELECT email, name, active, video_provider FROM json_populate_record(a, $3::json)),
+           updated_at = $4::timestamptz
       FROM old WHERE a.company_id = old.company_id AND a.id = old.id
        AND (SELECT (n.video_provider IS NOT DISTINCT FROM 'zoom') = (a.video_provider IS NOT DISTINCT FROM 'zoom')
               FROM json_populate_record(a, $3::json) n)

@@ -25,8 +25,8 @@ SELECT c.company_id, c.id, d.id, d.title, d.first_names, d.last_name, d.email, d
 WITH listed AS NOT MATERIALIZED (SELECT c.* FROM cases c WHERE c.company_id = $1::uuid)
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('id', c.id, 'reference', c.reference, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY c.created_at DESC, c.id DESC), '[]')::text
-          FROM (SELECT * FROM listed c ORDER BY c.created_at DESC, c.id DESC LIMIT $2::int OFFSET $3::int) c
-       ) AS json;
+          FROM (SELECT * FROM listed c ORDER BY c.created_at DESC, c.id DESC
+                 LIMIT $2::int OFFSET $3::int) c) AS json;
 
 -- cases.search (reads; pool: search)
 WITH listed AS MATERIALIZED (SELECT c.* FROM cases c WHERE c.company_id = $1::uuid AND (c.search LIKE lower($4::text) OR c.id IN (
@@ -34,8 +34,8 @@ SELECT u.case_id FROM customers u
  WHERE u.company_id = $1::uuid AND u.removed_at IS NULL AND (u.search LIKE lower($4::text) OR u.phone_e164 = $5::text))))
  SELECT (SELECT count(*)::int FROM listed) AS total,
         (SELECT coalesce(json_agg(json_build_object('id', c.id, 'reference', c.reference, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY c.created_at DESC, c.id DESC), '[]')::text
-           FROM (SELECT * FROM listed c ORDER BY c.created_at DESC, c.id DESC LIMIT $2::int OFFSET $3::int) c
-        ) AS json;
+           FROM (SELECT * FROM listed c ORDER BY c.created_at DESC, c.id DESC
+                  LIMIT $2::int OFFSET $3::int) c) AS json;
 
 -- cases.show (reads; pool: short)
 SELECT json_build_object('id', c.id, 'reference', c.reference, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM cases c WHERE c.company_id = $1::uuid AND c.id = $2::uuid;

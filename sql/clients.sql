@@ -47,8 +47,8 @@ SELECT json_build_object('id', k.id, 'name', k.name, 'scopes', k.scopes, 'create
 WITH listed AS NOT MATERIALIZED (SELECT k.* FROM clients k WHERE k.company_id = $1::uuid)
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('id', k.id, 'name', k.name, 'scopes', k.scopes, 'created_at', to_char(k.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(k.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'rotated_at', to_char(k.rotated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'disabled_at', to_char(k.disabled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN k.created_by_id IS NOT NULL THEN json_build_object('type', k.created_by_type, 'id', k.created_by_id, 'name', k.created_by_name) END, 'rotated_by', CASE WHEN k.rotated_by_id IS NOT NULL THEN json_build_object('type', k.rotated_by_type, 'id', k.rotated_by_id, 'name', k.rotated_by_name) END) ORDER BY k.created_at DESC, k.id DESC), '[]')::text
-          FROM (SELECT * FROM listed k ORDER BY k.created_at DESC, k.id DESC LIMIT $2::int OFFSET $3::int) k
-       ) AS json;
+          FROM (SELECT * FROM listed k ORDER BY k.created_at DESC, k.id DESC
+                 LIMIT $2::int OFFSET $3::int) k) AS json;
 
 -- clients.rotate (writes; pool: short)
 WITH old AS (SELECT k.* FROM clients k WHERE k.company_id = $1::uuid AND k.id = $2::uuid FOR NO KEY UPDATE), k AS (
@@ -75,8 +75,8 @@ SELECT json_build_object('id', k.id, 'name', k.name, 'scopes', k.scopes, 'create
 WITH listed AS MATERIALIZED (SELECT k.* FROM clients k WHERE k.company_id = $1::uuid AND (lower(k.name) LIKE lower($4::text)))
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('id', k.id, 'name', k.name, 'scopes', k.scopes, 'created_at', to_char(k.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(k.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'rotated_at', to_char(k.rotated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'disabled_at', to_char(k.disabled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN k.created_by_id IS NOT NULL THEN json_build_object('type', k.created_by_type, 'id', k.created_by_id, 'name', k.created_by_name) END, 'rotated_by', CASE WHEN k.rotated_by_id IS NOT NULL THEN json_build_object('type', k.rotated_by_type, 'id', k.rotated_by_id, 'name', k.rotated_by_name) END) ORDER BY k.created_at DESC, k.id DESC), '[]')::text
-          FROM (SELECT * FROM listed k ORDER BY k.created_at DESC, k.id DESC LIMIT $2::int OFFSET $3::int) k
-       ) AS json;
+          FROM (SELECT * FROM listed k ORDER BY k.created_at DESC, k.id DESC
+                 LIMIT $2::int OFFSET $3::int) k) AS json;
 
 -- clients.show (reads; pool: short)
 SELECT json_build_object('id', k.id, 'name', k.name, 'scopes', k.scopes, 'created_at', to_char(k.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(k.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'rotated_at', to_char(k.rotated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'disabled_at', to_char(k.disabled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN k.created_by_id IS NOT NULL THEN json_build_object('type', k.created_by_type, 'id', k.created_by_id, 'name', k.created_by_name) END, 'rotated_by', CASE WHEN k.rotated_by_id IS NOT NULL THEN json_build_object('type', k.rotated_by_type, 'id', k.rotated_by_id, 'name', k.rotated_by_name) END)::text FROM clients k WHERE k.company_id = $1::uuid AND k.id = $2::uuid;

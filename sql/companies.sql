@@ -29,15 +29,15 @@ SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, '
 WITH listed AS NOT MATERIALIZED (SELECT c.* FROM companies c WHERE true)
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY lower(c.name), c.id), '[]')::text
-          FROM (SELECT * FROM listed c ORDER BY lower(c.name), c.id LIMIT $1::int OFFSET $2::int) c
-       ) AS json;
+          FROM (SELECT * FROM listed c ORDER BY lower(c.name), c.id
+                 LIMIT $1::int OFFSET $2::int) c) AS json;
 
 -- companies.search (reads; pool: search)
 WITH listed AS MATERIALIZED (SELECT c.* FROM companies c WHERE true AND (lower(c.name) LIKE lower($3::text)))
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY lower(c.name), c.id), '[]')::text
-          FROM (SELECT * FROM listed c ORDER BY lower(c.name), c.id LIMIT $1::int OFFSET $2::int) c
-       ) AS json;
+          FROM (SELECT * FROM listed c ORDER BY lower(c.name), c.id
+                 LIMIT $1::int OFFSET $2::int) c) AS json;
 
 -- companies.show (reads; pool: short)
 SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM companies c WHERE c.id = $1::uuid;

@@ -82,8 +82,8 @@ INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
         FROM traced JOIN tokens t ON t.company_id = $1::uuid AND t.id = traced.id
        WHERE traced.type = 'key'
       UNION ALL
-      SELECT 'client', k.id, k.name, k.created_at, (SELECT max(t.created_at) FROM tokens t WHERE t.company_id = k.company_id AND t.client_id = k.id), CASE WHEN k.created_by_id IS NOT NULL THEN json_build_object('type', k.created_by_type, 'id', k.created_by_id, 'name', k.created_by_name) END, CASE WHEN k.rotated_by_id IS NOT NULL THEN json_build_object('type', k.rotated_by_type, 'id', k.rotated_by_id, 'name', k.rotated_by_name) END,
-             CASE WHEN k.disabled_at IS NOT NULL THEN 'disabled' ELSE 'active' END
+      SELECT 'client', k.id, k.name, k.created_at, (SELECT max(t.created_at) FROM tokens t WHERE t.company_id = k.company_id AND t.client_id = k.id), CASE WHEN k.created_by_id IS NOT NULL THEN json_build_object('type', k.created_by_type, 'id', k.created_by_id, 'name', k.created_by_name) END,
+             CASE WHEN k.rotated_by_id IS NOT NULL THEN json_build_object('type', k.rotated_by_type, 'id', k.rotated_by_id, 'name', k.rotated_by_name) END, CASE WHEN k.disabled_at IS NOT NULL THEN 'disabled' ELSE 'active' END
         FROM traced JOIN clients k ON k.company_id = $1::uuid AND k.id = traced.id
        WHERE traced.type = 'client'
       UNION ALL

@@ -17,8 +17,8 @@ SELECT json_build_object('tag', t.tag, 'created_at', to_char(t.created_at AT TIM
 WITH listed AS NOT MATERIALIZED (SELECT t.* FROM custom_tags t WHERE t.company_id = $1::uuid)
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('tag', t.tag, 'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY t.tag), '[]')::text
-          FROM (SELECT * FROM listed t ORDER BY t.tag LIMIT $2::int OFFSET $3::int) t
-       ) AS json;
+          FROM (SELECT * FROM listed t ORDER BY t.tag
+                 LIMIT $2::int OFFSET $3::int) t) AS json;
 
 -- custom_tags.remove (writes; pool: short)
 WITH t AS (
@@ -34,6 +34,6 @@ SELECT json_build_object('tag', t.tag, 'removed_at', to_char($3::timestamptz AT 
 WITH listed AS MATERIALIZED (SELECT t.* FROM custom_tags t WHERE t.company_id = $1::uuid AND (t.tag LIKE lower($4::text)))
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('tag', t.tag, 'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY t.tag), '[]')::text
-          FROM (SELECT * FROM listed t ORDER BY t.tag LIMIT $2::int OFFSET $3::int) t
-       ) AS json;
+          FROM (SELECT * FROM listed t ORDER BY t.tag
+                 LIMIT $2::int OFFSET $3::int) t) AS json;
 

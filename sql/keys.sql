@@ -20,8 +20,8 @@ SELECT json_build_object('id', t.id, 'name', t.name, 'scopes', t.scopes, 'create
 WITH listed AS NOT MATERIALIZED (SELECT t.* FROM tokens t WHERE t.company_id = $1::uuid AND t.client_id IS NULL)
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('id', t.id, 'name', t.name, 'scopes', t.scopes, 'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'expires_at', to_char(t.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'last_used_at', to_char(t.last_used_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'revoked_at', to_char(t.revoked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN t.created_by_id IS NOT NULL THEN json_build_object('type', t.created_by_type, 'id', t.created_by_id, 'name', t.created_by_name) END) ORDER BY t.created_at DESC, t.id DESC), '[]')::text
-          FROM (SELECT * FROM listed t ORDER BY t.created_at DESC, t.id DESC LIMIT $2::int OFFSET $3::int) t
-       ) AS json;
+          FROM (SELECT * FROM listed t ORDER BY t.created_at DESC, t.id DESC
+                 LIMIT $2::int OFFSET $3::int) t) AS json;
 
 -- keys.revoke (writes; pool: short)
 WITH old AS (
@@ -41,8 +41,8 @@ SELECT json_build_object('id', t.id, 'name', t.name, 'scopes', t.scopes, 'create
 WITH listed AS MATERIALIZED (SELECT t.* FROM tokens t WHERE t.company_id = $1::uuid AND t.client_id IS NULL AND (lower(t.name) LIKE lower($4::text)))
 SELECT (SELECT count(*)::int FROM listed) AS total,
        (SELECT coalesce(json_agg(json_build_object('id', t.id, 'name', t.name, 'scopes', t.scopes, 'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'expires_at', to_char(t.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'last_used_at', to_char(t.last_used_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'revoked_at', to_char(t.revoked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN t.created_by_id IS NOT NULL THEN json_build_object('type', t.created_by_type, 'id', t.created_by_id, 'name', t.created_by_name) END) ORDER BY t.created_at DESC, t.id DESC), '[]')::text
-          FROM (SELECT * FROM listed t ORDER BY t.created_at DESC, t.id DESC LIMIT $2::int OFFSET $3::int) t
-       ) AS json;
+          FROM (SELECT * FROM listed t ORDER BY t.created_at DESC, t.id DESC
+                 LIMIT $2::int OFFSET $3::int) t) AS json;
 
 -- keys.show (reads; pool: short)
 SELECT json_build_object('id', t.id, 'name', t.name, 'scopes', t.scopes, 'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'expires_at', to_char(t.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'last_used_at', to_char(t.last_used_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'revoked_at', to_char(t.revoked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN t.created_by_id IS NOT NULL THEN json_build_object('type', t.created_by_type, 'id', t.created_by_id, 'name', t.created_by_name) END)::text FROM tokens t WHERE t.company_id = $1::uuid AND t.client_id IS NULL AND t.id = $2::uuid;

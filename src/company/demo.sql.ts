@@ -7,8 +7,8 @@ export const findToken = read('demo.token', {
 });
 
 /**
- * Returns no row unless the first company of the installation has the name, the case with these customers, the advisers,
- * and a working key of that name that no credential created. `customer_ids` are in the order of `customer_emails`.
+ * Returns no row unless the first company of the installation has the name, the case with these customers, the
+ * advisers, and a working key of that name that no credential created. `customer_ids` has the order of the emails.
  */
 export const findDemo = read('demo.find', {
   inputs: {

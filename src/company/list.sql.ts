@@ -47,24 +47,25 @@ export function listStatements<const I extends Inputs, const S extends Inputs = 
     `WITH listed AS ${listed}
      SELECT (SELECT count(*)::int FROM listed) AS total,
             (SELECT coalesce(json_agg(${element} ORDER BY ${order}), '[]')::text
-               FROM (SELECT * FROM listed ${alias} ORDER BY ${order} LIMIT ${input.limit} OFFSET ${input.offset}) ${alias}
-            ) AS json
+               FROM (SELECT * FROM listed ${alias} ORDER BY ${order}
+                      LIMIT ${input.limit} OFFSET ${input.offset}) ${alias}) AS json
      ${parent ? `FROM ${parent(input)}` : ''}`;
-  const all = read(`${name}.list`, {
-    inputs: pageInputs,
-    pool: 'search',
-    sql: (input) => page(input as unknown as AllNames, `NOT MATERIALIZED (${rows(input as unknown as AllNames)})`),
-  });
-  const search = read(`${name}.search`, {
-    inputs: searchInputs,
-    pool: 'search',
-    sql: (names) => {
-      const input = names as unknown as AllNames;
-      return page(input, `MATERIALIZED (${rows(input)} AND (${matches(input)}))`);
-    },
-  });
+  const wholeList = (input: AllNames) => page(input, `NOT MATERIALIZED (${rows(input)})`);
+  const matchingRows = (input: AllNames) => page(input, `MATERIALIZED (${rows(input)} AND (${matches(input)}))`);
+  const statements = {
+    all: read(`${name}.list`, {
+      inputs: pageInputs,
+      pool: 'search',
+      sql: (input) => wholeList(input as unknown as AllNames),
+    }),
+    search: read(`${name}.search`, {
+      inputs: searchInputs,
+      pool: 'search',
+      sql: (input) => matchingRows(input as unknown as AllNames),
+    }),
+  };
   // TypeScript does not relate the inputs of a generic list to their values.
-  return { all, search } as unknown as ListStatements<InputValues<I & S>>;
+  return statements as unknown as ListStatements<InputValues<I & S>>;
 }
 
 /** SQL: whether one of the expressions, which must be in lower case, contains the text of the search. */

@@ -3,7 +3,7 @@ import type { InputValues } from '../kernel/sql/inputs.ts';
 import { isoTime, jsonObject } from '../kernel/sql/json.ts';
 import { read, write } from '../kernel/sql/query.ts';
 
-/** May wait as long as `max_wait`, so it has the pool of searches. Returns null as position if a writer is still open. */
+/** May take as long as `max_wait`, so it has the pool of searches. The position is null if a writer is still open. */
 export const findWatermark = read('events.watermark', {
   inputs: { max_wait: 'interval' },
   pool: 'search',
@@ -49,29 +49,29 @@ export type EventPageInputs = InputValues<typeof LIST_INPUTS>;
 
 export function eventStatements(auditLogs: readonly AuditLog[]) {
   const projection = eventProjection(auditLogs);
-  const listSql = (input: Record<keyof typeof LIST_INPUTS, string>, filter: string) =>
-    `WITH scanned AS MATERIALIZED (
-       SELECT e.position, e.type FROM events e
-        WHERE e.company_id = ${input.company_id} AND e.position > ${input.after} AND e.position <= ${input.bound}
-          AND ${filter}
-        ORDER BY e.position LIMIT CASE WHEN ${input.types} IS NULL THEN ${input.limit} ELSE ${MAX_SCANNED_EVENTS} END
-     ), matching AS (
-       SELECT s.position FROM scanned s WHERE ${input.types} IS NULL OR s.type = ANY (${input.types})
-        ORDER BY s.position LIMIT ${input.limit}
-     ), sized AS MATERIALIZED (
-       SELECT m.position, sum(w.bytes) OVER (ORDER BY m.position) - w.bytes AS bytes_before
-         FROM matching m JOIN events e ON e.company_id = ${input.company_id} AND e.position = m.position
-        CROSS JOIN LATERAL (
-          SELECT coalesce(e.image_rows * ${ESTIMATED_ROW_BYTES}, 0) + coalesce(pg_column_size(e.was), 0)
-                 + coalesce(pg_column_size(e.before), 0) AS bytes) w
-     )
-     SELECT s.*, e.position::text, ${projection.json}::text AS json
-       FROM (SELECT max(s.position)::text AS last_scanned, (SELECT count(*)::int FROM sized) AS matching
-               FROM scanned s) s
-       LEFT JOIN (sized m JOIN events e ON e.company_id = ${input.company_id} AND e.position = m.position
-                  ${projection.joins})
-         ON m.bytes_before < ${MAX_SNAPSHOT_BYTES}
-      ORDER BY e.position`;
+  const listSql = (input: Record<keyof typeof LIST_INPUTS, string>, filter: string) => `
+    WITH scanned AS MATERIALIZED (
+      SELECT e.position, e.type FROM events e
+       WHERE e.company_id = ${input.company_id} AND e.position > ${input.after} AND e.position <= ${input.bound}
+         AND ${filter}
+       ORDER BY e.position LIMIT CASE WHEN ${input.types} IS NULL THEN ${input.limit} ELSE ${MAX_SCANNED_EVENTS} END
+    ), matching AS (
+      SELECT s.position FROM scanned s WHERE ${input.types} IS NULL OR s.type = ANY (${input.types})
+       ORDER BY s.position LIMIT ${input.limit}
+    ), sized AS MATERIALIZED (
+      SELECT m.position, sum(w.bytes) OVER (ORDER BY m.position) - w.bytes AS bytes_before
+        FROM matching m JOIN events e ON e.company_id = ${input.company_id} AND e.position = m.position
+       CROSS JOIN LATERAL (
+         SELECT coalesce(e.image_rows * ${ESTIMATED_ROW_BYTES}, 0) + coalesce(pg_column_size(e.was), 0)
+                + coalesce(pg_column_size(e.before), 0) AS bytes) w
+    )
+    SELECT s.*, e.position::text, ${projection.json}::text AS json
+      FROM (SELECT max(s.position)::text AS last_scanned, (SELECT count(*)::int FROM sized) AS matching
+              FROM scanned s) s
+      LEFT JOIN (sized m JOIN events e ON e.company_id = ${input.company_id} AND e.position = m.position
+                 ${projection.joins})
+        ON m.bytes_before < ${MAX_SNAPSHOT_BYTES}
+     ORDER BY e.position`;
   return {
     ofCompany: read('events.of_company', {
       inputs: LIST_INPUTS,
@@ -113,10 +113,11 @@ function eventProjection(auditLogs: readonly AuditLog[]) {
       const expression = expressionOf(log);
       return expression === undefined ? [] : [`WHEN '${log.record}' THEN ${expression}`];
     });
-    return `CASE split_part(e.type, '.', 1) ${cases.join('\n')} END`;
+    return `CASE split_part(e.type, '.', 1) ${cases.join('\n        ')} END`;
   };
   const currentImage = byRecord(({ renderSnapshot, current }) => (renderSnapshot ? undefined : `(${current})`));
   const currentRows = byRecord(({ renderSnapshot, current }) => (renderSnapshot ? `(${current})` : undefined));
+  const renderedRows = byRecord(({ renderSnapshot }) => renderSnapshot?.('w'));
   const joins = `
     LEFT JOIN LATERAL (
       SELECT n.before, n.was, n.position, n.touched FROM events n
@@ -129,13 +130,14 @@ function eventProjection(auditLogs: readonly AuditLog[]) {
     CROSS JOIN LATERAL (
       SELECT s.images[1] AS before, s.images[2] AS after
         FROM (SELECT ARRAY(
-          SELECT CASE WHEN w.was IS NULL THEN w.before ELSE ${byRecord(({ renderSnapshot }) => renderSnapshot?.('w'))} END
+          SELECT CASE WHEN w.was IS NULL THEN w.before ELSE ${renderedRows} END
             FROM (VALUES (1, e.before, e.was, e.position, e.touched), (2, t.before, t.was, n.position, n.touched))
                    AS w (place, before, was, position, touched) ORDER BY w.place) AS images
           OFFSET 0) s OFFSET 0) a`;
   const changed = `CASE WHEN a.before IS NOT NULL AND a.after IS NOT NULL THEN ARRAY(
-    SELECT coalesce(x.key, y.key) FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
-     WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END`;
+      SELECT coalesce(x.key, y.key)
+        FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
+       WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END`;
   return {
     joins,
     json: jsonObject({

@@ -1,32 +1,22 @@
+import { CLAIM_INPUTS, leaseStatements, NEXT_DUE_INPUTS, type QueueStatements } from '../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../kernel/sql/json.ts';
-import { write } from '../kernel/sql/query.ts';
-import { statement } from '../kernel/sql/statement.ts';
+import { read, write } from '../kernel/sql/query.ts';
 import { matchesTypes } from './deliveries/statements.sql.ts';
 
 export const KEY = ['company_id', 'id'] as const;
-export const OPEN = `(state = 'active' AND removed_at IS NULL OR backlog IS NOT NULL)`;
+const OPEN = `(state = 'active' AND removed_at IS NULL OR backlog IS NOT NULL)`;
 
 /** An endpoint has work if it has a backlog, or if its company has events after its position. */
-const hasWork = `(e.backlog IS NOT NULL OR e.state = 'active' AND e.removed_at IS NULL
-  AND EXISTS (SELECT 1 FROM events v WHERE v.company_id = e.company_id AND v.position > e.position))`;
+const hasWork = `(
+         e.backlog IS NOT NULL OR e.state = 'active' AND e.removed_at IS NULL
+         AND EXISTS (SELECT 1 FROM events v WHERE v.company_id = e.company_id AND v.position > e.position))`;
 
-type ClaimInput = Record<
-  'now' | 'lease' | 'lease_until' | 'limit' | 'busy_companies' | 'busy_counts' | 'max_per_company' | 'reserved',
-  string
->;
-const POSITIONAL: ClaimInput = {
-  now: '$1',
-  lease: '$2',
-  lease_until: '$3',
-  limit: '$4',
-  busy_companies: '$5::uuid[]',
-  busy_counts: '$6::int[]',
-  max_per_company: '$7 AND $8::int IS NOT NULL',
-  reserved: '$8',
-};
+const { reserved: _reserved, ...UNRESERVED_CLAIM_INPUTS } = CLAIM_INPUTS;
 
-/** Claims endpoints for fan-out. They are few, so no slots are reserved for companies without work under way. */
-const claimSql = (input: ClaimInput) => `
+/** Fan-out is quick, so no slots are reserved for companies without a running job. */
+const claim = write('webhook_endpoints.claim', {
+  inputs: UNRESERVED_CLAIM_INPUTS,
+  sql: (input) => `
     WITH due AS (
       SELECT e.company_id, e.id
         FROM webhook_endpoints e
@@ -38,13 +28,21 @@ const claimSql = (input: ClaimInput) => `
     )
     UPDATE webhook_endpoints w SET lease_by = ${input.lease}, lease_until = ${input.lease_until} FROM due
      WHERE w.company_id = due.company_id AND w.id = due.id
-    RETURNING w.company_id, w.id`;
-export const claim = statement('webhook_endpoints.claim', claimSql(POSITIONAL));
+    RETURNING w.company_id, w.id`,
+});
 
-const nextDueSql = (input: { excluded_companies: string }) => `
+const nextDue = read('webhook_endpoints.next_due', {
+  inputs: NEXT_DUE_INPUTS,
+  sql: (input) => `
     SELECT ${isoTime('min(coalesce(e.lease_until, e.created_at))')} AS at
-      FROM webhook_endpoints e WHERE ${hasWork} AND e.company_id <> ALL (${input.excluded_companies})`;
-export const nextDue = statement('webhook_endpoints.next_due', nextDueSql({ excluded_companies: '$1::uuid[]' }));
+      FROM webhook_endpoints e WHERE ${hasWork} AND e.company_id <> ALL (${input.excluded_companies})`,
+});
+
+export const statements: QueueStatements = {
+  claim,
+  nextDue,
+  ...leaseStatements({ table: 'webhook_endpoints', key: KEY, open: OPEN }),
+};
 
 /** Returns no row if the lease was lost or the endpoint is not active. Fails if another transaction has the lock. */
 export const lockEndpointPosition = write('webhook_endpoints.lock_position', {
@@ -58,12 +56,12 @@ export const lockEndpointPosition = write('webhook_endpoints.lock_position', {
 
 /** The types that the endpoint `w` had when the event `e` happened. */
 const typesAtEvent = `coalesce((
-  SELECT ARRAY(SELECT jsonb_array_elements_text(t -> 'types')) FROM jsonb_array_elements(w.earlier_types) t
-   WHERE (t ->> 'until')::bigint >= e.position ORDER BY (t ->> 'until')::bigint LIMIT 1), w.types)`;
+        SELECT ARRAY(SELECT jsonb_array_elements_text(t -> 'types')) FROM jsonb_array_elements(w.earlier_types) t
+         WHERE (t ->> 'until')::bigint >= e.position ORDER BY (t ->> 'until')::bigint LIMIT 1), w.types)`;
 
 /**
- * Queues deliveries of the events between the endpoint's position and the watermark, and advances the position. Runs in a
- * transaction that has locked the endpoint. Only the first waiting delivery of a record is ready.
+ * Queues deliveries of the events between the endpoint's position and the watermark, and advances the position. Runs in
+ * a transaction that has locked the endpoint. Only the first waiting delivery of a record is ready.
  */
 export const fanOut = write('webhook_deliveries.fan_out', {
   inputs: { company_id: 'uuid', endpoint_id: 'uuid', watermark: 'bigint', max_events: 'int', now: 'timestamptz' },

@@ -1,6 +1,5 @@
 import { readWatermark } from '../events/watermark.ts';
 import type { Database } from '../kernel/database/database.ts';
-import { leaseStatements } from '../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../kernel/jobs/notify-workers.ts';
 import { type Clock, toSql } from '../kernel/time/time.ts';
@@ -55,13 +54,7 @@ export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): JobQ
     });
   }
 
-  const statements = leaseStatements({ table: 'webhook_endpoints', key: sql.KEY, open: sql.OPEN });
-  return {
-    name: 'webhook_endpoints',
-    key: sql.KEY,
-    statements: { ...statements, claim: sql.claim, nextDue: sql.nextDue },
-    handle,
-  };
+  return { name: 'webhook_endpoints', key: sql.KEY, statements: sql.statements, handle };
 }
 
 type EndpointKey = Record<(typeof sql.KEY)[number], string>;

@@ -66,15 +66,16 @@ const before = adviserAudit.snapshotOf('old');
 const isZoom = (provider: string) => `${provider} IS NOT DISTINCT FROM 'zoom'`;
 
 /**
- * `fields` has only those to change. Returns no row if the adviser does not exist, or if the provider would change to or
- * from Zoom, which needs credentials. An email that another adviser has violates `advisers_email`.
+ * `fields` has only those to change. Returns no row if the adviser does not exist, or if the provider would change to
+ * or from Zoom, which needs credentials. An email that another adviser has violates `advisers_email`.
  */
 export const updateAdviser = write('advisers.update', {
   inputs: { company_id: 'uuid', id: 'uuid', fields: 'json', now: 'timestamptz', origin: 'json' },
   sql: (input) => `
     WITH ${lockAdviser(`${isPresent(input)} AND a.id = ${input.id}`)}, d AS (
       UPDATE advisers a
-         SET (${columns}) = (SELECT ${columns} FROM json_populate_record(a, ${input.fields})), updated_at = ${input.now}
+         SET (${columns}) = (SELECT ${columns} FROM json_populate_record(a, ${input.fields})),
+             updated_at = ${input.now}
         FROM old WHERE ${isOld}
          AND (SELECT (${isZoom('n.video_provider')}) = (${isZoom('a.video_provider')})
                 FROM json_populate_record(a, ${input.fields}) n)
@@ -87,7 +88,7 @@ export const updateAdviser = write('advisers.update', {
     SELECT ${record}::text FROM d a`,
 });
 
-/** Returns no row if the adviser does not exist. Appointments keep the adviser's id, and the email they were booked with. */
+/** Returns no row if the adviser does not exist. Appointments keep the adviser's id and email. */
 export const removeAdviser = write('advisers.remove', {
   inputs: { company_id: 'uuid', id: 'uuid', now: 'timestamptz', origin: 'json' },
   sql: (input) => `
@@ -118,7 +119,8 @@ export const explainRestoreRejection = read('advisers.explain_restore_rejection'
   inputs: { company_id: 'uuid', id: 'uuid' },
   sql: (input) => `
     SELECT r.removed_at IS NOT NULL AS removed,
-           EXISTS (SELECT 1 FROM advisers a WHERE ${isPresent(input)} AND lower(a.email) = lower(r.email)) AS email_taken
+           EXISTS (SELECT 1 FROM advisers a
+                    WHERE ${isPresent(input)} AND lower(a.email) = lower(r.email)) AS email_taken
       FROM advisers r WHERE r.company_id = ${input.company_id} AND r.id = ${input.id}`,
 });
 

@@ -1,7 +1,7 @@
 import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { read, write } from '../../kernel/sql/query.ts';
-import { endpointAuditLog } from '../../webhooks/endpoints/audit.sql.ts';
+import { endpointAudit } from '../../webhooks/endpoints/audit.sql.ts';
 import { clientAudit } from './clients/statements.sql.ts';
 import { keyAudit } from './keys/statements.sql.ts';
 
@@ -64,8 +64,8 @@ export const traceInCompany = read('credentials.trace_in_company', {
         FROM traced JOIN tokens t ON t.company_id = ${input.company_id} AND t.id = traced.id
        WHERE traced.type = 'key'
       UNION ALL
-      SELECT 'client', k.id, k.name, k.created_at, ${lastToken}, ${createdBy('k')}, ${credentialJson('k', 'rotated_by')},
-             CASE WHEN k.disabled_at IS NOT NULL THEN 'disabled' ELSE 'active' END
+      SELECT 'client', k.id, k.name, k.created_at, ${lastToken}, ${createdBy('k')},
+             ${credentialJson('k', 'rotated_by')}, CASE WHEN k.disabled_at IS NOT NULL THEN 'disabled' ELSE 'active' END
         FROM traced JOIN clients k ON k.company_id = ${input.company_id} AND k.id = traced.id
        WHERE traced.type = 'client'
       UNION ALL
@@ -124,12 +124,12 @@ export const disableClients = write('credentials.disable_clients', {
     ${clientAudit.insertEvent('disabled', { from: 'k', at: input.now, origin: input.origin, before: 'k.before' })}`,
 });
 
-/** Disables those of the endpoints that are not disabled yet. A worker may update an endpoint, so the row is locked first. */
+/** Disables the endpoints that are not disabled yet. Workers update endpoints too, so the rows are locked first. */
 export const disableEndpoints = write('credentials.disable_endpoints', {
   inputs: { company_id: 'uuid', ids: 'uuid[]', state_reason: 'text', now: 'timestamptz', origin: 'json' },
   sql: (input) => `
     WITH old AS (
-      SELECT w.company_id, w.id, ${endpointAuditLog.image} AS before FROM webhook_endpoints w
+      SELECT w.company_id, w.id, ${endpointAudit.image} AS before FROM webhook_endpoints w
        WHERE ${isChosen('w', input)} AND w.removed_at IS NULL AND w.state <> 'disabled' FOR NO KEY UPDATE
     ), w AS (
       UPDATE webhook_endpoints w
@@ -138,7 +138,7 @@ export const disableEndpoints = write('credentials.disable_endpoints', {
         FROM old WHERE ${isOld('w')}
       RETURNING w.*, old.before
     )
-    ${endpointAuditLog.insertEvent('disabled', {
+    ${endpointAudit.insertEvent('disabled', {
       from: 'w',
       at: input.now,
       origin: input.origin,

@@ -1,10 +1,15 @@
+import {
+  CLAIM_INPUTS,
+  leaseStatements,
+  NEXT_DUE_INPUTS,
+  type QueueStatements,
+} from '../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../kernel/sql/json.ts';
 import { read, write } from '../../kernel/sql/query.ts';
-import { statement } from '../../kernel/sql/statement.ts';
 import { hasPredecessor } from './statements.sql.ts';
 
 export const KEY = ['company_id', 'endpoint_id', 'id'] as const;
-export const OPEN = `state = 'waiting' AND ready`;
+const OPEN = `state = 'waiting' AND ready`;
 
 // Of one endpoint, by all workers together: an endpoint that hangs leaves slots for the company's others.
 const MAX_CONCURRENT_DELIVERIES = 4;
@@ -19,35 +24,27 @@ const ofEndpoint = 'company_id = e.company_id AND endpoint_id = e.id';
 const isSameDelivery = 'w.company_id = d.company_id AND w.endpoint_id = d.endpoint_id AND w.id = d.id';
 
 /**
- * The earliest time at which a delivery of the endpoint `e` can be claimed. Pings are sent in any state of the endpoint,
- * events only to an active one. Each branch is one probe of its own index, however many deliveries wait.
+ * The earliest time at which a delivery of the endpoint `e` can be claimed. Pings are sent in any state of the
+ * endpoint, events only to an active one. Each branch is one probe of its own index, however many deliveries wait.
  */
 const ping = `SELECT claim_at FROM webhook_deliveries WHERE ${ofEndpoint} AND ${OPEN} AND position IS NULL`;
-const event = `SELECT claim_at FROM webhook_deliveries WHERE ${ofEndpoint} AND ${OPEN} AND position IS NOT NULL
-   AND e.state = 'active' ORDER BY claim_at LIMIT 1`;
-const oldest = `(SELECT min(claim_at) AS claim_at FROM (
-     (${ping}) UNION ALL (SELECT greatest(claim_at, e.paused_until) FROM (${event}) f)) o) oldest`;
-
-type ClaimInput = Record<
-  'now' | 'lease' | 'lease_until' | 'limit' | 'busy_companies' | 'busy_counts' | 'max_per_company' | 'reserved',
-  string
->;
-const POSITIONAL: ClaimInput = {
-  now: '$1',
-  lease: '$2',
-  lease_until: '$3',
-  limit: '$4',
-  busy_companies: '$5::uuid[]',
-  busy_counts: '$6::int[]',
-  max_per_company: '$7',
-  reserved: '$8',
-};
+const event = `SELECT claim_at FROM webhook_deliveries
+              WHERE ${ofEndpoint} AND ${OPEN} AND position IS NOT NULL AND e.state = 'active'
+              ORDER BY claim_at LIMIT 1`;
+const oldest = `(
+         SELECT min(claim_at) AS claim_at FROM (
+           (${ping})
+           UNION ALL
+           (SELECT greatest(claim_at, e.paused_until) FROM (
+             ${event}) f)) o) oldest`;
 
 /**
  * Claims deliveries. Unlike `queueStatements`, endpoints take turns as well as companies, and each endpoint has a limit
  * of concurrent deliveries.
  */
-const claimSql = (input: ClaimInput) => `
+const claim = write('webhook_deliveries.claim', {
+  inputs: CLAIM_INPUTS,
+  sql: (input) => `
     WITH due AS MATERIALIZED (
       SELECT e.*, coalesce(b.running, 0) AS running, busy.count AS busy, ${maxConcurrent} - busy.count AS free_slots
         FROM webhook_endpoints e
@@ -85,22 +82,30 @@ const claimSql = (input: ClaimInput) => `
     )
     UPDATE webhook_deliveries w SET lease_by = ${input.lease}, lease_until = ${input.lease_until} FROM taken t
      WHERE w.company_id = t.company_id AND w.endpoint_id = t.endpoint_id AND w.id = t.id
-    RETURNING w.company_id, w.endpoint_id, w.id`;
-export const claim = statement('webhook_deliveries.claim', claimSql(POSITIONAL));
+    RETURNING w.company_id, w.endpoint_id, w.id`,
+});
 
 /** Leaves out endpoints at their limit: the worker checks again when one of their deliveries has ended. */
-const nextDueSql = (input: { excluded_companies: string }) => `
+const nextDue = read('webhook_deliveries.next_due', {
+  inputs: NEXT_DUE_INPUTS,
+  sql: (input) => `
     SELECT ${isoTime('min(oldest.claim_at)')} AS at
       FROM webhook_endpoints e CROSS JOIN LATERAL ${oldest}
      WHERE e.removed_at IS NULL AND e.company_id <> ALL (${input.excluded_companies})
        AND (SELECT count(*) FROM webhook_deliveries
-             WHERE ${ofEndpoint} AND state = 'waiting' AND lease_by IS NOT NULL) < ${maxConcurrent}`;
-export const nextDue = statement('webhook_deliveries.next_due', nextDueSql({ excluded_companies: '$1::uuid[]' }));
+             WHERE ${ofEndpoint} AND state = 'waiting' AND lease_by IS NOT NULL) < ${maxConcurrent}`,
+});
+
+export const statements: QueueStatements = {
+  claim,
+  nextDue,
+  ...leaseStatements({ table: 'webhook_deliveries', key: KEY, open: OPEN }),
+};
 
 /**
- * Starts an attempt. Between the claim and now the endpoint may have been stopped, or a replay may have been queued ahead
- * of the delivery: then its lease is released. Returns no row if it was released or if the lease was lost. Fails if
- * another transaction has the lock.
+ * Starts an attempt. Since the claim, the endpoint may have been stopped, or a replay may have been queued ahead of the
+ * delivery: then the lease is released. Returns no row if it was released or lost. Fails if another transaction has the
+ * lock.
  */
 export const startDelivery = write('webhook_deliveries.start', {
   inputs: { ...KEY_INPUTS, lease: 'uuid', now: 'timestamptz' },
@@ -154,8 +159,8 @@ export const recordEndpointHealth = write('webhook_endpoints.record_health', {
 });
 
 /**
- * Records an attempt. When the delivery ends, the record's next one becomes ready. Runs in a transaction that has locked
- * the endpoint. A null `lease` records the result whether or not the lease still holds. Returns no row if it was lost.
+ * Records an attempt. When the delivery ends, the record's next one becomes ready. Runs in a transaction that has
+ * locked the endpoint. Returns no row if the lease was lost; with null as `lease` the result is recorded even then.
  */
 export const recordDeliveryResult = write('webhook_deliveries.record_result', {
   inputs: {

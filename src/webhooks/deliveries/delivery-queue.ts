@@ -6,7 +6,6 @@ import type { Database } from '../../kernel/database/database.ts';
 import { nextAttemptAt, retryAfterSeconds } from '../../kernel/jobs/backoff.ts';
 import type { DeliveryCounters } from '../../kernel/jobs/delivery-counters.ts';
 import { MAX_REASON_LENGTH } from '../../kernel/jobs/failure-reason.ts';
-import { leaseStatements } from '../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import type { SecretBox } from '../../kernel/secret-box.ts';
@@ -160,9 +159,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
     if (state === 'delivered' || state === 'failed') counters.countWebhook(state);
   }
 
-  const leases = leaseStatements({ table: 'webhook_deliveries', key: sql.KEY, open: sql.OPEN });
-  const statements = { ...leases, claim: sql.claim, nextDue: sql.nextDue };
-  return { name: 'webhook_deliveries', key: sql.KEY, statements, handle };
+  return { name: 'webhook_deliveries', key: sql.KEY, statements: sql.statements, handle };
 }
 
 const NO_RESPONSE: Omit<Attempt, 'at'> = { status: null, error: null, ms: 0, answer: null };

@@ -13,9 +13,10 @@ const fields = {
   state: 'd.state',
   attempts: 'd.attempts',
   next_attempt_at: `CASE WHEN d.state = 'waiting' AND d.ready THEN (
-    SELECT ${isoTime('greatest(d.claim_at, CASE WHEN d.position IS NOT NULL THEN w.paused_until END)')}
-      FROM webhook_endpoints w
-     WHERE w.company_id = d.company_id AND w.id = d.endpoint_id AND (w.state = 'active' OR d.position IS NULL)) END`,
+        SELECT ${isoTime('greatest(d.claim_at, CASE WHEN d.position IS NOT NULL THEN w.paused_until END)')}
+          FROM webhook_endpoints w
+         WHERE w.company_id = d.company_id AND w.id = d.endpoint_id
+           AND (w.state = 'active' OR d.position IS NULL)) END`,
   created_at: isoTime('d.created_at'),
   first_attempt_at: isoTime('d.first_attempt_at'),
   delivered_at: `CASE d.state WHEN 'delivered' THEN ${isoTime('d.ended_at')} END`,
@@ -38,24 +39,28 @@ const FILTER_INPUTS = {
   to: 'timestamptz?',
 } as const;
 const matchesFilters = (input: Record<keyof typeof FILTER_INPUTS, string>) =>
-  `${ofEndpoint(input)} AND (${input.state} IS NULL OR d.state = ${input.state})
-     AND (${input.type} IS NULL OR d.event_type = ${input.type})
-     AND (${input.from} IS NULL OR d.created_at >= ${input.from})
-     AND (${input.to} IS NULL OR d.created_at < ${input.to})`;
+  `${ofEndpoint(input)}
+       AND (${input.state} IS NULL OR d.state = ${input.state})
+       AND (${input.type} IS NULL OR d.event_type = ${input.type})
+       AND (${input.from} IS NULL OR d.created_at >= ${input.from})
+       AND (${input.to} IS NULL OR d.created_at < ${input.to})`;
 
 /** Newest first. */
 export const listDeliveries = read('webhook_deliveries.list', {
   inputs: { ...FILTER_INPUTS, limit: 'int', offset: 'int' },
   pool: 'search',
   sql: (input) => `
-    SELECT ${columns} FROM webhook_deliveries d WHERE ${matchesFilters(input)}
+    SELECT ${columns} FROM webhook_deliveries d
+     WHERE ${matchesFilters(input)}
      ORDER BY d.created_at DESC, d.position DESC, d.id DESC LIMIT ${input.limit} OFFSET ${input.offset}`,
 });
 
 export const countDeliveries = read('webhook_deliveries.count', {
   inputs: FILTER_INPUTS,
   pool: 'search',
-  sql: (input) => `SELECT count(*)::int AS total FROM webhook_deliveries d WHERE ${matchesFilters(input)}`,
+  sql: (input) => `
+    SELECT count(*)::int AS total FROM webhook_deliveries d
+     WHERE ${matchesFilters(input)}`,
 });
 
 export const showDelivery = read('webhook_deliveries.show', {
@@ -103,14 +108,15 @@ export const lockEndpoint = write('webhook_endpoints.lock', {
 
 /** Whether an earlier delivery of the same record to the same endpoint is waiting. */
 export const hasPredecessor = (d: string): string => `EXISTS (
-  SELECT 1 FROM webhook_deliveries w
-   WHERE w.company_id = ${d}.company_id AND w.endpoint_id = ${d}.endpoint_id AND w.record_id = ${d}.record_id
-     AND w.state = 'waiting' AND (w.position, w.id) < (${d}.position, ${d}.id))`;
+               SELECT 1 FROM webhook_deliveries w
+                WHERE w.company_id = ${d}.company_id AND w.endpoint_id = ${d}.endpoint_id
+                  AND w.record_id = ${d}.record_id AND w.state = 'waiting'
+                  AND (w.position, w.id) < (${d}.position, ${d}.id))`;
 
 const isAlreadyWaiting = (input: EndpointInput, recordId: string, position: string) => `EXISTS (
-  SELECT 1 FROM webhook_deliveries o
-   WHERE o.company_id = ${input.company_id} AND o.endpoint_id = ${input.endpoint_id} AND o.record_id = ${recordId}
-     AND o.position = ${position} AND o.state = 'waiting')`;
+             SELECT 1 FROM webhook_deliveries o
+              WHERE o.company_id = ${input.company_id} AND o.endpoint_id = ${input.endpoint_id}
+                AND o.record_id = ${recordId} AND o.position = ${position} AND o.state = 'waiting')`;
 
 /** Runs in a transaction that has locked the endpoint. Returns no row if the event is already waiting. */
 export const insertReplay = write('webhook_deliveries.replay', {

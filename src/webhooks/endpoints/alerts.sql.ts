@@ -1,10 +1,16 @@
+import { queueStatements } from '../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../kernel/sql/json.ts';
 import { write } from '../../kernel/sql/query.ts';
 
 /** Mails that tell a company's contact that an endpoint is failing. */
 
 export const KEY = ['company_id', 'endpoint_id', 'id'] as const;
-export const OPEN = `state = 'waiting'`;
+export const statements = queueStatements({
+  tenantTable: 'companies',
+  table: 'webhook_notices',
+  key: KEY,
+  open: `state = 'waiting'`,
+});
 export type AlertKind = 'failing' | 'delivery_failed' | 'gone';
 
 /** The states of an alert, with the values that the database stores. */
@@ -16,8 +22,8 @@ const hasKey = (input: Record<keyof typeof KEY_INPUTS, string>) =>
   `n.company_id = ${input.company_id} AND n.endpoint_id = ${input.endpoint_id} AND n.id = ${input.id}`;
 
 /**
- * Runs in a transaction that has locked the endpoint. An endpoint that accepts some events and rejects others could cause
- * many alerts, so those about single events are limited to one a day.
+ * Runs in a transaction that has locked the endpoint. An endpoint that accepts some events and rejects others could
+ * cause many alerts, so those about single events are limited to one a day.
  */
 export const insertAlert = write('webhook_notices.insert', {
   inputs: { ...KEY_INPUTS, kind: 'text', now: 'timestamptz' },

@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { Database } from '../../kernel/database/database.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../kernel/jobs/backoff.ts';
 import { MAX_REASON_LENGTH } from '../../kernel/jobs/failure-reason.ts';
-import { queueStatements } from '../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../kernel/jobs/job-queue.ts';
 import type { PlainMail } from '../../kernel/plain-mail.ts';
 import { stripNul } from '../../kernel/sql/inputs.ts';
@@ -78,13 +77,7 @@ export function alertQueue({ db, clock, logger, sendMail, random = Math.random }
     }
   }
 
-  const statements = queueStatements({
-    tenantTable: 'companies',
-    table: 'webhook_notices',
-    key: sql.KEY,
-    open: sql.OPEN,
-  });
-  return { name: 'webhook_notices', key: sql.KEY, statements, handle };
+  return { name: 'webhook_notices', key: sql.KEY, statements: sql.statements, handle };
 }
 
 const STOPPED =

@@ -30,7 +30,7 @@ type BatchInput = Record<keyof typeof BATCH_INPUTS, string>;
 
 type BatchChange = {
   lock: string;
-  condition?: (input: BatchInput) => string;
+  condition: (input: BatchInput) => string;
   changes: (input: BatchInput) => string;
 };
 
@@ -43,31 +43,32 @@ const backlogBatch = (name: string, { lock, condition, changes }: BatchChange) =
     inputs: BATCH_INPUTS,
     sql: (input) => {
       const ofEndpoint = `d.company_id = ${input.company_id} AND d.endpoint_id = ${input.endpoint_id}`;
-      return `WITH batch AS MATERIALIZED (
-         SELECT d.record_id, d.position, d.id FROM webhook_deliveries d
-          WHERE ${ofEndpoint} AND d.state = 'waiting'
-            AND (d.record_id, d.position, d.id)
-                > (${input.after_record_id}, ${input.after_position}, ${input.after_id})
-          ORDER BY d.record_id, d.position, d.id LIMIT ${input.batch_size}
-       ), locked AS MATERIALIZED (
-         SELECT d.id FROM batch b CROSS JOIN LATERAL (
-           SELECT d.id FROM webhook_deliveries d
-            WHERE ${ofEndpoint} AND d.id = b.id AND d.state = 'waiting' ${condition?.(input) ?? ''} ${lock}) d
-       ), changed AS (
-         UPDATE webhook_deliveries d SET ${changes(input)}
-          WHERE ${ofEndpoint} AND d.id = ANY (ARRAY(SELECT l.id FROM locked l))
-       )
-       SELECT b.record_id, b.position::text, b.id, (SELECT count(*)::int FROM batch) AS count
-         FROM batch b ORDER BY b.record_id DESC, b.position DESC, b.id DESC LIMIT 1`;
+      return `
+    WITH batch AS MATERIALIZED (
+      SELECT d.record_id, d.position, d.id FROM webhook_deliveries d
+       WHERE ${ofEndpoint} AND d.state = 'waiting'
+         AND (d.record_id, d.position, d.id) > (${input.after_record_id}, ${input.after_position}, ${input.after_id})
+       ORDER BY d.record_id, d.position, d.id LIMIT ${input.batch_size}
+    ), locked AS MATERIALIZED (
+      SELECT d.id FROM batch b CROSS JOIN LATERAL (
+        SELECT d.id FROM webhook_deliveries d
+         WHERE ${ofEndpoint} AND d.id = b.id AND d.state = 'waiting' AND ${condition(input)}
+           ${lock}) d
+    ), changed AS (
+      UPDATE webhook_deliveries d SET ${changes(input)}
+       WHERE ${ofEndpoint} AND d.id = ANY (ARRAY(SELECT l.id FROM locked l))
+    )
+    SELECT b.record_id, b.position::text, b.id, (SELECT count(*)::int FROM batch) AS count
+      FROM batch b ORDER BY b.record_id DESC, b.position DESC, b.id DESC LIMIT 1`;
     },
   });
 
 /** Skips leased deliveries, whose attempt is under way, and those that were tried since the resumption. */
 export const expediteBatch = backlogBatch('webhook_deliveries.expedite', {
   lock: 'FOR UPDATE SKIP LOCKED',
-  condition: (input) => `AND d.ready AND d.claim_at > ${input.now} AND d.lease_by IS NULL
-    AND d.epoch < (SELECT w.epoch FROM webhook_endpoints w
-                    WHERE w.company_id = ${input.company_id} AND w.id = ${input.endpoint_id})`,
+  condition: (input) => `d.ready AND d.claim_at > ${input.now} AND d.lease_by IS NULL
+           AND d.epoch < (SELECT w.epoch FROM webhook_endpoints w
+                           WHERE w.company_id = ${input.company_id} AND w.id = ${input.endpoint_id})`,
   changes: (input) => `due_at = least(d.due_at, ${input.now}), lease_until = NULL`,
 });
 
@@ -76,6 +77,7 @@ const discard = (now: string) =>
 
 export const discardBatch = backlogBatch('webhook_deliveries.discard', {
   lock: 'FOR UPDATE',
+  condition: () => 'true',
   changes: (input) => discard(input.now),
 });
 
