@@ -1592,7 +1592,7 @@ export type Operations = {
       tag?: string | undefined;
       /** Only deleted entries, for example to restore one. */
       deleted?: boolean | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -1710,7 +1710,7 @@ export type Operations = {
       to?: string | undefined;
       /** Only deleted interactions, for example to restore one. */
       deleted?: boolean | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -1796,7 +1796,7 @@ export type Operations = {
       due_from?: string | undefined;
       /** Due before this time. */
       due_to?: string | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2040,7 +2040,7 @@ export type Operations = {
       to?: string | undefined;
       /** `false`: only appointments that are not deleted; `true`: only deleted ones; `all`: both. */
       deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2089,7 +2089,7 @@ export type Operations = {
   /** List the messages of the company. Paged; the latest due time comes first. Includes messages of deleted appointments. */
   listMessages: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2155,7 +2155,7 @@ export type Operations = {
   /** List the meetings of the company. Paged; the most recently changed comes first. Includes meetings of deleted appointments. */
   listMeetings: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2374,11 +2374,11 @@ export type Operations = {
   /** List companies. Every company of the installation, ordered by name. `search` matches the name. */
   listCompanies: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListCompaniesEntry[];
@@ -2418,13 +2418,13 @@ export type Operations = {
   /** List advisers. Ordered by name. `search` matches the name and the email. */
   listAdvisers: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
-      /** True lists those that were removed, and only those. */
+      /** True lists only the removed entries. */
       removed?: boolean | undefined;
     };
     answer: ListAdvisersEntry[];
@@ -2488,11 +2488,11 @@ export type Operations = {
   /** List cases. Newest first. `search` matches the reference and the names, emails and phone numbers of the customers; a phone number is found in any notation. */
   listCases: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListCasesEntry[];
@@ -2532,13 +2532,13 @@ export type Operations = {
   /** List customers. The customers of all cases, ordered by last name. `search` matches names, email and phone number; a phone number is found in any notation. */
   listCustomers: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
-      /** True lists those that were removed, and only those. */
+      /** True lists only the removed entries. */
       removed?: boolean | undefined;
     };
     answer: ListCustomersEntry[];
@@ -2546,13 +2546,13 @@ export type Operations = {
   /** List customers of a case. In the order in which they were added. `search` matches names, email and phone number. */
   listCaseCustomers: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
-      /** True lists those that were removed, and only those. */
+      /** True lists only the removed entries. */
       removed?: boolean | undefined;
       /** The case. */
       caseId: string;
@@ -2630,11 +2630,11 @@ export type Operations = {
   /** List default tags. The tags that every company has. They cannot be changed. */
   listDefaultTags: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListDefaultTagsEntry[];
@@ -2642,11 +2642,11 @@ export type Operations = {
   /** List custom tags. The company's own tags, in alphabetical order. */
   listCustomTags: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListCustomTagsEntry[];
@@ -2673,11 +2673,11 @@ export type Operations = {
   /** List API clients. Newest first. `search` matches the name. */
   listClients: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListClientsEntry[];
@@ -2755,11 +2755,11 @@ export type Operations = {
   /** List API keys. Newest first, including revoked and expired keys. `search` matches the name. */
   listKeys: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListKeysEntry[];
@@ -2846,11 +2846,11 @@ export type Operations = {
   /** List webhook endpoints. Newest first. `search` looks in the URL and the description. */
   listWebhookEndpoints: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListWebhookEndpointsEntry[];
@@ -2927,7 +2927,7 @@ export type Operations = {
   /** List deliveries to a webhook endpoint. Newest first, in pages. A delivery is deleted 30 days after it ended. */
   listWebhookDeliveries: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;

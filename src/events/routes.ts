@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Answer, registerOperation, type Services } from '../http/operation/operation.ts';
+import { type JsonResponse, registerOperation, type Services } from '../http/operation/operation.ts';
 import type { AuditLog } from '../kernel/audit/audit-log.ts';
 import { readForm } from '../kernel/validation/form.ts';
 import { EventList, EventQuery } from './schema.ts';
@@ -70,7 +70,7 @@ export function eventRoutes(app: FastifyInstance, services: Services, auditLogs:
 
 const eventQuery = (request: FastifyRequest) => readForm(EventQuery, request.query);
 
-async function pageAnswer({ url }: FastifyRequest, page: Promise<EventPage>): Promise<Answer> {
+async function pageAnswer({ url }: FastifyRequest, page: Promise<EventPage>): Promise<JsonResponse> {
   const { json, next } = await page;
   const [path, query] = url.split('?', 2);
   const parameters = new URLSearchParams(query);

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerListed } from '../../http/operation/paging.ts';
+import { respondWithCaseList } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
 import { listAddressBook } from './reads.ts';
 import { AddressBook, AddressBookQuery, EntryBody, EntryCreated, EntryUpdated } from './schema.ts';
@@ -25,7 +25,7 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
     query: AddressBookQuery,
     response: AddressBook,
     handle: (context, { caseId }, _form, request) =>
-      answerListed(request, listAddressBook(context, caseId, readForm(AddressBookQuery, request.query))),
+      respondWithCaseList(request, listAddressBook(context, caseId, readForm(AddressBookQuery, request.query))),
   });
 
   registerOperation(app, services, {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerList } from '../../http/operation/paging.ts';
+import { respondWithList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from './schema.ts';
 import { createCompany, listCompanies, showCompany, updateCompany } from './verbs.ts';
@@ -48,7 +48,8 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     query: ListQuery,
     response: CompanyList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listCompanies(context, listing)),
+    handle: (context, _params, _form, request) =>
+      respondWithList(request, (listing) => listCompanies(context, listing)),
   });
 
   registerOperation(app, services, {

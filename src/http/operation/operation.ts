@@ -57,11 +57,11 @@ type Operation<P extends string, B extends TSchema> = {
     params: Record<P, string>,
     form: Form<Static<B>>,
     request: FastifyRequest,
-  ) => Promise<string | Answer>;
+  ) => Promise<string | JsonResponse>;
 };
 
 /** A long list is streamed in pieces of several entries. */
-export type Answer = { json: string | AsyncIterable<string>; headers: Record<string, string> };
+export type JsonResponse = { json: string | AsyncIterable<string>; headers: Record<string, string> };
 
 /** Registers an operation under each of its methods and paths. */
 export function registerOperation<P extends string, B extends TSchema>(
@@ -166,7 +166,7 @@ const paramSchemas = (nouns: Record<string, string>) =>
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
-function toStoredResponse(answer: string | Answer): StoredResponse {
+function toStoredResponse(answer: string | JsonResponse): StoredResponse {
   if (typeof answer === 'string') return { status: 200, headers: JSON_TYPE, body: renderWallTimes(answer) };
   if (typeof answer.json !== 'string') throw new Error('The response of a write cannot be streamed.');
   return { status: 200, headers: { ...JSON_TYPE, ...answer.headers }, body: renderWallTimes(answer.json) };

@@ -74,7 +74,8 @@ type VariantDeclaration<I extends Inputs, P extends Parts> = {
   /** The inputs that each part adds. */
   parts: P;
   pool?: PoolName;
-  batch?: boolean;
+  /** A function if only the variants with certain parts can serve several requests. */
+  batch?: boolean | ((has: (part: keyof P & string) => boolean) => boolean);
   /** The text that has these parts; `input` has the inputs of the chosen parts only. */
   fromInput: (
     input: InputNames<AllInputs<I, P>>,
@@ -112,7 +113,7 @@ function declare<I extends Inputs>(
 
 function declareVariants<I extends Inputs, P extends Parts>(
   name: string,
-  { inputs, parts, fromInput, ...options }: VariantDeclaration<I, P>,
+  { inputs, parts, pool = 'short', batch, fromInput }: VariantDeclaration<I, P>,
   readOnly: boolean,
 ): StatementVariants<I, P> {
   type Variant = { prepared: PreparedStatement; order: readonly string[] };
@@ -123,9 +124,12 @@ function declareVariants<I extends Inputs, P extends Parts>(
     const known = made.get(fullName);
     if (known) return known;
     const all: Inputs = Object.assign({}, inputs, ...chosen.map((part) => parts[part]));
+    const has = (part: string) => chosen.includes(part);
     const text = (input: InputNames<Inputs>, inputTable: string) =>
-      fromInput(input as InputNames<AllInputs<I, P>>, inputTable, (part) => chosen.includes(part));
-    const prepared = prepare(fullName, { ...options, inputs: all, fromInput: text }, readOnly);
+      fromInput(input as InputNames<AllInputs<I, P>>, inputTable, has);
+    const isBatchable = typeof batch === 'function' ? batch(has) : (batch ?? false);
+    const declared = { inputs: all, pool, batch: isBatchable, fromInput: text };
+    const prepared = prepare(fullName, declared, readOnly);
     const added: Variant = { prepared, order: Object.keys(all) };
     made.set(fullName, added);
     return added;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerList } from '../../http/operation/paging.ts';
+import { respondWithList } from '../../http/operation/paging.ts';
 import { Form } from '../../kernel/validation/form.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import {
@@ -43,7 +43,8 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     params: {},
     query: ListQuery,
     response: EndpointList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listEndpoints(context, listing)),
+    handle: (context, _params, _form, request) =>
+      respondWithList(request, (listing) => listEndpoints(context, listing)),
   });
 
   registerOperation(app, services, {

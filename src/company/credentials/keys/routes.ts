@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../../http/operation/operation.ts';
-import { answerList } from '../../../http/operation/paging.ts';
+import { respondWithList } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { ListQuery } from '../../../kernel/validation/paging.ts';
 import { findCompany } from '../../company.ts';
@@ -25,7 +25,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     query: ListQuery,
     response: KeyList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listKeys(context, listing)),
+    handle: (context, _params, _form, request) => respondWithList(request, (listing) => listKeys(context, listing)),
   });
 
   registerOperation(app, services, {
