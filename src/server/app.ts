@@ -12,7 +12,7 @@ import { APPOINTMENT_GAUGES } from '../cases/appointments/metrics.ts';
 import { appointmentRoutes } from '../cases/appointments/routes.ts';
 import { interactionLifecycleRoutes } from '../cases/interactions/lifecycle.routes.ts';
 import { interactionRoutes } from '../cases/interactions/routes.ts';
-import { invoiceLifeRoutes } from '../cases/invoices/lifecycle.routes.ts';
+import { invoiceLifecycleRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
 import { createAuthenticator } from '../company/credentials/authenticate.ts';
@@ -161,7 +161,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     interactionRoutes(cases, services);
     interactionLifecycleRoutes(cases, services);
     invoiceRoutes(cases, services);
-    invoiceLifeRoutes(cases, services);
+    invoiceLifecycleRoutes(cases, services);
     paymentRoutes(cases, services);
     appointmentRoutes(cases, services);
     appointmentLifecycleRoutes(cases, services);

@@ -11,6 +11,5 @@ export const countDueMessages = read('messages.due', {
 export const countDueMeetings = read('meetings.due', {
   inputs: { now: 'timestamptz' },
   pool: 'search',
-  sql: (input) => `
-    SELECT count(*)::int AS value FROM meetings WHERE state = 'pending' AND due_at <= ${input.now}`,
+  sql: (input) => `SELECT count(*)::int AS value FROM meetings WHERE state = 'pending' AND due_at <= ${input.now}`,
 });

@@ -1,12 +1,13 @@
 import type { DatabaseGauge } from '../../kernel/metrics.ts';
 import { toSql } from '../../kernel/time/time.ts';
+import { CHANNELS } from './messages/message.ts';
 import { countDueMeetings, countDueMessages } from './metrics.sql.ts';
 
 export const APPOINTMENT_GAUGES: readonly DatabaseGauge[] = [
   {
     name: 'messages_due',
     help: 'Messages that are due and have not been sent.',
-    label: { name: 'channel', values: ['email', 'sms'] },
+    label: { name: 'channel', values: CHANNELS },
     read: (db, now) => db.queryRows(countDueMessages({ now: toSql(now) })),
   },
   {
