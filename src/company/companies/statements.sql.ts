@@ -86,7 +86,7 @@ export const showCompany = read('companies.show', {
   sql: (input) => `SELECT ${record}::text FROM companies c WHERE c.id = ${input.company_id}`,
 });
 
-/** Tells why a company was not written. Null for `company_id` or `time_zone` checks nothing. */
+/** Tells why a company was not written. An input that is null is not checked. */
 export const explainRejection = read('companies.explain_rejection', {
   inputs: { company_id: 'uuid?', time_zone: 'text?' },
   sql: (input) => `
