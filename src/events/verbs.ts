@@ -138,6 +138,6 @@ type ScanResult = { last_scanned: string | null; matching: number };
 type FoundEvent = ScanResult & { position: string; json: string };
 type EventRow = FoundEvent | (ScanResult & { position: null; json: null });
 
-/** Adds the id to the JSON of an event, because only this process knows the company's key. */
+/** Adds the id to the JSON of an event. It is not a column: it is the position, encrypted with the company's key. */
 export const eventJson = (key: Buffer, position: string, json: string): string =>
   `{"id": "${eventId(key, BigInt(position))}", ${json.slice(1)}`;

@@ -13,7 +13,7 @@ const hasWork = `(
 
 const { reserved: _reserved, ...UNRESERVED_CLAIM_INPUTS } = CLAIM_INPUTS;
 
-/** Fan-out is quick, so no slots are reserved for companies without a running job. */
+/** Reserves no slots: endpoints of the companies with the fewest running jobs are claimed first. */
 const claim = write('webhook_endpoints.claim', {
   inputs: UNRESERVED_CLAIM_INPUTS,
   sql: (input) => `

@@ -39,7 +39,9 @@ export class EtagRegistry {
     this.#byPath.set(path, { ...record, idParam, lockRow: rowLock(record.table, key) });
   }
 
-  /** Returns the record that an operation changes: the one with the longest path that the operation's path begins with. */
+  /**
+   * Returns the record that an operation changes: the one with the longest path that the operation's path begins with.
+   */
   at(path: string): LockableRecord | undefined {
     const parts = path.split('/');
     for (let length = parts.length; length > 1; length--) {

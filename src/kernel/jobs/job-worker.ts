@@ -180,8 +180,8 @@ export class JobWorker {
     const name = [queue.name, ...queue.key.map((column) => key[column])].join(' ');
     const running = this.#runningJobs.get(name);
     if (running) {
-      // Either the lease expired while the job ran here, for example because the database was away, and the job must not
-      // run twice. Or the job fell due again just as its handler ended; then it is released below.
+      // Either the lease expired while the job ran here, for example because the database was away, and the job must
+      // not run twice. Or the job fell due again just as its handler ended; then it is released below.
       running.lease.id = leaseId;
       running.reclaimed = true;
       return;
