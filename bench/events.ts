@@ -19,9 +19,9 @@ const {
   rounds,
   seconds,
   warmUp,
-  operations: asked,
+  operations: selected,
 } = parseOptions(process.argv.slice(2));
-const operations = OPERATIONS.filter(({ id, kind }) => kind === 'write' && asked.includes(id));
+const operations = OPERATIONS.filter(({ id, kind }) => kind === 'write' && selected.includes(id));
 const progress = new Progress(operations.length * 2 * (rounds + 1));
 progress.say(`Seeding a database with ${size.cases} cases …`);
 const environment = await openEnvironment({ companies, size });
@@ -37,21 +37,23 @@ try {
   for (const operation of operations) {
     const onRound = (_operation: unknown, server: string, round: number) =>
       progress.step(operation.name, `${server} ${round}`);
-    const bench = { databasePid, connections, seconds, warmUp, rounds, onRound };
+    const measureOptions = { databasePid, connections, seconds, warmUp, rounds, onRound };
     const before = await countEvents();
-    const found = await measure(bench, operation, targets);
-    const requests = found.reduce((sum, { logged }) => sum + logged.requests, 0);
+    await load.drive({ operation: operation.id, port: silent.port, connections: 1, seconds: 0.1 });
+    if ((await countEvents()) !== before) throw new Error(`${operation.name} still writes events in both services.`);
+    const measured = await measure(measureOptions, operation, targets);
+    const requests = measured.reduce((sum, { logged }) => sum + logged.requests, 0);
     if ((await countEvents()) - before < requests) throw new Error(`${operation.name} did not write its events.`);
-    const [ours, theirs] = [found.map(({ logged }) => logged), found.map(({ silent }) => silent)];
-    const ratio = ratioByRound(ours, theirs, 'requestsPerSecond');
-    const [a, b] = [summarise(ours), summarise(theirs)];
+    const [loggedRounds, silentRounds] = [measured.map(({ logged }) => logged), measured.map(({ silent }) => silent)];
+    const ratio = ratioByRound(loggedRounds, silentRounds, 'requestsPerSecond');
+    const [withEvents, withoutEvents] = [summarise(loggedRounds), summarise(silentRounds)];
     rows.push([
       operation.name,
       `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}..${ratio.max.toFixed(2)})`,
-      formatNumber(a.requestsPerSecond, 0),
-      formatNumber(b.requestsPerSecond, 0),
-      formatNumber(a.databaseCpu, 2),
-      formatNumber(b.databaseCpu, 2),
+      formatNumber(withEvents.requestsPerSecond, 0),
+      formatNumber(withoutEvents.requestsPerSecond, 0),
+      formatNumber(withEvents.databaseCpu, 2),
+      formatNumber(withoutEvents.databaseCpu, 2),
     ]);
   }
   progress.end();

@@ -13,21 +13,21 @@ const args = process.argv.slice(2);
 const flagIndex = args.indexOf('--minutes');
 const minutes = flagIndex < 0 ? 10 : Number(args.splice(flagIndex, 2)[1]);
 if (!(minutes > 0)) throw new Error('--minutes must be a number above 0.');
-const { companies, datasetSize: size, connections, seconds, operations: asked } = parseOptions(args);
-const operations = OPERATIONS.filter(({ id }) => asked.includes(id));
+const { companies, datasetSize: size, connections, seconds, operations: selected } = parseOptions(args);
+const operations = OPERATIONS.filter(({ id }) => selected.includes(id));
 
 const environment = await openEnvironment({ companies, size });
 try {
   const { client, connection, dataDir, databasePid } = environment;
   const load = environment.use(await startLoadGenerator(await readDataset(client, environment.companies)));
   const service = environment.use(await startService(connection, { dataDir }));
-  const bench = { databasePid, connections, seconds, warmUp: 0.1, rounds: 1, onRound: () => {} };
+  const measureOptions = { databasePid, connections, seconds, warmUp: 0.1, rounds: 1, onRound: () => {} };
   const startedAt = Date.now();
   const samples: { minute: number; resident: number }[] = [];
   let requests = 0;
   for (let i = 0; Date.now() - startedAt < minutes * 60_000; i++) {
     const operation = operations[i % operations.length] as (typeof operations)[number];
-    const [round] = await measure(bench, operation, { service: { ...service, client, load } });
+    const [round] = await measure(measureOptions, operation, { service: { ...service, client, load } });
     if (operation.consumes) await restoreAppointments(client);
     requests += round?.service.requests ?? 0;
     samples.push({ minute: (Date.now() - startedAt) / 60_000, resident: readMemory(service.pid)?.resident ?? 0 });

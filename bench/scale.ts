@@ -15,8 +15,8 @@ const DEFAULT_OPERATIONS = ['getCaseInteractions', 'createCaseInteraction', 'cre
 
 const options = parseOptions(process.argv.slice(2));
 const { companies, datasetSize: size, connections, rounds, seconds, warmUp } = options;
-const asked = options.operations.length < OPERATIONS.length ? options.operations : DEFAULT_OPERATIONS;
-const operations = [WITHOUT_DATABASE, ...OPERATIONS.filter(({ id }) => asked.includes(id))];
+const selected = options.operations.length < OPERATIONS.length ? options.operations : DEFAULT_OPERATIONS;
+const operations = [WITHOUT_DATABASE, ...OPERATIONS.filter(({ id }) => selected.includes(id))];
 const progress = new Progress(operations.length * 2 * (rounds + 1));
 progress.say(`Seeding a database with ${size.cases} cases …`);
 const environment = await openEnvironment({ companies, size });
@@ -31,9 +31,9 @@ try {
   for (const operation of operations) {
     const onRound = (_operation: unknown, server: string, round: number) =>
       progress.step(operation.name, `${server} ${round}`);
-    const bench = { databasePid, connections, seconds, warmUp, rounds, onRound };
-    const found = await measure(bench, operation, targets);
-    const [single, double] = [found.map((round) => round.one), found.map((round) => round.two)];
+    const measureOptions = { databasePid, connections, seconds, warmUp, rounds, onRound };
+    const measured = await measure(measureOptions, operation, targets);
+    const [single, double] = [measured.map((round) => round.one), measured.map((round) => round.two)];
     const ratio = ratioByRound(double, single, 'requestsPerSecond');
     rows.push([
       operation.name,

@@ -19,10 +19,3 @@ export const credentialSchema = (description: string) =>
 export const CreatedBy = credentialSchema(
   'The key or API client that created it, with the name it had then; null for the command line.',
 );
-
-/** The values of the three columns, in the order in which `credentialColumns` names them. */
-export const credentialValues = (credential: Credential | undefined): (string | null)[] => [
-  credential?.type ?? null,
-  credential?.id ?? null,
-  credential?.name ?? null,
-];

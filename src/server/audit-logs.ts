@@ -11,7 +11,7 @@ import { keyAudit } from '../company/credentials/keys/statements.sql.ts';
 import { customerAudit } from '../company/customers/statements.sql.ts';
 import { tagAudit } from '../company/tags/statements.sql.ts';
 import type { AuditLog } from '../kernel/audit/audit-log.ts';
-import { endpointAuditLog } from '../webhooks/endpoints/audit.sql.ts';
+import { endpointAudit } from '../webhooks/endpoints/audit.sql.ts';
 
 /** The audit logs of all record types whose changes are recorded as events. */
 export const AUDIT_LOGS: readonly AuditLog[] = [
@@ -21,7 +21,7 @@ export const AUDIT_LOGS: readonly AuditLog[] = [
   clientAudit,
   companyAudit,
   customerAudit,
-  endpointAuditLog,
+  endpointAudit,
   entryAudit,
   interactionAudit,
   invoiceAudit,

@@ -1,4 +1,4 @@
-import { read } from '../../kernel/sql/query.ts';
+import { read } from '../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment } from './appointment-key.sql.ts';
 import { fullAppointment, storedStates } from './projection.sql.ts';
 

@@ -1,7 +1,7 @@
 import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
-import { endpointAuditLog } from '../../webhooks/endpoints/audit.sql.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
+import { endpointAudit } from '../../webhooks/endpoints/audit.sql.ts';
 import { clientAudit } from './clients/statements.sql.ts';
 import { keyAudit } from './keys/statements.sql.ts';
 
@@ -129,7 +129,7 @@ export const disableEndpoints = write('credentials.disable_endpoints', {
   inputs: { company_id: 'uuid', ids: 'uuid[]', state_reason: 'text', now: 'timestamptz', origin: 'json' },
   sql: (input) => `
     WITH old AS (
-      SELECT w.company_id, w.id, ${endpointAuditLog.image} AS before FROM webhook_endpoints w
+      SELECT w.company_id, w.id, ${endpointAudit.image} AS before FROM webhook_endpoints w
        WHERE ${isChosen('w', input)} AND w.removed_at IS NULL AND w.state <> 'disabled' FOR NO KEY UPDATE
     ), w AS (
       UPDATE webhook_endpoints w
@@ -138,7 +138,7 @@ export const disableEndpoints = write('credentials.disable_endpoints', {
         FROM old WHERE ${isOld('w')}
       RETURNING w.*, old.before
     )
-    ${endpointAuditLog.insertEvent('disabled', {
+    ${endpointAudit.insertEvent('disabled', {
       from: 'w',
       at: input.now,
       origin: input.origin,

@@ -1,7 +1,7 @@
 import { NIL_CASE_ID } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
-import { endpointAuditLog, endpointJson } from './audit.sql.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
+import { endpointAudit, endpointJson } from './audit.sql.ts';
 import { BACKLOG_ACTIONS } from './backlog.sql.ts';
 
 const KEY_INPUTS = { company_id: 'uuid', id: 'uuid' } as const;
@@ -65,20 +65,20 @@ export const insertEndpoint = write('webhook_endpoints.insert', {
                WHERE company_id = ${input.company_id} AND removed_at IS NULL) < ${input.max_endpoints}
       RETURNING *
     ), event AS (
-      ${endpointAuditLog.insertEvent('created', { from: 'w', at: input.now, origin: input.origin })}
+      ${endpointAudit.insertEvent('created', { from: 'w', at: input.now, origin: input.origin })}
     )
     SELECT ${endpointJson}::text FROM w`,
 });
 
 /** The endpoint at the start of the statement. A concurrent change increments its version; then nothing is written. */
 const seen = (input: KeyInput) => `seen AS MATERIALIZED (
-      SELECT w.version, w.state, ${endpointAuditLog.image} AS before
+      SELECT w.version, w.state, ${endpointAudit.image} AS before
         FROM webhook_endpoints w WHERE ${exists(input)}
     )`;
 const isSeen = (input: KeyInput) => `${hasKey(input)} AND w.version = seen.version`;
 
-const insertEvent = (verb: (typeof endpointAuditLog.verbs)[number], input: ChangeInput) =>
-  endpointAuditLog.insertEvent(verb, { from: 'w, seen', at: input.now, origin: input.origin, before: 'seen.before' });
+const insertEvent = (verb: (typeof endpointAudit.verbs)[number], input: ChangeInput) =>
+  endpointAudit.insertEvent(verb, { from: 'w, seen', at: input.now, origin: input.origin, before: 'seen.before' });
 
 /** Records the caller as the one who set the URL, if it changes. */
 const setCredential = (condition: string, input: Record<keyof typeof CREDENTIAL_INPUTS, string>) =>

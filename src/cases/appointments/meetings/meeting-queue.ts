@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { WORKER_ORIGIN } from '../../../kernel/audit/audit-log.ts';
 import type { Database } from '../../../kernel/database/database.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../kernel/jobs/backoff.ts';
+import { MAX_REASON_LENGTH } from '../../../kernel/jobs/failure-reason.ts';
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
@@ -19,7 +20,6 @@ export type MeetingQueueOptions = ReconcileServices & {
   random?: () => number;
 };
 
-const MAX_REASON_LENGTH = 500;
 const MIN_RETRY_DELAY = { seconds: 1 };
 const MAX_ATTEMPTS_AT_OLD_ACCOUNT = 3;
 

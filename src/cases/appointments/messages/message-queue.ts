@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../../../kernel/database/database.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../kernel/jobs/backoff.ts';
 import type { DeliveryCounters } from '../../../kernel/jobs/delivery-counters.ts';
+import { MAX_REASON_LENGTH } from '../../../kernel/jobs/failure-reason.ts';
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
 import type { Clock } from '../../../kernel/time/time.ts';
@@ -20,7 +21,6 @@ export type MessageQueueOptions = {
   recordDelaysMs?: readonly number[];
 };
 
-const MAX_REASON_LENGTH = 500;
 /** Mail systems recognise a second copy by its Message-ID; phones cannot recognise a second SMS. */
 const MAX_UNCERTAIN_ATTEMPTS: Record<Channel, number> = { email: 2, sms: 1 };
 
