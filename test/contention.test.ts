@@ -162,7 +162,7 @@ for (const [name, prepare] of Object.entries(WRITES)) {
     const versioned = ['people', 'interactions', 'invoices', 'appointments'].includes(table);
     const other = `UPDATE ${table} SET updated_at = $2${versioned ? ', version = version + 1' : ''} WHERE id = $1`;
     const at = '2026-05-01T00:00:00.000000Z';
-    const [answer] = await overlapping(app, [[other, [path.split('/').at(-1), at]]], () => [request()]);
+    const [answer] = await overlapping(app, [[other, [path.split('/').at(-1), at]]], [request]);
     assert.equal(answer?.status, 200, String(answer?.text));
     const events: Event[] = await ok(company.get(`${path}/history`));
     assert.equal(events.at(-1)?.before?.updated_at, at);

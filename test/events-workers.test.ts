@@ -165,9 +165,11 @@ test('a reminder that fails just while it is asked for again: both are in the lo
   );
   const now = app.clock.read().toString();
   const values = [company.companyId, company.caseId, id, message?.id, claim, now, 'no luck', null, 0, WORKER_ORIGIN];
-  const [answer] = await overlapping(app, [[recordMessageFailure.text, values]], () => [
-    company.patch(path, ASK_AGAIN),
-  ]);
+  const [answer] = await overlapping(
+    app,
+    [[recordMessageFailure.text, values]],
+    [() => company.patch(path, ASK_AGAIN)],
+  );
   assert.equal(answer?.status, 200, String(answer?.text));
   const [failed, rescheduled, ...others] = await eventsOf(company, 'message');
   assert.deepEqual(others, []);
@@ -223,7 +225,7 @@ for (const [verb, request] of BESIDE) {
     const link = ['12345', 'https://meet.firm.example/x'];
     const step = [1, 'ready', ...link, false, null, null, WORKER_ORIGIN];
     const held: Holding[] = [[recordResult.text, [company.companyId, company.caseId, id, claim, now, ...step]]];
-    const [answer] = await overlapping(app, held, () => [request(company, path)]);
+    const [answer] = await overlapping(app, held, [() => request(company, path)]);
     assert.equal(answer?.status, 200, String(answer?.text));
     const [, changed, last, ...others] = await eventsOf(company, 'appointment');
     assert.deepEqual(others, []);

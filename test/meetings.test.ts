@@ -567,7 +567,7 @@ async function beginAmid(
   const key = { company_id: company.companyId, case_id: company.caseId, appointment_id: id };
   const { signal } = new AbortController();
   const changed = [company.companyId, company.adviserId, ...values, toSql(app.clock.read()), WORKER_ORIGIN];
-  await overlapping(app, [[change.text, changed]], () => [meetingSteps(app, zoom).handle(key, { id: claim, signal })]);
+  await overlapping(app, [[change.text, changed]], [() => meetingSteps(app, zoom).handle(key, { id: claim, signal })]);
 }
 
 test('an account that is being changed while a step begins is waited for', async () => {
@@ -660,7 +660,7 @@ test('an account that is disconnected while a step begins is seen by that step',
       ['SELECT 1 FROM advisers WHERE id = $1 FOR SHARE', [company.adviserId]],
       ['UPDATE meetings SET doubtful = true WHERE appointment_id = $1', [id]],
     ],
-    () => [ok(company.delete(company.account))],
+    [() => ok(company.delete(company.account))],
   );
   assert.deepEqual(await app.sql('SELECT wanted FROM meetings WHERE appointment_id = $1', [id]), [{ wanted: 2 }]);
 });
