@@ -1,10 +1,10 @@
 import type pg from 'pg';
+import { restoreAppointments } from './dataset.ts';
 import type { Operation } from './operations.ts';
-import type { Load, Server } from './servers.ts';
-import { cpuOfTree } from './usage.ts';
-import { restoreAppointments } from './world.ts';
+import type { LoadGenerator, Server } from './servers.ts';
+import { cpuSecondsOfTree } from './usage.ts';
 
-/** One server under load for some seconds. Times are in milliseconds, CPU time is that of one request. */
+/** The results of one server in one round. Latencies and CPU time per request are in milliseconds. */
 export type Round = {
   requests: number;
   requestsPerSecond: number;
@@ -14,10 +14,10 @@ export type Round = {
   databaseCpu: number | undefined;
 };
 
-/** A server, its database, and the load that it is put under. */
-export type Target = Pick<Server, 'pid' | 'port'> & { client: pg.Client; load: Load };
+/** A server, its database, and its load generator. */
+export type Target = Pick<Server, 'pid' | 'port'> & { client: pg.Client; load: LoadGenerator };
 
-type Bench = {
+type MeasureOptions = {
   databasePid: number;
   connections: number;
   seconds: number;
@@ -26,26 +26,29 @@ type Bench = {
   onRound: (operation: Operation, server: string, round: number) => void;
 };
 
-/** All rounds of one operation: of each target in turn, and the first is another one each time. */
+/** Runs all rounds of one operation. The targets take turns, and their order is reversed every round. */
 export async function measure<K extends string>(
-  { databasePid, connections, seconds, warmUp, rounds, onRound }: Bench,
+  { databasePid, connections, seconds, warmUp, rounds, onRound }: MeasureOptions,
   operation: Operation,
   targets: Record<K, Target>,
 ): Promise<Record<K, Round>[]> {
   const names = Object.keys(targets) as K[];
   const run = async (name: K, duration: number): Promise<Round> => {
     const { pid, port, client, load } = targets[name];
-    if (operation.once) await restoreAppointments(client);
-    const before = [cpuOfTree(pid), cpuOfTree(databasePid)] as const;
-    const driven = await load.drive({ operation: operation.id, port, connections, seconds: duration });
-    const after = [cpuOfTree(pid), cpuOfTree(databasePid)] as const;
-    const { requests, p50, p99, fault } = driven;
-    if (fault) throw new Error(`${operation.name}: the ${name} answered ${fault.status} under load: ${fault.text}`);
+    if (operation.consumes) await restoreAppointments(client);
+    const before = [cpuSecondsOfTree(pid), cpuSecondsOfTree(databasePid)] as const;
+    const result = await load.drive({ operation: operation.id, port, connections, seconds: duration });
+    const after = [cpuSecondsOfTree(pid), cpuSecondsOfTree(databasePid)] as const;
+    const { requests, p50, p99, firstFailure } = result;
+    if (firstFailure) {
+      const { status, text } = firstFailure;
+      throw new Error(`${operation.name}: the ${name} answered ${status} under load: ${text}`);
+    }
     const perRequest = (i: 0 | 1) =>
       before[i] === undefined || after[i] === undefined ? undefined : ((after[i] - before[i]) * 1000) / requests;
     return {
       requests,
-      requestsPerSecond: requests / driven.seconds,
+      requestsPerSecond: requests / result.seconds,
       p50,
       p99,
       processCpu: perRequest(0),
@@ -54,7 +57,7 @@ export async function measure<K extends string>(
   };
   for (const name of names) {
     onRound(operation, name, 0);
-    // No longer than a round: with the end of its first connections Node throws away much of what it had compiled.
+    // In parts as long as a round: when its first connections end, V8 discards much of the compiled code.
     for (let left = warmUp; left > 0; left -= seconds) await run(name, Math.min(left, seconds));
   }
   const measured: Record<K, Round>[] = [];

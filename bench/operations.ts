@@ -1,5 +1,5 @@
-import { ADVISER, CUSTOM_TAG, CUSTOMER } from './fill.ts';
-import type { World, WorldCase, WorldRecord } from './world.ts';
+import type { Dataset, DatasetCase, DatasetRecord } from './dataset.ts';
+import { ADVISER, CUSTOM_TAG, CUSTOMER } from './seed.ts';
 
 /** The twelve operations of the specification, and the request that each is measured with. */
 
@@ -9,49 +9,49 @@ export type Operation = {
   id: string;
   name: string;
   kind: 'read' | 'write';
-  /** Uses up what it is about: one request per record and round. */
-  once?: 'appointments';
-  /** How many a connection sends at once, where the load is to leave the cores to the service. */
-  ahead?: number;
-  /** The nth request. Two that differ in n never get in each other's way. */
-  request: (world: World, n: number) => Request;
+  /** The records that the operation uses up: each can be requested once per round. */
+  consumes?: 'appointments';
+  /** Requests that a connection sends together, so that the load generator needs less CPU time; 1 by default. */
+  pipelineDepth?: number;
+  /** Returns the nth request. Requests with different n do not conflict. */
+  request: (dataset: Dataset, n: number) => Request;
 };
 
-/** Spread over the list without order, and the same in every run. */
+/** Picks an element. The sequence looks random and is the same in every run. */
 const pick = <T>(list: readonly T[], n: number): T => list[(n * 7919) % list.length] as T;
 
-const reading =
-  (rest: string): Operation['request'] =>
-  (world, n) => {
-    const { id, token } = pick(world.reading, n);
-    return { method: 'GET', path: `/cases/${id}/${rest}`, token };
+const listRequest =
+  (path: string): Operation['request'] =>
+  (dataset, n) => {
+    const { id, token } = pick(dataset.readCases, n);
+    return { method: 'GET', path: `/cases/${id}/${path}`, token };
   };
 
-const creating =
-  (rest: string, body: (one: WorldCase, n: number) => unknown): Operation['request'] =>
-  (world, n) => {
-    const one = pick(world.writing, n);
-    return { method: 'POST', path: `/cases/${one.id}/${rest}`, token: one.token, body: body(one, n) };
+const createRequest =
+  (path: string, body: (caseRow: DatasetCase, n: number) => unknown): Operation['request'] =>
+  (dataset, n) => {
+    const caseRow = pick(dataset.writeCases, n);
+    return { method: 'POST', path: `/cases/${caseRow.id}/${path}`, token: caseRow.token, body: body(caseRow, n) };
   };
 
-const changing =
+const updateRequest =
   <K extends 'people' | 'interactions' | 'invoices' | 'appointments'>(
     kind: K,
-    rest: string,
-    body: (record: World[K][number], one: WorldCase, n: number) => unknown,
+    path: string,
+    body: (record: Dataset[K][number], caseRow: DatasetCase, n: number) => unknown,
   ): Operation['request'] =>
-  (world, n) => {
-    const record = pick<WorldRecord>(world[kind], n) as World[K][number];
-    const one = world.writing[record.case] as WorldCase;
+  (dataset, n) => {
+    const record = pick<DatasetRecord>(dataset[kind], n) as Dataset[K][number];
+    const caseRow = dataset.writeCases[record.caseIndex] as DatasetCase;
     return {
       method: 'PATCH',
-      path: `/cases/${one.id}/${rest}/${record.id}`,
-      token: one.token,
-      body: body(record, one, n),
+      path: `/cases/${caseRow.id}/${path}/${record.id}`,
+      token: caseRow.token,
+      body: body(record, caseRow, n),
     };
   };
 
-const entry = ({ customer }: WorldCase) => ({
+const entry = ({ customer }: DatasetCase) => ({
   entity_id: 'person',
   title: 'Mrs',
   first_names: 'Jane',
@@ -91,60 +91,60 @@ const invoice = (invoice_number: string) => ({
   })),
 });
 
-/** An hour of a working day, another for every n: a reminder is seldom placed where one has been. */
-const times = (n: number) => {
+/** Returns a different hour for every n, so that a reminder is rarely moved to the time of an earlier one. */
+const appointmentTimes = (n: number) => {
   const slot = n % 500_000;
   const day = new Date(Date.UTC(2040, 0, 1 + Math.floor(slot / 8))).toISOString().slice(0, 10);
   return { start_time: `${day} ${10 + (slot % 8)}:00:00`, end_time: `${day} ${11 + (slot % 8)}:00:00` };
 };
 
 export const OPERATIONS: readonly Operation[] = [
-  { id: 'getCaseAddressBook', name: 'List address book', kind: 'read', request: reading('address-book') },
+  { id: 'getCaseAddressBook', name: 'List address book', kind: 'read', request: listRequest('address-book') },
   {
     id: 'createCaseAddressBookEntry',
     name: 'Create entry',
     kind: 'write',
-    request: creating('address-book/entry', entry),
+    request: createRequest('address-book/entry', entry),
   },
   {
     id: 'updateCaseAddressBookEntry',
     name: 'Update entry',
     kind: 'write',
-    request: changing('people', 'address-book/entry', (_record, one) => entry(one)),
+    request: updateRequest('people', 'address-book/entry', (_record, caseRow) => entry(caseRow)),
   },
-  { id: 'getCaseInteractions', name: 'List interactions', kind: 'read', request: reading('interactions') },
+  { id: 'getCaseInteractions', name: 'List interactions', kind: 'read', request: listRequest('interactions') },
   {
     id: 'createCaseInteraction',
     name: 'Create interaction',
     kind: 'write',
-    request: creating('interactions', () => interaction),
+    request: createRequest('interactions', () => interaction),
   },
   {
     id: 'updateCaseInteraction',
     name: 'Update interaction',
     kind: 'write',
-    request: changing('interactions', 'interactions', () => interaction),
+    request: updateRequest('interactions', 'interactions', () => interaction),
   },
-  { id: 'getCaseInvoices', name: 'List invoices', kind: 'read', request: reading('invoices') },
+  { id: 'getCaseInvoices', name: 'List invoices', kind: 'read', request: listRequest('invoices') },
   {
     id: 'createCaseInvoice',
     name: 'Create invoice',
     kind: 'write',
-    request: creating('invoices', (_one, n) => invoice(`B-${n}`)),
+    request: createRequest('invoices', (_case, n) => invoice(`B-${n}`)),
   },
   {
     id: 'updateCaseInvoice',
     name: 'Update invoice',
     kind: 'write',
-    request: changing('invoices', 'invoices', ({ number }) => invoice(number)),
+    request: updateRequest('invoices', 'invoices', ({ number }) => invoice(number)),
   },
   {
     id: 'createCaseAppointment',
     name: 'Create appointment',
     kind: 'write',
-    request: creating('appointments', (_one, n) => ({
+    request: createRequest('appointments', (_case, n) => ({
       adviser_email: ADVISER,
-      ...times(n),
+      ...appointmentTimes(n),
       email_recipient: CUSTOMER,
       email_confirmation: true,
       email_notification: true,
@@ -156,26 +156,29 @@ export const OPERATIONS: readonly Operation[] = [
     id: 'updateCaseAppointment',
     name: 'Move appointment',
     kind: 'write',
-    request: changing('appointments', 'appointments', (_record, _one, n) => ({ ...times(n), notes: 'Moved.' })),
+    request: updateRequest('appointments', 'appointments', (_record, _case, n) => ({
+      ...appointmentTimes(n),
+      notes: 'Moved.',
+    })),
   },
   {
     id: 'deleteCaseAppointment',
     name: 'Delete appointment',
     kind: 'write',
-    once: 'appointments',
-    request: (world, n) => {
-      const { case: place, id } = pick(world.appointments, n);
-      const { id: caseId, token } = world.writing[place] as WorldCase;
+    consumes: 'appointments',
+    request: (dataset, n) => {
+      const { caseIndex, id } = pick(dataset.appointments, n);
+      const { id: caseId, token } = dataset.writeCases[caseIndex] as DatasetCase;
       return { method: 'DELETE', path: `/cases/${caseId}/appointments/${id}`, token };
     },
   },
 ];
 
-/** Nothing but Node and the app: what several processes can share. */
+/** A request without the database: it shows how Node and the application scale with the number of processes. */
 export const WITHOUT_DATABASE: Operation = {
   id: 'healthz',
   name: 'No database',
   kind: 'read',
-  ahead: 16,
-  request: (world, n) => ({ method: 'GET', path: '/healthz', token: pick(world.reading, n).token }),
+  pipelineDepth: 16,
+  request: (dataset, n) => ({ method: 'GET', path: '/healthz', token: pick(dataset.readCases, n).token }),
 };

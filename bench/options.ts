@@ -1,29 +1,30 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Size } from './fill.ts';
 import { OPERATIONS } from './operations.ts';
+import type { DatasetSize } from './seed.ts';
 
 export type Options = {
   companies: number;
-  size: Size;
+  datasetSize: DatasetSize;
   connections: number;
   rounds: number;
-  /** Of one round, and of the warm-up before the first. */
+  /** Duration of one round. */
   seconds: number;
+  /** Duration of the warm-up before the first round, in seconds. */
   warmUp: number;
   operations: readonly string[];
   out: string;
   chart: string | undefined;
-  /** The floor shares commits as the service does. */
-  gathers: boolean;
-  /** Where the service writes down what its time goes into. */
+  /** Whether the baseline batches statements and shares commits like the service. */
+  batchingBaseline: boolean;
+  /** Folder for CPU profiles of the service. */
   profile: string | undefined;
 };
 
-const PER_CASE = { people: 5, interactions: 100, invoices: 20, appointments: 20 };
-// The service's own code takes some ten thousand requests until the compiler has done with it.
-const FULL = { cases: 1_000, rounds: 5, seconds: 2, warmUp: 12 };
-const QUICK = { cases: 200, rounds: 3, seconds: 0.5, warmUp: 0.5 };
+const RECORDS_PER_CASE = { people: 5, interactions: 100, invoices: 20, appointments: 20 };
+// V8 needs some ten thousand requests until it has compiled the code of the service.
+const FULL_DEFAULTS = { cases: 1_000, rounds: 5, seconds: 2, warmUp: 12 };
+const QUICK_DEFAULTS = { cases: 200, rounds: 3, seconds: 0.5, warmUp: 0.5 };
 
 const FLAGS = {
   quick: { type: 'boolean', default: false },
@@ -35,38 +36,38 @@ const FLAGS = {
   only: { type: 'string' },
   out: { type: 'string', default: 'bench/results/latest.json' },
   chart: { type: 'boolean', default: false },
-  'gathering-floor': { type: 'boolean', default: false },
+  'batching-baseline': { type: 'boolean', default: false },
   profile: { type: 'string' },
 } as const;
 
-export function readOptions(args: string[]): Options {
+export function parseOptions(args: string[]): Options {
   const { values } = parseArgs({ args, options: FLAGS });
-  const usual = values.quick ? QUICK : FULL;
-  const number = (name: string, text: string | undefined, byDefault: number): number => {
-    const value = text === undefined ? byDefault : Number(text);
+  const defaults = values.quick ? QUICK_DEFAULTS : FULL_DEFAULTS;
+  const parseNumber = (name: string, text: string | undefined, defaultValue: number): number => {
+    const value = text === undefined ? defaultValue : Number(text);
     if (!(value > 0)) throw new Error(`--${name} must be a number above 0, not "${text}".`);
     return value;
   };
-  const cases = number('cases', values.cases, usual.cases);
+  const cases = parseNumber('cases', values.cases, defaults.cases);
   return {
     companies: Math.min(20, cases),
-    size: { cases, ...PER_CASE },
-    connections: number('connections', values.connections, 32),
-    rounds: number('rounds', values.rounds, usual.rounds),
-    seconds: number('seconds', values.seconds, usual.seconds),
-    warmUp: number('warm-up', values['warm-up'], usual.warmUp),
-    operations: readOnly(values.only),
+    datasetSize: { cases, ...RECORDS_PER_CASE },
+    connections: parseNumber('connections', values.connections, 32),
+    rounds: parseNumber('rounds', values.rounds, defaults.rounds),
+    seconds: parseNumber('seconds', values.seconds, defaults.seconds),
+    warmUp: parseNumber('warm-up', values['warm-up'], defaults.warmUp),
+    operations: parseOnly(values.only),
     out: resolve(values.out),
-    gathers: values['gathering-floor'],
+    batchingBaseline: values['batching-baseline'],
     chart: values.chart ? resolve('docs/benchmark.svg') : undefined,
     profile: values.profile && resolve(values.profile),
   };
 }
 
-function readOnly(text: string | undefined): string[] {
+function parseOnly(text: string | undefined): string[] {
   const all = OPERATIONS.map(({ id }) => id);
-  const asked = text?.split(',') ?? all;
-  const unknown = asked.filter((id) => !all.includes(id));
-  if (unknown.length > 0) throw new Error(`--only knows ${all.join(', ')}; not ${unknown.join(', ')}.`);
-  return asked;
+  const selected = text?.split(',') ?? all;
+  const unknown = selected.filter((id) => !all.includes(id));
+  if (unknown.length > 0) throw new Error(`--only must be of ${all.join(', ')}; not ${unknown.join(', ')}.`);
+  return selected;
 }

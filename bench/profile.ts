@@ -1,23 +1,23 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { table } from './report/table.ts';
+import { formatTable } from './report/table.ts';
 
 /**
- * What the time of the service went into once it served, from the profiles in a folder: `npm run bench -- --profile
- * <folder>`, then `npm run bench:profile -- <folder>`.
+ * Summarises CPU profiles of the service by component and by function, from the first request on:
+ * `npm run bench -- --profile <folder>`, then `npm run bench:profile -- <folder>`.
  */
 
 type Frame = { functionName: string; url: string };
 type Profile = { nodes: { id: number; callFrame: Frame }[]; samples: number[]; timeDeltas: number[] };
 
-const MOST = 15;
+const MAX_ROWS = 15;
 
 const folder = process.argv[2];
-if (!folder) throw new Error('Name the folder of the profiles.');
+if (!folder) throw new Error('Usage: npm run bench:profile -- <folder>');
 for (const file of await readdir(folder)) {
   if (!file.endsWith('.cpuprofile')) continue;
   const profile: Profile = JSON.parse(await readFile(join(folder, file), 'utf8'));
-  const byPart = new Map<string, number>();
+  const byComponent = new Map<string, number>();
   const byFunction = new Map<string, number>();
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
   let busy = 0;
@@ -25,15 +25,15 @@ for (const file of await readdir(folder)) {
   for (const [i, id] of profile.samples.entries()) {
     if (i < first) continue;
     const frame = frames.get(id);
-    const spent = profile.timeDeltas[i] ?? 0;
-    if (!frame || frame.functionName === '(idle)' || spent < 0) continue;
-    busy += spent;
-    add(byPart, partOf(frame), spent);
-    add(byFunction, `${frame.functionName || '(anonymous)'} in ${placeOf(frame)}`, spent);
+    const elapsed = profile.timeDeltas[i] ?? 0;
+    if (!frame || frame.functionName === '(idle)' || elapsed < 0) continue;
+    busy += elapsed;
+    add(byComponent, componentOf(frame), elapsed);
+    add(byFunction, `${frame.functionName || '(anonymous)'} in ${fileOf(frame)}`, elapsed);
   }
   console.log(`${(busy / 1e6).toFixed(1)} s of CPU time`);
-  console.log(table(['Part', 'share'], shares(byPart, busy)));
-  console.log(`\n${table(['Function, without what it calls', 'share'], shares(byFunction, busy))}\n`);
+  console.log(formatTable(['Component', 'share'], shares(byComponent, busy)));
+  console.log(`\n${formatTable(['Function, self time', 'share'], shares(byFunction, busy))}\n`);
 }
 
 function add(sums: Map<string, number>, key: string, value: number): void {
@@ -41,20 +41,20 @@ function add(sums: Map<string, number>, key: string, value: number): void {
 }
 
 function shares(sums: Map<string, number>, all: number): string[][] {
-  const sorted = [...sums].sort(([, a], [, b]) => b - a).slice(0, MOST);
+  const sorted = [...sums].sort(([, a], [, b]) => b - a).slice(0, MAX_ROWS);
   return sorted.map(([key, value]) => [key, `${((value / all) * 100).toFixed(1)} %`]);
 }
 
-/** The package, the folder of our own source, or Node. */
-function partOf(frame: Frame): string {
+/** Returns the package, the folder of our own source, or the Node module. */
+function componentOf(frame: Frame): string {
   const { url, functionName } = frame;
   if (url === '') return functionName === '(garbage collector)' ? 'garbage collector' : 'V8 and native code';
   if (url.startsWith('node:')) return `node:${url.slice(5).replace('internal/', '').split('/')[0]}`;
   const dependency = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
-  return dependency ?? placeOf(frame).split('/').slice(0, 2).join('/');
+  return dependency ?? fileOf(frame).split('/').slice(0, 2).join('/');
 }
 
-/** The file, from the root of its package or of our source. */
-function placeOf({ url }: Frame): string {
+/** Returns the file, relative to node_modules or to the project. */
+function fileOf({ url }: Frame): string {
   return /.*node_modules\/(.+)/.exec(url)?.[1] ?? /.*\/(src\/.+)/.exec(url)?.[1] ?? (url || 'V8');
 }

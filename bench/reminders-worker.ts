@@ -4,15 +4,15 @@ import { DeliveryCounters } from '../src/kernel/jobs/delivery-counters.ts';
 import { systemClock } from '../src/kernel/time/time.ts';
 import { runWorker } from '../src/server/worker.ts';
 
-/** The worker process of the benchmark: tells its memory at each tenth of the way, and what it has used at the end. */
+/** The worker process of the benchmark. It reports memory and CPU time after each tenth of the messages. */
 
 const { connection, settings, total } = JSON.parse(process.argv[2] ?? '');
-const outcomes = new DeliveryCounters();
+const counters = new DeliveryCounters();
 const logger = pino({ level: 'info' }, pino.destination('/dev/null'));
 const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
 let ended = 0;
 
-outcomes.onMessage = () => {
+counters.onMessage = () => {
   if (++ended % Math.ceil(total / 10) !== 0 && ended !== total) return;
   const { heapUsed, rss } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
@@ -23,7 +23,7 @@ const stop = await runWorker({
   connection,
   clock: systemClock,
   logger,
-  counters: outcomes,
+  counters,
 });
 process.once('message', async () => {
   await stop();

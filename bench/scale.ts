@@ -1,71 +1,74 @@
 import { cpus } from 'node:os';
+import { readDataset } from './dataset.ts';
+import { openEnvironment } from './environment.ts';
 import { measure, type Round } from './measure.ts';
 import { OPERATIONS, WITHOUT_DATABASE } from './operations.ts';
-import { readOptions } from './options.ts';
+import { parseOptions } from './options.ts';
 import { Progress } from './report/progress.ts';
-import { ratioOf, summaryOf } from './report/summary.ts';
-import { table } from './report/table.ts';
-import { startLoad, startService } from './servers.ts';
-import { openStage } from './stage.ts';
-import { readWorld } from './world.ts';
+import { ratioByRound, summarise } from './report/summary.ts';
+import { formatTable } from './report/table.ts';
+import { startLoadGenerator, startService } from './servers.ts';
 
-/** One and two processes of the service on one database, and who had the cores meanwhile. */
+/** Compares one and two web processes on one database, and shows how the cores were shared. */
 
-const USUAL = ['getCaseInteractions', 'createCaseInteraction', 'createCaseInvoice', 'getCaseInvoices'];
+const DEFAULT_OPERATIONS = ['getCaseInteractions', 'createCaseInteraction', 'createCaseInvoice', 'getCaseInvoices'];
 
-const options = readOptions(process.argv.slice(2));
-const { companies, size, connections, rounds, seconds, warmUp } = options;
-const asked = options.operations.length < OPERATIONS.length ? options.operations : USUAL;
-const operations = [WITHOUT_DATABASE, ...OPERATIONS.filter(({ id }) => asked.includes(id))];
+const options = parseOptions(process.argv.slice(2));
+const { companies, datasetSize: size, connections, rounds, seconds, warmUp } = options;
+const selected = options.operations.length < OPERATIONS.length ? options.operations : DEFAULT_OPERATIONS;
+const operations = [WITHOUT_DATABASE, ...OPERATIONS.filter(({ id }) => selected.includes(id))];
 const progress = new Progress(operations.length * 2 * (rounds + 1));
-progress.say(`Filling a database with ${size.cases} cases …`);
-const stage = await openStage({ companies, size });
+progress.say(`Seeding a database with ${size.cases} cases …`);
+const environment = await openEnvironment({ companies, size });
 try {
-  const { client, connection, dataDir, databasePid } = stage;
-  const load = stage.with(await startLoad(await readWorld(client, stage.companies)));
+  const { client, connection, dataDir, databasePid } = environment;
+  const load = environment.use(await startLoadGenerator(await readDataset(client, environment.companies)));
   const start = async (processes: string) =>
-    stage.with(await startService(connection, { dataDir, settings: { WEB_CONCURRENCY: processes } }));
+    environment.use(await startService(connection, { dataDir, settings: { WEB_CONCURRENCY: processes } }));
   const [one, two] = [await start('1'), await start('2')];
   const targets = { one: { ...one, client, load }, two: { ...two, client, load } };
   const rows: string[][] = [];
   for (const operation of operations) {
     const onRound = (_operation: unknown, server: string, round: number) =>
       progress.step(operation.name, `${server} ${round}`);
-    const bench = { databasePid, connections, seconds, warmUp, rounds, onRound };
-    const found = await measure(bench, operation, targets);
-    const [single, double] = [found.map((round) => round.one), found.map((round) => round.two)];
-    const ratio = ratioOf(double, single, 'requestsPerSecond');
+    const measureOptions = { databasePid, connections, seconds, warmUp, rounds, onRound };
+    const measured = await measure(measureOptions, operation, targets);
+    const [single, double] = [measured.map((round) => round.one), measured.map((round) => round.two)];
+    const ratio = ratioByRound(double, single, 'requestsPerSecond');
     rows.push([
       operation.name,
       `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}..${ratio.max.toFixed(2)})`,
       ...[single, double].flatMap((rounds) => [
-        summaryOf(rounds).requestsPerSecond.toFixed(0),
-        coresOf(rounds, 'processCpu').toFixed(2),
-        coresOf(rounds, 'databaseCpu').toFixed(2),
+        summarise(rounds).requestsPerSecond.toFixed(0),
+        coresUsed(rounds, 'processCpu').toFixed(2),
+        coresUsed(rounds, 'databaseCpu').toFixed(2),
       ]),
-      limitOf(double),
+      bottleneck(double),
     ]);
   }
   progress.end();
   const each = ['req/s', 'service', 'database'];
   console.log(
-    table(['Operation', 'two by one (min..max)', ...each, ...each.map((name) => `two: ${name}`), 'limit'], rows),
+    formatTable(
+      ['Operation', 'two / one (min..max)', ...each, ...each.map((name) => `two: ${name}`), 'bottleneck'],
+      rows,
+    ),
   );
   console.log(
-    `\nService and database in cores, of ${cpus().length}; what is left went to the load and to whatever else ran.`,
+    `\nService and database in cores, of ${cpus().length}; the load generator and other programs used the rest.`,
   );
 } finally {
-  await stage.close();
+  await environment.close();
 }
 
-function coresOf(rounds: Round[], part: 'processCpu' | 'databaseCpu'): number {
-  const { requestsPerSecond, ...rest } = summaryOf(rounds);
+function coresUsed(rounds: Round[], part: 'processCpu' | 'databaseCpu'): number {
+  const { requestsPerSecond, ...rest } = summarise(rounds);
   return ((rest[part] ?? 0) * requestsPerSecond) / 1000;
 }
 
-/** Who had most of the cores when two processes were there. */
-function limitOf(rounds: Round[]): string {
-  const [service, database] = [coresOf(rounds, 'processCpu'), coresOf(rounds, 'databaseCpu')];
+/** Returns which part used most of the cores with two processes. */
+function bottleneck(rounds: Round[]): string {
+  const [service, database] = [coresUsed(rounds, 'processCpu'), coresUsed(rounds, 'databaseCpu')];
   const rest = cpus().length - service - database;
   return database >= service && database >= rest ? 'the database' : rest > service ? 'the load' : 'the service';
 }

@@ -6,30 +6,30 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerConnection } from '../src/postgres/bundled-postgres.ts';
 import { urlOf } from '../test/harness/service.ts';
-import type { FilledCompany } from './fill.ts';
-import type { Driven, Task } from './load/drive.ts';
-import type { World } from './world.ts';
+import type { Dataset } from './dataset.ts';
+import type { DriveResult, DriveTask } from './load/driver.ts';
+import type { SeededCompany } from './seed.ts';
 
-/** The processes of a benchmark. Each is a process of its own, so that its use of the CPU can be told apart. */
+/** Starts the servers and the load generator as separate processes, so that the CPU time of each can be measured. */
 
-export type ServerName = 'service' | 'floor';
+export type ServerName = 'service' | 'baseline';
 export type Server = { name: ServerName; pid: number; port: number; stop(): Promise<void> };
 
-const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
-const FLOOR = new URL('./baseline/server.ts', import.meta.url);
-const LOAD = new URL('./load/process.ts', import.meta.url);
-const PATIENCE_MS = 30_000;
+const SERVICE_PATH = new URL('../src/main.ts', import.meta.url).pathname;
+const BASELINE_PATH = new URL('./baseline/server.ts', import.meta.url);
+const LOAD_PATH = new URL('./load/process.ts', import.meta.url);
+const READY_TIMEOUT_MS = 30_000;
 
 export type ServiceOptions = { dataDir: string; flags?: string[]; settings?: Record<string, string> };
 
 /**
- * As `npm start` runs it, with its log and all its settings, but for the sending of messages: what leaves the outbox
- * is no part of a request. The log goes where it is not read.
+ * Starts the service like `npm start`, with logging to /dev/null and without a worker, because sending messages is not
+ * part of a request.
  */
 export async function startService(connection: ServerConnection, options: ServiceOptions): Promise<Server> {
   const { dataDir, flags = [], settings = {} } = options;
   const port = await freePort();
-  const args = ['--max-semi-space-size=8', ...flags, MAIN, 'serve'];
+  const args = ['--max-semi-space-size=8', ...flags, SERVICE_PATH, 'serve'];
   const child = spawn(process.execPath, args, {
     env: {
       PATH: process.env.PATH,
@@ -42,10 +42,10 @@ export async function startService(connection: ServerConnection, options: Servic
     stdio: ['ignore', openSync('/dev/null', 'w'), 'inherit'],
   });
   const ended = once(child, 'exit');
-  await ready(child, `http://127.0.0.1:${port}/readyz`);
+  await waitUntilReady(child, `http://127.0.0.1:${port}/readyz`);
   return {
     name: 'service',
-    pid: pidOf(child),
+    pid: requirePid(child),
     port,
     stop: async () => {
       child.kill('SIGTERM');
@@ -54,57 +54,57 @@ export async function startService(connection: ServerConnection, options: Servic
   };
 }
 
-export async function startFloor(
+export async function startBaseline(
   connection: ServerConnection,
-  companies: FilledCompany[],
-  gathers = false,
+  companies: SeededCompany[],
+  batching = false,
 ): Promise<Server> {
   const tokens = Object.fromEntries(companies.map(({ id, token }) => [token, id]));
-  const child = fork(FLOOR, [JSON.stringify({ connection, tokens, gathers })]);
-  const { port } = await told<{ port: number }>(child);
-  return { name: 'floor', pid: pidOf(child), port, stop: () => disconnected(child) };
+  const child = fork(BASELINE_PATH, [JSON.stringify({ connection, tokens, batching })]);
+  const { port } = await nextMessage<{ port: number }>(child);
+  return { name: 'baseline', pid: requirePid(child), port, stop: () => stopByDisconnect(child) };
 }
 
-export type Load = { drive(task: Task): Promise<Driven>; stop(): Promise<void> };
+export type LoadGenerator = { drive(task: DriveTask): Promise<DriveResult>; stop(): Promise<void> };
 
-export async function startLoad(world: World): Promise<Load> {
-  const child = fork(LOAD);
-  child.send({ world });
-  await told(child);
+export async function startLoadGenerator(dataset: Dataset): Promise<LoadGenerator> {
+  const child = fork(LOAD_PATH);
+  child.send({ dataset });
+  await nextMessage(child);
   return {
     drive: async (task) => {
       child.send({ task });
-      const { driven, failed } = await told<{ driven: Driven; failed?: string }>(child);
-      if (failed) throw new Error(`The load on ${task.operation} broke off: ${failed}`);
-      return driven;
+      const { result, failed } = await nextMessage<{ result: DriveResult; failed?: string }>(child);
+      if (failed) throw new Error(`The load on ${task.operation} failed: ${failed}`);
+      return result;
     },
-    stop: () => disconnected(child),
+    stop: () => stopByDisconnect(child),
   };
 }
 
-/** What the process says next. */
-async function told<T>(child: ChildProcess): Promise<T> {
-  const over = new AbortController();
-  const { signal } = over;
+/** Waits for the next message of the process. Throws if the process ends first. */
+async function nextMessage<T>(child: ChildProcess): Promise<T> {
+  const done = new AbortController();
+  const { signal } = done;
   try {
     const ended = once(child, 'exit', { signal }).then(([code]) => {
-      throw new Error(`A process of the benchmark ended with ${code}.`);
+      throw new Error(`A process of the benchmark ended with exit code ${code}.`);
     });
     const [message] = await Promise.race([once(child, 'message', { signal }), ended]);
     return message as T;
   } finally {
-    over.abort();
+    done.abort();
   }
 }
 
-async function disconnected(child: ChildProcess): Promise<void> {
-  if (!child.connected) return; // an interrupt from the terminal reaches all of them
+async function stopByDisconnect(child: ChildProcess): Promise<void> {
+  if (!child.connected) return; // Ctrl-C in a terminal has already stopped all processes
   const ended = once(child, 'exit');
   child.disconnect();
   await ended;
 }
 
-const pidOf = ({ pid }: ChildProcess): number => {
+const requirePid = ({ pid }: ChildProcess): number => {
   if (pid === undefined) throw new Error('A process of the benchmark did not start.');
   return pid;
 };
@@ -118,9 +118,9 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function ready(child: ChildProcess, url: string): Promise<void> {
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await pause(50)) {
-    if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}.`);
+async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
+  for (const deadline = Date.now() + READY_TIMEOUT_MS; Date.now() < deadline; await pause(50)) {
+    if (child.exitCode !== null) throw new Error(`The service ended with exit code ${child.exitCode}.`);
     const ok = await fetch(url).then(
       (response) => response.ok,
       () => false,

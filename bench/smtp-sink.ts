@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { SMTPServer } from 'smtp-server';
 
-/** Takes every mail and keeps none. */
+/** An SMTP server that accepts every mail and discards it. */
 
 const server = new SMTPServer({
   authOptional: true,

@@ -1,35 +1,28 @@
-import * as addressBook from '../src/cases/address-book/writes.sql.ts';
-import * as appointments from '../src/cases/appointments/writes.sql.ts';
-import * as interactions from '../src/cases/interactions/writes.sql.ts';
-import * as invoices from '../src/cases/invoices/writes.sql.ts';
-import type { Statement } from '../src/kernel/sql/statement.ts';
+import pg from 'pg';
 
-/** Loaded before the service: the same statements without the entry in the log. The service itself knows no such thing. */
+/**
+ * Loaded before the service: removes the insert of events from every statement when it is prepared. The service has no
+ * such option.
+ */
 
-const ENTRY = /\be AS \(\s*INSERT INTO events\b/;
+const EVENT_INSERT = /\b\w+ AS \(\s*INSERT INTO events\b/;
 
-let changed = 0;
-for (const module of [addressBook, appointments, interactions, invoices]) {
-  for (const exported of Object.values(module)) {
-    if (!isStatement(exported) || !ENTRY.test(exported.text)) continue;
-    Object.assign(exported, { text: withoutEntry(exported.text) });
-    changed++;
-  }
-}
-if (changed === 0) throw new Error('No statement writes an event.');
+const connection = (pg as unknown as { Connection: { prototype: { parse(query: { text: string }): void } } })
+  .Connection;
+const { parse } = connection.prototype;
+connection.prototype.parse = function (query) {
+  parse.call(this, EVENT_INSERT.test(query.text) ? { ...query, text: removeEventInsert(query.text) } : query);
+};
 
-function isStatement(exported: unknown): exported is Statement {
-  return typeof exported === 'object' && exported !== null && 'text' in exported && typeof exported.text === 'string';
-}
-
-/** The parameters stay, in a part that is never asked for. */
-function withoutEntry(text: string): string {
-  const begin = ENTRY.exec(text)?.index ?? 0;
-  let end = text.indexOf('(', begin);
+/** The CTE keeps its parameters, because a parameter that is not in the text has no type. */
+function removeEventInsert(text: string): string {
+  const start = EVENT_INSERT.exec(text)?.index ?? 0;
+  const bodyStart = text.indexOf('(', start);
+  let end = bodyStart;
   for (let depth = 0; ; end++) {
     if (text[end] === '(') depth++;
     if (text[end] === ')' && --depth === 0) break;
   }
-  const parameters = [...new Set(text.slice(begin, end).match(/\$\d+::\w+/g))];
-  return `${text.slice(0, begin)}e AS (SELECT ${parameters.join(', ')}${text.slice(end)}`;
+  const parameters = [...new Set(text.slice(bodyStart, end).match(/\$\d+::\w+/g))];
+  return `${text.slice(0, bodyStart)}(SELECT ${parameters.join(', ')}${text.slice(end)}`;
 }

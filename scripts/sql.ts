@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { eventStatements, existsStatement } from '../src/events/statements.sql.ts';
 import { allStatements, type PreparedStatement } from '../src/kernel/sql/query.ts';
+import { AUDIT_LOGS } from '../src/server/audit-logs.ts';
 
 /**
  * Writes every statement, in its single and its batch form, to sql/*.sql, so that a diff shows what the database gets.
@@ -16,6 +18,10 @@ for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' }).so
   if (!file.endsWith('.ts') || !DECLARES.test(readFileSync(new URL(file, source), 'utf8'))) continue;
   await import(new URL(file, source).href);
 }
+
+// The statements of the event log are built from the audit logs.
+eventStatements(AUDIT_LOGS);
+for (const log of AUDIT_LOGS) existsStatement(log);
 
 const files = new Map<string, string>();
 for (const statement of allStatements().sort((a, b) => (a.name < b.name ? -1 : 1))) {

@@ -163,13 +163,19 @@ test('a reminder that fails just while it is asked for again: both are in the lo
     `UPDATE messages SET state = 'sending', attempts = 1, lease_by = $2 WHERE appointment_id = $1 RETURNING *`,
     [id, claim],
   );
-  const now = app.clock.read().toString();
-  const values = [company.companyId, company.caseId, id, message?.id, claim, now, 'no luck', null, 0, WORKER_ORIGIN];
-  const [answer] = await overlapping(
-    app,
-    [[recordMessageFailure.text, values]],
-    [() => company.patch(path, ASK_AGAIN)],
-  );
+  const { statement, values } = recordMessageFailure({
+    company_id: company.companyId,
+    case_id: company.caseId,
+    id,
+    message_id: message?.id as string,
+    lease: claim,
+    last_error: 'no luck',
+    retry_at: null,
+    uncertain_attempts: 0,
+    now: app.clock.read().toString(),
+    origin: WORKER_ORIGIN,
+  });
+  const [answer] = await overlapping(app, [[statement.text, values]], [() => company.patch(path, ASK_AGAIN)]);
   assert.equal(answer?.status, 200, String(answer?.text));
   const [failed, rescheduled, ...others] = await eventsOf(company, 'message');
   assert.deepEqual(others, []);
@@ -221,10 +227,23 @@ for (const [verb, request] of BESIDE) {
     const { id, path } = await book(company, { video_meeting: true });
     const claim = randomUUID();
     await app.sql('UPDATE meetings SET lease_by = $2 WHERE appointment_id = $1', [id, claim]);
-    const now = app.clock.read().toString();
-    const link = ['12345', 'https://meet.firm.example/x'];
-    const step = [1, 'ready', ...link, false, null, null, WORKER_ORIGIN];
-    const held: Holding[] = [[recordResult.text, [company.companyId, company.caseId, id, claim, now, ...step]]];
+    const link = ['12345', 'https://meet.firm.example/x'] as const;
+    const { statement, values } = recordResult({
+      company_id: company.companyId,
+      case_id: company.caseId,
+      id,
+      lease: claim,
+      generation: 1,
+      state: 'ready',
+      external_id: link[0],
+      join_url: link[1],
+      uncertain: false,
+      last_error: null,
+      retry_at: null,
+      now: app.clock.read().toString(),
+      origin: WORKER_ORIGIN,
+    });
+    const held: Holding[] = [[statement.text, values]];
     const [answer] = await overlapping(app, held, [() => request(company, path)]);
     assert.equal(answer?.status, 200, String(answer?.text));
     const [, changed, last, ...others] = await eventsOf(company, 'appointment');

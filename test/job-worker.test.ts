@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
 import { databaseClock } from '../src/kernel/database/database-clock.ts';
+import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { batchCalls } from '../src/kernel/jobs/call-batcher.ts';
 import { DeliveryCounters } from '../src/kernel/jobs/delivery-counters.ts';
@@ -85,10 +86,15 @@ test('two claims at the same instant never take the same row, and neither waits 
   await add(id, 3);
   const [first, second] = await Promise.all([app.db.pool.connect(), app.db.pool.connect()]);
   try {
-    const values = (claim: string) => ['2026-06-01T09:00:00Z', claim, '2026-06-01T09:00:45Z', 2, [], [], 4, 0];
+    const claim = () => {
+      const lease = { now: '2026-06-01T09:00:00Z', lease: newId(), lease_until: '2026-06-01T09:00:45Z', limit: 2 };
+      const load = { busy_companies: [], busy_counts: [], max_per_company: 4, reserved: 0 };
+      const { statement, values } = statements.claim({ ...lease, ...load });
+      return { name: statement.name, text: statement.text, values };
+    };
     await first.query('BEGIN');
-    const a = await first.query<JobKey>({ ...statements.claim, values: values(newId()) });
-    const b = await second.query<JobKey>({ ...statements.claim, values: values(newId()) });
+    const a = await first.query<JobKey>(claim());
+    const b = await second.query<JobKey>(claim());
     await first.query('COMMIT');
     assert.deepEqual([a.rowCount, b.rowCount], [2, 1]);
     assert.equal(new Set([...a.rows, ...b.rows].map((row) => row.id)).size, 3);
@@ -186,7 +192,8 @@ test('a lease is renewed only by the claim that holds it', async () => {
     await finish(taken);
   }).runOnce();
   await until(() => row !== undefined);
-  const renew = (by: string, time: string) => app.db.queryRows(statements.renew, [time, [by], [id], [row?.id]]);
+  const renew = (by: string, time: string) =>
+    app.db.queryRows(statements.renew(time, [{ id: by, key: row ?? assert.fail() }]));
   const lease = async () =>
     (await app.sql<{ at: string }>(`SELECT to_json(lease_until AT TIME ZONE 'UTC')#>>'{}' AS at FROM errands`))[0]?.at;
   await renew(newId(), '2026-06-01T09:09:00Z');
@@ -251,7 +258,8 @@ test('what is taken once more while it is being given back is given back too', a
   const makeDue = () => app.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
   let givenBack = 0;
   const rows: typeof app.db.queryRows = async (...asked) => {
-    if (asked[0] !== statements.release || givenBack++ > 0) return app.db.queryRows(...asked) as never;
+    const isRelease = toQuery(...asked).statement.name === 'errands.release_lease';
+    if (!isRelease || givenBack++ > 0) return app.db.queryRows(...asked) as never;
     await takenAgain(() => app.db.queryRows(...asked));
     return [];
   };

@@ -291,7 +291,7 @@ test('uses are written at most once a minute, for all keys with one statement, a
     statements.push(name);
     observe(name, seconds);
   };
-  const writes = () => statements.filter((name) => name === 'tokens.note_uses').length;
+  const writes = () => statements.filter((name) => name === 'tokens.record_last_used').length;
   const use = () =>
     Promise.all(
       keys.map(async ({ key }) => (await caller(second.url, key).get(`${company.path}/interactions`)).status),

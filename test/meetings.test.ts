@@ -10,7 +10,6 @@ import {
 } from '../src/cases/appointments/messages/message.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
 import { toQuery } from '../src/kernel/database/legacy-query.ts';
-import type { Statement } from '../src/kernel/sql/statement.ts';
 import { toSql } from '../src/kernel/time/time.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
@@ -558,22 +557,32 @@ test('another account: upcoming meetings are removed at the old one and made at 
 async function beginAmid(
   company: TestCompany & { adviserId: string },
   id: string,
-  change: Statement,
-  values: unknown[],
+  account: Omit<Parameters<typeof connectAccount>[0], 'company_id' | 'id' | 'now' | 'origin'>,
 ) {
   const claim = randomUUID();
   const lease = 'UPDATE meetings SET lease_by = $2, lease_until = due_at WHERE appointment_id = $1';
   await app.sql(lease, [id, claim]);
   const key = { company_id: company.companyId, case_id: company.caseId, appointment_id: id };
   const { signal } = new AbortController();
-  const changed = [company.companyId, company.adviserId, ...values, toSql(app.clock.read()), WORKER_ORIGIN];
-  await overlapping(app, [[change.text, changed]], [() => meetingSteps(app, zoom).handle(key, { id: claim, signal })]);
+  const { statement, values } = connectAccount({
+    company_id: company.companyId,
+    id: company.adviserId,
+    ...account,
+    now: toSql(app.clock.read()),
+    origin: WORKER_ORIGIN,
+  });
+  await overlapping(
+    app,
+    [[statement.text, values]],
+    [() => meetingSteps(app, zoom).handle(key, { id: claim, signal })],
+  );
 }
 
 test('an account that is being changed while a step begins is waited for', async () => {
   const company = await zoomCompany();
   const { id, path } = await book(company);
-  await beginAmid(company, id, connectAccount, ['jitsi', null, null, null, null, null]);
+  const none = { account_id: null, client_id: null, host: null, sealed_secret: null };
+  await beginAmid(company, id, { provider: 'jitsi', video_account_id: randomUUID(), ...none });
   await worker.runOnce();
   assert.deepEqual([(await meeting(company, path)).provider, zoom.asked], ['jitsi', []]);
 });
@@ -583,7 +592,14 @@ test('another account that is connected while a step begins is used as soon as i
   const { id, path } = await book(company);
   const sealed = secrets.seal(CREDENTIALS.client_secret, [company.companyId, company.adviserId]);
   const { account_id, client_id } = CREDENTIALS;
-  await beginAmid(company, id, connectAccount, ['zoom', randomUUID(), account_id, client_id, 'b@firm.example', sealed]);
+  await beginAmid(company, id, {
+    provider: 'zoom',
+    video_account_id: randomUUID(),
+    account_id,
+    client_id,
+    host: 'b@firm.example',
+    sealed_secret: sealed,
+  });
   const { state, last_error } = await meeting(company, path);
   assert.deepEqual([state, last_error], ['pending', 'The account has only just been connected.']);
   app.clock.advance({ seconds: 10 });

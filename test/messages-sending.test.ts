@@ -3,12 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { DeliveryError, type OutgoingMessage } from '../src/cases/appointments/messages/message.ts';
 import { startMessage, startMessages } from '../src/cases/appointments/messages/message-queue.sql.ts';
-import { MESSAGE_KEY } from '../src/cases/appointments/messages/statements.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
 import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { UnavailableError } from '../src/kernel/errors.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../src/kernel/jobs/backoff.ts';
-import type { Statement } from '../src/kernel/sql/statement.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { until } from './harness/until.ts';
@@ -274,19 +272,21 @@ test('a worker that wakes up after its lease was taken over begins nothing', asy
   const company = await app.company();
   const { id } = await book(company, { email_confirmation: true });
   const [own, other] = [randomUUID(), randomUUID()];
-  const [key] = await app.sql<Record<string, string>>(
-    'UPDATE messages SET lease_by = $2 WHERE appointment_id = $1 RETURNING company_id, case_id, appointment_id, id',
+  const [leased = assert.fail()] = await app.sql<{ id: string }>(
+    'UPDATE messages SET lease_by = $2 WHERE appointment_id = $1 RETURNING id',
     [id, other],
   );
+  const { companyId, caseId } = company;
   const now = app.clock.read().toString();
-  const begin = async (statement: Statement, claim: string) => {
-    const arrays = [...MESSAGE_KEY.map((column) => [key?.[column]]), [claim]];
-    return (await app.db.queryRows(statement, [...arrays, now, now, WORKER_ORIGIN])).length;
-  };
-  for (const statement of [startMessages, startMessage]) assert.equal(await begin(statement, own), 0);
+  const common = { now, behind_until: now, origin: WORKER_ORIGIN };
+  const arrays = { company_ids: [companyId], case_ids: [caseId], appointment_ids: [id], message_ids: [leased.id] };
+  const startMany = (lease: string) => app.db.queryRows(startMessages({ ...arrays, leases: [lease], ...common }));
+  const key = { company_id: companyId, case_id: caseId, id, message_id: leased.id };
+  const startOne = (lease: string) => app.db.queryRows(startMessage({ ...key, lease, ...common }));
+  for (const start of [startMany, startOne]) assert.deepEqual(await start(own), []);
   const [message] = await app.sql('SELECT state, attempts, lease_by FROM messages WHERE appointment_id = $1', [id]);
   assert.deepEqual(message, { state: 'scheduled', attempts: 0, lease_by: other });
-  assert.equal(await begin(startMessages, other), 1);
+  assert.equal((await startMany(other)).length, 1);
 });
 
 for (const [state, change] of [

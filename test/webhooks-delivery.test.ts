@@ -566,10 +566,10 @@ test('what is queued at the very moment in which the one before it ends has its 
   const [{ top }] = (await app.sql('SELECT max(position) AS top FROM events')) as [{ top: string }];
   await other.query('BEGIN');
   await other.query('SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE', [endpointId]);
-  await other.query(fanOut.text, [company.companyId, endpointId, top, 500, app.clock.read().toString()]);
+  await other.query(fanOut.prepared.text, [company.companyId, endpointId, top, 500, app.clock.read().toString()]);
   resolve();
   const { promise: tried, resolve: hasTried } = Promise.withResolvers<void>();
-  app.db.onStatement = (name) => name === 'webhook_endpoints.share' && hasTried();
+  app.db.onStatement = (name) => name === 'webhook_endpoints.lock_shared' && hasTried();
   await tried;
   app.db.onStatement = () => {};
   await other.query('COMMIT');

@@ -95,7 +95,7 @@ test('what was claimed before something was put before it is given back', async 
   const { queryFirst: ask } = app.db;
   let replayed = false;
   app.db.queryFirst = async function (this: Database, statement, values) {
-    if (toQuery(statement).statement.name === 'webhook_deliveries.begin' && !replayed) {
+    if (toQuery(statement).statement.name === 'webhook_deliveries.start' && !replayed) {
       replayed = true;
       await ok(company.post(`${endpoint.path}/deliveries/${first}/replay`));
     }
@@ -219,7 +219,7 @@ test('however much waits, an endpoint is resumed and removed at once', async () 
   await worker.runOnce();
   app.db.onStatement = () => {};
   assert.equal(await waiting(), 0);
-  assert.ok(Number(statements.get('webhook_deliveries.drop')) >= 5, 'and the worker drops a thousand at a time');
+  assert.ok(Number(statements.get('webhook_deliveries.discard')) >= 5, 'and the worker drops a thousand at a time');
 });
 
 test('what waits is tried at once after a resumption', async () => {

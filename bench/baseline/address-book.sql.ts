@@ -1,46 +1,58 @@
-import { array, columns, iso, NULL, object, orNull, plain, type Statement, text, textOrNull } from './sql.ts';
+import {
+  columns,
+  isoTime,
+  JSON_NULL,
+  jsonArray,
+  jsonObject,
+  jsonString,
+  jsonUnescaped,
+  nullable,
+  nullableString,
+  type Statement,
+} from './sql.ts';
 
-const PERSON = ['title', 'first_names', 'last_name', 'tel_1', 'email', 'gender', 'marital_status'] as const;
-export const REST = ['middle_names', 'known_as', 'tel_2', 'occupation', 'preferred_name', 'alias'] as const;
+const MAIN_FIELDS = ['title', 'first_names', 'last_name', 'tel_1', 'email', 'gender', 'marital_status'] as const;
+export const OTHER_FIELDS = ['middle_names', 'known_as', 'tel_2', 'occupation', 'preferred_name', 'alias'] as const;
 export const PRONOUNS = ['their_pronoun', 'them_pronoun', 'they_pronoun'] as const;
-/** In the order of the parameters of both writes, which follow $9. The day of birth comes after them. */
-export const SENT = [...PERSON, ...REST, ...PRONOUNS] as const;
+/** The parameters of both writes from $10 on, in this order. The date of birth follows them. */
+export const WRITABLE_FIELDS = [...MAIN_FIELDS, ...OTHER_FIELDS, ...PRONOUNS] as const;
 
 const PERSON_WORD = `'"person"'`;
-const names = columns(text, 'p', 'title', 'last_name', 'first_names');
+const names = columns(jsonString, 'p', 'title', 'last_name', 'first_names');
 const details = {
-  ...columns(textOrNull, 'p', ...REST, 'tel_1', 'email'),
-  dob: orNull(plain(`to_char(p.dob, 'DD/MM/YYYY')`)),
+  ...columns(nullableString, 'p', ...OTHER_FIELDS, 'tel_1', 'email'),
+  dob: nullable(jsonUnescaped(`to_char(p.dob, 'DD/MM/YYYY')`)),
 };
-const pronouns = columns(textOrNull, 'p', ...PRONOUNS);
+const pronouns = columns(nullableString, 'p', ...PRONOUNS);
 const storedRelationship = `(
-  SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || ${text('r.word')}, ',' ORDER BY r.position), '') || '}'
+  SELECT '{' || coalesce(
+           string_agg('"' || r.customer_id || '":' || ${jsonString('r.word')}, ',' ORDER BY r.position), '') || '}'
     FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id)`;
 
-const person = object({
-  id: plain('p.id'),
+const person = jsonObject({
+  id: jsonUnescaped('p.id'),
   entity_id: PERSON_WORD,
-  data: object({
+  data: jsonObject({
     ...names,
-    gender: text(`coalesce(p.gender, '')`),
-    marital_status: text(`coalesce(p.marital_status, '')`),
+    gender: jsonString(`coalesce(p.gender, '')`),
+    marital_status: jsonString(`coalesce(p.marital_status, '')`),
     ...details,
     ...pronouns,
     relationship: storedRelationship,
-    address: plain('p.address_id'),
-    ...columns(text, 'p', 'tags', 'custom_tags'),
+    address: jsonUnescaped('p.address_id'),
+    ...columns(jsonString, 'p', 'tags', 'custom_tags'),
   }),
 });
-const address = object({
-  id: plain('a.id'),
+const address = jsonObject({
+  id: jsonUnescaped('a.id'),
   entity_id: `'"address"'`,
-  data: object(columns(text, 'a', 'postcode', 'address_1', 'address_2', 'address_3')),
+  data: jsonObject(columns(jsonString, 'a', 'postcode', 'address_1', 'address_2', 'address_3')),
 });
 
-/** One pass over the people, two texts for each: $1 company, $2 case. */
+/** Returns a person and an address for each row of people. $1 company, $2 case. */
 export const list: Statement = {
-  name: 'floor.address_book',
-  text: `SELECT ${array(`${person} || ',' || ${address}`, 'p.created_at, p.id')}
+  name: 'baseline.address_book',
+  text: `SELECT ${jsonArray(`${person} || ',' || ${address}`, 'p.created_at, p.id')}
            FROM people p
           CROSS JOIN LATERAL (
             SELECT * FROM addresses a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = p.address_id LIMIT 1) a
@@ -48,47 +60,49 @@ export const list: Statement = {
 };
 
 const sentRelationships = 'unnest($6::uuid[], $7::text[]) WITH ORDINALITY AS r (customer_id, word, position)';
-const parameters = SENT.map((_field, i) => `$${10 + i}`);
-const dob = `to_date($${10 + SENT.length}, 'DD/MM/YYYY')`;
-const sentRelationship = `$${11 + SENT.length}::text`;
+const parameters = WRITABLE_FIELDS.map((_field, i) => `$${10 + i}`);
+const dob = `to_date($${10 + WRITABLE_FIELDS.length}, 'DD/MM/YYYY')`;
+const sentRelationship = `$${11 + WRITABLE_FIELDS.length}::text`;
 
 /**
- * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the address as JSON, $9 its id, then the fields of
- * SENT, the day of birth, and the relationships as JSON.
+ * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the address as JSON, $9 its id, then
+ * the fields of WRITABLE_FIELDS, the date of birth, and the relationships as JSON.
  */
 export const create: Statement = {
-  name: 'floor.create_entry',
+  name: 'baseline.create_entry',
   text: `WITH a AS (
-           INSERT INTO addresses (company_id, case_id, id, address_1, address_2, address_3, postcode, created_at, updated_at)
+           INSERT INTO addresses (company_id, case_id, id, address_1, address_2, address_3, postcode, created_at,
+             updated_at)
            SELECT $1, $2, $9, coalesce(d.address_1, ''), coalesce(d.address_2, ''), coalesce(d.address_3, ''),
                   coalesce(d.postcode, ''), now(), now()
              FROM json_to_record($8) AS d (address_1 text, address_2 text, address_3 text, postcode text)
          ), p AS (
-           INSERT INTO people (company_id, case_id, id, address_id, ${SENT.join(', ')}, dob, tags, custom_tags, created_at, updated_at)
+           INSERT INTO people (company_id, case_id, id, address_id, ${WRITABLE_FIELDS.join(', ')}, dob, tags,
+             custom_tags, created_at, updated_at)
            VALUES ($1, $2, $3, $9, ${parameters.join(', ')}, ${dob}, $4, $5, now(), now())
            RETURNING *
          ), r AS (
            INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
            SELECT $1, $2, $3, r.* FROM ${sentRelationships}
          )
-         SELECT ${object({
+         SELECT ${jsonObject({
            entity_id: PERSON_WORD,
-           data: object({
+           data: jsonObject({
              ...names,
              relationship: sentRelationship,
-             address: plain('p.address_id'),
+             address: jsonUnescaped('p.address_id'),
              ...pronouns,
            }),
-           customer_case_id: plain('p.case_id'),
-           id: plain('p.id'),
-           updated_at: iso('p.updated_at'),
-           created_at: iso('p.created_at'),
+           customer_case_id: jsonUnescaped('p.case_id'),
+           id: jsonUnescaped('p.id'),
+           updated_at: isoTime('p.updated_at'),
+           created_at: isoTime('p.created_at'),
          })} FROM p`,
 };
 
-const added = (column: string, sent: string) =>
+const appendMissing = (column: string, sent: string) =>
   `${column} || ARRAY(SELECT t FROM unnest(${sent}::text[]) t WHERE t <> ALL (${column}))`;
-const NOT_KEPT = [
+const ALWAYS_NULL_FIELDS = [
   'customer_person_id',
   'is_company_global',
   'user_id',
@@ -102,14 +116,14 @@ const NOT_KEPT = [
   'partner_person_id',
 ];
 
-/** As above without $9. Every request that is measured sends an address and a relationship. */
+/** The parameters of `create`; $9 is unused. Every measured request sends an address and a relationship. */
 export const update: Statement = {
-  name: 'floor.update_entry',
+  name: 'baseline.update_entry',
   text: `WITH p AS (
            UPDATE people
-              SET ${SENT.map((field, i) => `${field} = coalesce(${parameters[i]}, ${field})`).join(', ')},
-                  dob = coalesce(${dob}, dob), tags = ${added('tags', '$4')}, custom_tags = ${added('custom_tags', '$5')},
-                  updated_at = now(), version = version + 1
+              SET ${WRITABLE_FIELDS.map((field, i) => `${field} = coalesce(${parameters[i]}, ${field})`).join(', ')},
+                  dob = coalesce(${dob}, dob), tags = ${appendMissing('tags', '$4')},
+                  custom_tags = ${appendMissing('custom_tags', '$5')}, updated_at = now(), version = version + 1
             WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
            RETURNING *
          ), a AS (
@@ -128,21 +142,21 @@ export const update: Statement = {
            ON CONFLICT (company_id, case_id, person_id, customer_id)
            DO UPDATE SET word = excluded.word, position = excluded.position
          )
-         SELECT ${object({
-           id: plain('p.id'),
-           customer_case_id: plain('p.case_id'),
+         SELECT ${jsonObject({
+           id: jsonUnescaped('p.id'),
+           customer_case_id: jsonUnescaped('p.case_id'),
            entity_id: PERSON_WORD,
-           data: object({
+           data: jsonObject({
              ...names,
              relationship: sentRelationship,
              ...details,
-             ...columns(textOrNull, 'p', 'gender', 'marital_status'),
+             ...columns(nullableString, 'p', 'gender', 'marital_status'),
              ...pronouns,
            }),
-           created_at: iso('p.created_at'),
-           updated_at: iso('p.updated_at'),
-           company_id: plain('p.company_id'),
-           deleted_at: orNull(iso('p.deleted_at')),
-           ...Object.fromEntries(NOT_KEPT.map((field) => [field, NULL])),
+           created_at: isoTime('p.created_at'),
+           updated_at: isoTime('p.updated_at'),
+           company_id: jsonUnescaped('p.company_id'),
+           deleted_at: nullable(isoTime('p.deleted_at')),
+           ...Object.fromEntries(ALWAYS_NULL_FIELDS.map((field) => [field, JSON_NULL])),
          })} FROM p, (SELECT $9::uuid) unused`,
 };

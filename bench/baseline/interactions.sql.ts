@@ -1,43 +1,56 @@
-import { array, columns, instant, iso, object, plain, type Statement, text, textOrNull, wall } from './sql.ts';
+import {
+  columns,
+  isoTime,
+  jsonArray,
+  jsonObject,
+  jsonString,
+  jsonUnescaped,
+  nullableString,
+  type Statement,
+  toInstant,
+  wallTime,
+} from './sql.ts';
 
 const common = {
-  ...columns(plain, 'i', 'id', 'type'),
-  ...columns(text, 'i', 'notes', 'recipient'),
-  sender: textOrNull('i.sender'),
-  customer_case_id: plain('i.case_id'),
+  ...columns(jsonUnescaped, 'i', 'id', 'type'),
+  ...columns(jsonString, 'i', 'notes', 'recipient'),
+  sender: nullableString('i.sender'),
+  customer_case_id: jsonUnescaped('i.case_id'),
 };
-const record = object({ ...common, when: iso('i.happened_at') });
+const record = jsonObject({ ...common, when: isoTime('i.happened_at') });
 
 const icons = `(VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'), ('SMS', 'comment', 'SMS'),
   ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
-  ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other')) AS d (type, icon, formatted_type)`;
+  ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
+  AS d (type, icon, formatted_type)`;
 
-const element = object({
+const element = jsonObject({
   ...common,
-  when: wall('i.happened_at', '$3'),
-  ...columns(plain, 'd', 'icon', 'formatted_type'),
+  when: wallTime('i.happened_at', '$3'),
+  ...columns(jsonUnescaped, 'd', 'icon', 'formatted_type'),
 });
 
 /** $1 company, $2 case, $3 zone. */
 export const list: Statement = {
-  name: 'floor.interactions',
-  text: `SELECT ${array(element, 'i.happened_at DESC, i.created_at DESC, i.id DESC')}
+  name: 'baseline.interactions',
+  text: `SELECT ${jsonArray(element, 'i.happened_at DESC, i.created_at DESC, i.id DESC')}
            FROM interactions i JOIN ${icons} ON d.type = i.type
           WHERE i.company_id = $1 AND i.case_id = $2 AND i.deleted_at IS NULL`,
 };
 
 /** $1 company, $2 case, $3 id, $4 type, $5 notes, $6 when, $7 sender, $8 recipient, $9 zone. */
 export const create: Statement = {
-  name: 'floor.create_interaction',
-  text: `INSERT INTO interactions AS i (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, ${instant('$6', '$9')}, $7, $8, now(), now())
+  name: 'baseline.create_interaction',
+  text: `INSERT INTO interactions AS i (company_id, case_id, id, type, notes, happened_at, sender, recipient,
+           created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, ${toInstant('$6', '$9')}, $7, $8, now(), now())
          RETURNING ${record}`,
 };
 
 export const update: Statement = {
-  name: 'floor.update_interaction',
+  name: 'baseline.update_interaction',
   text: `UPDATE interactions AS i
-            SET type = $4, notes = $5, happened_at = ${instant('$6', '$9')}, sender = $7, recipient = $8,
+            SET type = $4, notes = $5, happened_at = ${toInstant('$6', '$9')}, sender = $7, recipient = $8,
                 updated_at = now(), version = version + 1
           WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
          RETURNING ${record}`,

@@ -1,6 +1,19 @@
-import { array, bare, columns, instant, iso, NULL, object, orNull, plain, type Statement, text, wall } from './sql.ts';
+import {
+  columns,
+  isoTime,
+  JSON_NULL,
+  jsonArray,
+  jsonObject,
+  jsonRaw,
+  jsonString,
+  jsonUnescaped,
+  nullable,
+  type Statement,
+  toInstant,
+  wallTime,
+} from './sql.ts';
 
-/** The payment with which the total was reached. */
+/** The time of the payment that reached the total. */
 const datePaid = `CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
   SELECT min(y.paid_at)
     FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS reached FROM payments y
@@ -11,49 +24,50 @@ const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.pai
   WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END`;
 
 const common = {
-  ref: NULL,
-  notes: NULL,
-  id: plain('v.id'),
-  ...columns(text, 'v', 'terms', 'payment_terms', 'invoice_number', 'recipients_name'),
-  ...columns(bare, 'v', 'total', 'vat_amount'),
-  subtotal: bare('v.sub_total'),
-  customer_case_id: plain('v.case_id'),
-  date_due: iso('v.date_due'),
-  date_sent: orNull(iso('v.date_sent')),
+  ref: JSON_NULL,
+  notes: JSON_NULL,
+  id: jsonUnescaped('v.id'),
+  ...columns(jsonString, 'v', 'terms', 'payment_terms', 'invoice_number', 'recipients_name'),
+  ...columns(jsonRaw, 'v', 'total', 'vat_amount'),
+  subtotal: jsonRaw('v.sub_total'),
+  customer_case_id: jsonUnescaped('v.case_id'),
+  date_due: isoTime('v.date_due'),
+  date_sent: nullable(isoTime('v.date_sent')),
 };
-/** A new one cannot have been paid, and a paid one is not changed here: the service asks for its day in another statement. */
-const record = object({ ...common, date_created: iso('v.date_created'), date_paid: NULL });
+/** Neither a new nor an updated invoice is paid: the service updates paid invoices with another statement. */
+const record = jsonObject({ ...common, date_created: isoTime('v.date_created'), date_paid: JSON_NULL });
 
-const item = object({
-  id: plain('t.id'),
-  description: text('t.description'),
-  ...columns(bare, 't', 'amount', 'quantity', 'rate', 'subtotal', 'vat_amount'),
-  status: `CASE WHEN t.cancelled_at IS NOT NULL THEN '"cancelled"' WHEN s.status = 'Paid' THEN '"paid"' ELSE 'null' END`,
+const item = jsonObject({
+  id: jsonUnescaped('t.id'),
+  description: jsonString('t.description'),
+  ...columns(jsonRaw, 't', 'amount', 'quantity', 'rate', 'subtotal', 'vat_amount'),
+  status: `CASE WHEN t.cancelled_at IS NOT NULL THEN '"cancelled"' WHEN s.status = 'Paid' THEN '"paid"'
+    ELSE 'null' END`,
   paid_at: `CASE WHEN t.cancelled_at IS NULL THEN s.date_paid ELSE 'null' END`,
-  case_invoice_id: plain('t.invoice_id'),
-  customer_case_id: plain('t.case_id'),
-  has_vat: bare('t.vat_amount <> 0'),
+  case_invoice_id: jsonUnescaped('t.invoice_id'),
+  customer_case_id: jsonUnescaped('t.case_id'),
+  has_vat: jsonRaw('t.vat_amount <> 0'),
 });
 
-const element = object({
+const element = jsonObject({
   ...common,
-  date_created: wall('v.date_created', '$3'),
+  date_created: wallTime('v.date_created', '$3'),
   date_paid: 's.date_paid',
-  status: plain('s.status'),
-  mail_sent: bare('v.date_sent IS NOT NULL'),
+  status: jsonUnescaped('s.status'),
+  mail_sent: jsonRaw('v.date_sent IS NOT NULL'),
   payable_online: `'false'`,
-  formatted_recurring_interval: NULL,
+  formatted_recurring_interval: JSON_NULL,
   items: 'i.items',
 });
 
 /** $1 company, $2 case, $3 zone. */
 export const list: Statement = {
-  name: 'floor.invoices',
-  text: `SELECT ${array(element, 'v.date_created DESC, v.created_at DESC, v.id DESC')}
+  name: 'baseline.invoices',
+  text: `SELECT ${jsonArray(element, 'v.date_created DESC, v.created_at DESC, v.id DESC')}
            FROM invoices v,
-                LATERAL (SELECT ${status} AS status, ${orNull(iso(`(${datePaid})`))} AS date_paid OFFSET 0) s,
+                LATERAL (SELECT ${status} AS status, ${nullable(isoTime(`(${datePaid})`))} AS date_paid OFFSET 0) s,
                 LATERAL (
-                  SELECT ${array(item, 't.position')} AS items FROM invoice_items t
+                  SELECT ${jsonArray(item, 't.position')} AS items FROM invoice_items t
                    WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
                      AND t.cancelled_at IS NULL) i
           WHERE v.company_id = $1 AND v.case_id = $2`,
@@ -74,15 +88,15 @@ const insertItems = `INSERT INTO invoice_items (company_id, case_id, invoice_id,
          WITH ORDINALITY AS l (description, quantity, rate, amount, position)`;
 
 /**
- * $1 company, $2 case, $3 id, $4 number, $5 sender, $6 created, $7 due, $8 vat, $9 sub_total, $10 vat_amount, $11 total,
- * $12 payment terms, $13 zone, $14… the items, $18 terms.
+ * $1 company, $2 case, $3 id, $4 number, $5 sender, $6 created, $7 due, $8 vat, $9 sub_total, $10 vat_amount,
+ * $11 total, $12 payment terms, $13 zone, $14… the items, $18 terms.
  */
 export const create: Statement = {
-  name: 'floor.create_invoice',
+  name: 'baseline.create_invoice',
   text: `WITH v AS (
            INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat,
              sub_total, vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at)
-           VALUES ($1, $2, $3, $4, $5, ${instant('$6', '$13')}, ${instant('$7', '$13')}, $8, $9, $10, $11, $18, $12,
+           VALUES ($1, $2, $3, $4, $5, ${toInstant('$6', '$13')}, ${toInstant('$7', '$13')}, $8, $9, $10, $11, $18, $12,
                    ${recipients}, now(), now())
            RETURNING *
          ), items AS (
@@ -91,13 +105,13 @@ export const create: Statement = {
          SELECT ${record} FROM v`,
 };
 
-/** As above without the terms. The items that are sent take the place of those that are there. */
+/** The parameters of `create` without $18. The items that are sent replace the existing ones. */
 export const update: Statement = {
-  name: 'floor.update_invoice',
+  name: 'baseline.update_invoice',
   text: `WITH v AS (
            UPDATE invoices
-              SET invoice_number = $4, sender_id = $5, date_created = ${instant('$6', '$13')},
-                  date_due = ${instant('$7', '$13')}, vat = $8, sub_total = $9, vat_amount = $10, total = $11,
+              SET invoice_number = $4, sender_id = $5, date_created = ${toInstant('$6', '$13')},
+                  date_due = ${toInstant('$7', '$13')}, vat = $8, sub_total = $9, vat_amount = $10, total = $11,
                   payment_terms = $12, updated_at = now(), version = version + 1
             WHERE company_id = $1 AND case_id = $2 AND id = $3 AND NOT (paid > 0 AND paid >= $11)
            RETURNING *

@@ -3,56 +3,61 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { toQuery } from '../../src/kernel/database/legacy-query.ts';
 import { PipelinedPool } from '../../src/kernel/database/pipelined-pool.ts';
-import { ANSWERS, type Answer, type Company } from './answers.ts';
+import { type Company, ROUTES, type Route } from './routes.ts';
 
 /**
- * The floor: the same requests, the same rows and the same JSON with nothing around them. It believes every request,
- * knows the companies by heart and tells nobody of a change. What the service is slower than this, its promises cost.
+ * The baseline server: the same requests, rows and JSON, with nothing else. It validates nothing, keeps the companies
+ * in memory and writes no events. The difference to the service is the cost of what the service guarantees.
  */
 
 /**
- * A pipelined connection commits one statement after the other. With a quick disk 2, 4 and 8 are equally fast; with a
- * slow one the commits of 8 share a flush, while 2 fell to an eighth of the service's pace.
+ * A pipelined connection commits one statement after the other. On a fast disk 2, 4 and 8 connections are equally fast;
+ * on a slow disk the commits of 8 share a flush, while 2 reached only 12 % of the throughput of the service.
  */
 const SHORT_CONNECTIONS = 8;
-/** Lists keep the cores busy, and a long one holds up its connection. */
-const LONG_CONNECTIONS = 4;
+/** Lists have their own connections, because a long one blocks the statements queued behind it. */
+const LIST_CONNECTIONS = 4;
 
-/** As the service has it: with cases of different sizes the lists would be planned anew each time. */
-const PLANNED_ONCE = { options: '-c plan_cache_mode=force_generic_plan' };
+/** Like the service: with cases of different sizes PostgreSQL would plan the lists again for each execution. */
+const GENERIC_PLAN = { options: '-c plan_cache_mode=force_generic_plan' };
 
-const CASE = '/cases/'.length;
-const ID = 36;
-const AFTER_CASE = CASE + ID + 1;
+const CASE_START = '/cases/'.length;
+const ID_LENGTH = 36;
+const REST_START = CASE_START + ID_LENGTH + 1;
 
-type Given = { connection: pg.ClientConfig; tokens: Record<string, string>; gathers: boolean };
-const { connection, tokens, gathers }: Given = JSON.parse(process.argv[2] ?? '');
+type BaselineOptions = { connection: pg.ClientConfig; tokens: Record<string, string>; batching: boolean };
+const { connection, tokens, batching }: BaselineOptions = JSON.parse(process.argv[2] ?? '');
 
-const short = await open(SHORT_CONNECTIONS);
-const long = await open(LONG_CONNECTIONS);
+const short = await connectAll(SHORT_CONNECTIONS);
+const lists = await connectAll(LIST_CONNECTIONS);
 const companies = await readCompanies();
-let turn = 0;
-/** With the service's own way of sharing commits, to tell what that alone is worth. */
-const gathering =
-  gathers &&
+let nextClient = 0;
+/** The pool of the service, to measure what batching and shared commits contribute by themselves. */
+const batchingPool =
+  batching &&
   new PipelinedPool({
     size: SHORT_CONNECTIONS,
     maxInFlight: 16,
     responseTimeoutMs: 20_000,
-    connect: () => new pg.Client({ ...connection, ...PLANNED_ONCE, pipeline: true }),
+    connect: () => new pg.Client({ ...connection, ...GENERIC_PLAN, pipeline: true }),
     onError: () => process.exit(1),
   });
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   const { method = '', url = '' } = request;
-  const path = url.slice(AFTER_CASE);
-  // An identifier at the end stands for itself; the words before it say what is asked for.
-  const word = path.length > ID && path[path.length - ID - 1] === '/' ? path.slice(0, -ID - 1) : path;
-  const found = ANSWERS[`${method} ${word}`];
+  const path = url.slice(REST_START);
+  // A record id at the end of the path is not part of the route.
+  const route =
+    path.length > ID_LENGTH && path[path.length - ID_LENGTH - 1] === '/' ? path.slice(0, -ID_LENGTH - 1) : path;
+  const handler = ROUTES[`${method} ${route}`];
   const company = companies.get(request.headers.authorization ?? '');
-  if (!found || !company) return send(response, 404, '{}');
+  if (!handler || !company) return send(response, 404, '{}');
   const run = (body: unknown) =>
-    answer(found, found.values(company, url.slice(CASE, CASE + ID), path.slice(-ID), body), response);
+    respond(
+      handler,
+      handler.values(company, url.slice(CASE_START, CASE_START + ID_LENGTH), path.slice(-ID_LENGTH), body),
+      response,
+    );
   if (method === 'GET' || method === 'DELETE') return run(undefined);
   readBody(request, run);
 });
@@ -69,19 +74,15 @@ function readBody(request: IncomingMessage, then: (body: unknown) => void): void
   request.on('end', () => then(JSON.parse(text)));
 }
 
-function answer(
-  { statement: { name, text }, long: isLong }: Answer,
-  values: unknown[],
-  response: ServerResponse,
-): void {
+function respond({ statement: { name, text }, isLong }: Route, values: unknown[], response: ServerResponse): void {
   const reply = (json: string | null | undefined) => send(response, json ? 200 : 404, json ?? '{}');
   const fail = (error: Error) => send(response, 500, JSON.stringify({ message: error.message }));
-  if (gathering && !isLong) {
-    gathering.queryJson(toQuery({ name, text }, values)).then(reply, fail);
+  if (batchingPool && !isLong) {
+    batchingPool.queryJson(toQuery({ name, text }, values)).then(reply, fail);
     return;
   }
-  const clients = isLong ? long : short;
-  const client = clients[turn++ % clients.length] as pg.Client;
+  const clients = isLong ? lists : short;
+  const client = clients[nextClient++ % clients.length] as pg.Client;
   client.query<string[]>({ name, text, values, rowMode: 'array' }, (error, result) => {
     if (error) fail(error);
     else reply(result.rows[0]?.[0]);
@@ -94,16 +95,16 @@ function send(response: ServerResponse, status: number, json: string): void {
   response.end(json);
 }
 
-async function open(count: number): Promise<pg.Client[]> {
+async function connectAll(count: number): Promise<pg.Client[]> {
   const clients = Array.from(
     { length: count },
-    () => new pg.Client({ ...connection, ...PLANNED_ONCE, pipeline: true }),
+    () => new pg.Client({ ...connection, ...GENERIC_PLAN, pipeline: true }),
   );
   await Promise.all(clients.map((client) => client.connect()));
   return clients;
 }
 
-/** By the whole header, so that none has to be taken apart. */
+/** Returns the companies by Authorization header, so that the header need not be parsed. */
 async function readCompanies(): Promise<Map<string, Company>> {
   const { rows } = await (short[0] as pg.Client).query<Company>(
     `SELECT id, time_zone AS zone, terms, payment_terms AS "paymentTerms" FROM companies`,

@@ -2,22 +2,24 @@ import { connect, type Socket } from 'node:net';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
-export type Answer = { status: number; body: Buffer };
+export type LoadResponse = { status: number; body: Buffer };
 
 /**
- * One keep-alive connection that sends a request, or some at once, when what came before is answered. It reads no more of
- * an answer than it must: what the load costs is taken from the same cores as what is measured.
+ * A keep-alive connection that sends one request, or several pipelined ones, at a time. It parses as little of a
+ * response as possible, because the load generator shares the cores with the servers that are measured.
  */
 export class Connection {
   readonly #socket: Socket;
-  #received: Buffer = NOTHING;
+  #received: Buffer = EMPTY;
   #status = 0;
-  /** Where the body begins and ends in what was received; the end of a chunked one is known when it is there. */
+  /** The bounds of the body in the received bytes. The end of a chunked body is unknown (-1) until it has arrived. */
   #bodyStart = 0;
   #bodyEnd = -1;
-  #waiting: { answers: number; resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
+  #pending:
+    | { remaining: number; resolve: (response: LoadResponse) => void; reject: (error: Error) => void }
+    | undefined;
 
   static open(port: number): Promise<Connection> {
     return new Promise((resolve, reject) => {
@@ -32,46 +34,46 @@ export class Connection {
 
   private constructor(socket: Socket) {
     this.#socket = socket;
-    socket.on('data', (data) => this.#take(data as Buffer));
-    const fail = (error: Error) => this.#waiting?.reject(error);
+    socket.on('data', (data) => this.#onData(data as Buffer));
+    const fail = (error: Error) => this.#pending?.reject(error);
     socket.on('error', fail);
     socket.on('close', () => fail(new Error('The server ended the connection.')));
   }
 
-  /** The last answer, or the first that is not 200. Its body is valid until the next request. */
-  send(requests: string, answers = 1): Promise<Answer> {
+  /** Returns the last response, or the first that is not 200. Its body is valid until the next request. */
+  send(requests: string, count = 1): Promise<LoadResponse> {
     return new Promise((resolve, reject) => {
-      this.#waiting = { answers, resolve, reject };
+      this.#pending = { remaining: count, resolve, reject };
       this.#socket.write(requests);
     });
   }
 
   close(): void {
-    this.#waiting = undefined;
+    this.#pending = undefined;
     this.#socket.destroy();
   }
 
-  #take(data: Buffer): void {
+  #onData(data: Buffer): void {
     this.#received = this.#received.length === 0 ? data : Buffer.concat([this.#received, data]);
-    for (let answer = this.#next(); answer; answer = this.#next()) {
-      const waiting = this.#waiting;
-      if (!waiting || (answer.status === 200 && --waiting.answers > 0)) continue;
-      this.#waiting = undefined;
-      waiting.resolve(answer);
+    for (let response = this.#parseResponse(); response; response = this.#parseResponse()) {
+      const pending = this.#pending;
+      if (!pending || (response.status === 200 && --pending.remaining > 0)) continue;
+      this.#pending = undefined;
+      pending.resolve(response);
     }
   }
 
-  #next(): Answer | undefined {
+  #parseResponse(): LoadResponse | undefined {
     const received = this.#received;
     if (this.#status === 0 && !this.#readHead(received)) return undefined;
     if (this.#bodyEnd < 0) {
       if (!received.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)) return undefined;
       this.#bodyEnd = received.length;
     } else if (received.length < this.#bodyEnd) return undefined;
-    const answer = { status: this.#status, body: received.subarray(this.#bodyStart, this.#bodyEnd) };
-    this.#received = received.length === this.#bodyEnd ? NOTHING : received.subarray(this.#bodyEnd);
+    const response = { status: this.#status, body: received.subarray(this.#bodyStart, this.#bodyEnd) };
+    this.#received = received.length === this.#bodyEnd ? EMPTY : received.subarray(this.#bodyEnd);
     this.#status = 0;
-    return answer;
+    return response;
   }
 
   #readHead(received: Buffer): boolean {

@@ -23,4 +23,4 @@ export async function describeMachine(client: pg.Client): Promise<Machine> {
   };
 }
 
-export const loadText = (load: number[]): string => load.map((one) => one.toFixed(1)).join(' ');
+export const formatLoad = (load: number[]): string => load.map((average) => average.toFixed(1)).join(' ');

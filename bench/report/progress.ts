@@ -1,34 +1,34 @@
-const WIDTH = 24;
+const BAR_LENGTH = 24;
 
-/** How far it is: one line that is written again on a terminal, a line for each new text elsewhere. */
+/** Shows the progress: on a terminal in one line that is rewritten, elsewhere one line for each new text. */
 export class Progress {
   readonly #steps: number;
   readonly #out = process.stderr;
   #done = 0;
-  #begun = performance.now();
-  #told = '';
+  #startedAt = performance.now();
+  #lastText = '';
 
   constructor(steps: number) {
     this.#steps = steps;
   }
 
-  /** Before the steps begin. */
+  /** Prints a text before the first step, and starts the clock. */
   say(text: string): void {
     this.#out.write(this.#out.isTTY ? `\r\x1b[2K${text}` : `${text}\n`);
-    this.#begun = performance.now();
+    this.#startedAt = performance.now();
   }
 
-  /** `detail` is for a terminal only: elsewhere it would be a line for every step. */
+  /** Reports a step. `detail` is shown on a terminal only, because elsewhere it would add a line per step. */
   step(text: string, detail = ''): void {
     const done = this.#done++ / this.#steps;
     if (!this.#out.isTTY) {
-      if (text !== this.#told) this.#out.write(`${String(Math.round(done * 100)).padStart(3)} %  ${text}\n`);
-      this.#told = text;
+      if (text !== this.#lastText) this.#out.write(`${String(Math.round(done * 100)).padStart(3)} %  ${text}\n`);
+      this.#lastText = text;
       return;
     }
-    const bar = '█'.repeat(Math.round(done * WIDTH)).padEnd(WIDTH, '░');
-    const passed = (performance.now() - this.#begun) / 1000;
-    const left = done > 0.02 ? `, ${Math.ceil((passed / done) * (1 - done))} s left` : '';
+    const bar = '█'.repeat(Math.round(done * BAR_LENGTH)).padEnd(BAR_LENGTH, '░');
+    const elapsed = (performance.now() - this.#startedAt) / 1000;
+    const left = done > 0.02 ? `, ${Math.ceil((elapsed / done) * (1 - done))} s left` : '';
     const line = `${bar} ${String(Math.round(done * 100)).padStart(3)} %${left}  ${text} ${detail}`;
     this.#out.write(`\r\x1b[2K${line.slice(0, Math.max(20, this.#out.columns - 1))}`);
   }

@@ -1,25 +1,25 @@
+import type { RowChanges } from '../equivalence.ts';
 import type { Round } from '../measure.ts';
 import type { Operation } from '../operations.ts';
-import type { Change } from '../same-work.ts';
 import type { ServerName } from '../servers.ts';
-import type { Memory } from '../usage.ts';
+import type { MemoryMegabytes } from '../usage.ts';
 import type { Machine } from './machine.ts';
-import { cpuRatioOf, ratioOf, type Spread, type Summary, summaryOf } from './summary.ts';
-import { figure } from './table.ts';
+import { computeCpuRatio, ratioByRound, type Spread, type Summary, summarise } from './summary.ts';
+import { formatNumber } from './table.ts';
 
 export type OperationReport = {
   id: string;
   name: string;
   kind: Operation['kind'];
-  /** Throughput of the service by that of the floor, round by round. */
+  /** Throughput of the service divided by that of the baseline, per round. */
   ratio: Spread;
   p99Ratio: Spread;
-  /** CPU time of process and database together: the floor's by the service's. Other work on the machine moves it least. */
+  /** CPU time of process and database: baseline divided by service. Other work on the machine affects it least. */
   cpuRatio: number | undefined;
   service: Summary;
-  floor: Summary;
-  /** What one request changed in the database, on both alike. */
-  change: Change;
+  baseline: Summary;
+  /** Row changes of one request, which are the same on both servers. */
+  change: RowChanges;
 };
 
 export type Report = {
@@ -31,53 +31,57 @@ export type Report = {
   seconds: number;
   cases: number;
   operations: OperationReport[];
-  memory: Partial<Record<ServerName, Memory>>;
+  memory: Partial<Record<ServerName, MemoryMegabytes>>;
 };
 
-export const operationReport = (
+export const createOperationReport = (
   { id, name, kind }: Operation,
-  change: Change,
+  change: RowChanges,
   rounds: Record<ServerName, Round>[],
 ): OperationReport => {
-  const [service, floor] = [rounds.map((round) => round.service), rounds.map((round) => round.floor)];
-  const [ours, theirs] = [summaryOf(service), summaryOf(floor)];
+  const serviceRounds = rounds.map((round) => round.service);
+  const baselineRounds = rounds.map((round) => round.baseline);
+  const [service, baseline] = [summarise(serviceRounds), summarise(baselineRounds)];
   return {
     id,
     name,
     kind,
-    ratio: ratioOf(service, floor, 'requestsPerSecond'),
-    p99Ratio: ratioOf(service, floor, 'p99'),
-    cpuRatio: cpuRatioOf(theirs, ours),
-    service: ours,
-    floor: theirs,
+    ratio: ratioByRound(serviceRounds, baselineRounds, 'requestsPerSecond'),
+    p99Ratio: ratioByRound(serviceRounds, baselineRounds, 'p99'),
+    cpuRatio: computeCpuRatio(baseline, service),
+    service,
+    baseline,
     change,
   };
 };
 
-/** What a list, and what a write, should at least reach of the floor. */
-export const GOAL = { read: 0.85, write: 0.8 };
+/** Target: minimum throughput of lists and of writes relative to the baseline. */
+export const MIN_RATIO = { read: 0.85, write: 0.8 };
 
-export const HEAD = [
+export const TABLE_HEAD = [
   'Operation',
   'ratio (min..max)',
   'req/s',
-  'floor',
+  'baseline',
   'p50 ms',
-  'floor',
+  'baseline',
   'p99 ms',
-  'floor',
+  'baseline',
   'p99 ratio',
   'CPU ms',
-  'floor',
+  'baseline',
   'database ms',
-  'floor',
+  'baseline',
   'CPU ratio',
 ];
 
-export const rowsOf = ({ operations }: Report): string[][] =>
-  operations.map(({ name, kind, ratio, p99Ratio, cpuRatio, service, floor }) => {
-    const both = (key: keyof Summary, digits: number) => [figure(service[key], digits), figure(floor[key], digits)];
-    const below = ratio.median < GOAL[kind] ? '*' : ' ';
+export const tableRows = ({ operations }: Report): string[][] =>
+  operations.map(({ name, kind, ratio, p99Ratio, cpuRatio, service, baseline }) => {
+    const both = (key: keyof Summary, digits: number) => [
+      formatNumber(service[key], digits),
+      formatNumber(baseline[key], digits),
+    ];
+    const below = ratio.median < MIN_RATIO[kind] ? '*' : ' ';
     return [
       name,
       `${below}${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}..${ratio.max.toFixed(2)})`,
@@ -87,6 +91,6 @@ export const rowsOf = ({ operations }: Report): string[][] =>
       p99Ratio.median.toFixed(2),
       ...both('processCpu', 2),
       ...both('databaseCpu', 2),
-      figure(cpuRatio, 2),
+      formatNumber(cpuRatio, 2),
     ];
   });

@@ -1,9 +1,9 @@
 import type { Round } from '../measure.ts';
 
-/** The middle of the rounds, and how far apart they lay. */
+/** Median and range over the rounds. */
 export type Spread = { median: number; min: number; max: number };
 
-export function spreadOf(values: number[]): Spread {
+export function toSpread(values: number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   const median = ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
@@ -16,9 +16,9 @@ export type Summary = { requests: number } & Omit<{ [K in keyof Round]: number |
     p99: number;
   };
 
-/** The median of each figure over the rounds. */
-export function summaryOf(rounds: Round[]): Summary {
-  const median = (key: keyof Round) => spreadOf(rounds.map((round) => round[key] ?? Number.NaN)).median;
+/** Returns the median of each value over the rounds. */
+export function summarise(rounds: Round[]): Summary {
+  const median = (key: keyof Round) => toSpread(rounds.map((round) => round[key] ?? Number.NaN)).median;
   const known = (key: keyof Round) => (Number.isNaN(median(key)) ? undefined : median(key));
   return {
     requests: rounds.reduce((sum, { requests }) => sum + requests, 0),
@@ -30,12 +30,12 @@ export function summaryOf(rounds: Round[]): Summary {
   };
 }
 
-/** Round by round, so that what slows the machine down for a while slows both. */
-export const ratioOf = (ones: Round[], others: Round[], key: 'requestsPerSecond' | 'p50' | 'p99'): Spread =>
-  spreadOf(ones.map((one, i) => one[key] / (others[i]?.[key] ?? Number.NaN)));
+/** Ratios are taken per round, so that a temporary slowdown of the machine affects both sides. */
+export const ratioByRound = (rounds: Round[], otherRounds: Round[], key: 'requestsPerSecond' | 'p50' | 'p99'): Spread =>
+  toSpread(rounds.map((round, i) => round[key] / (otherRounds[i]?.[key] ?? Number.NaN)));
 
-const allCpu = ({ processCpu = Number.NaN, databaseCpu = Number.NaN }: Summary) => processCpu + databaseCpu;
+const totalCpu = ({ processCpu = Number.NaN, databaseCpu = Number.NaN }: Summary) => processCpu + databaseCpu;
 
-/** CPU time of a request, process and database together: that of one by that of another. */
-export const cpuRatioOf = (one: Summary, other: Summary): number | undefined =>
-  allCpu(one) / allCpu(other) || undefined;
+/** Returns the CPU time per request, process and database together, of the first divided by the second. */
+export const computeCpuRatio = (first: Summary, second: Summary): number | undefined =>
+  totalCpu(first) / totalCpu(second) || undefined;

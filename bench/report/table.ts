@@ -1,9 +1,9 @@
-/** Text at the left, figures at the right, under their heads. */
-export function table(head: string[], rows: string[][]): string {
+/** Formats a text table: the first column aligned left, the others right. */
+export function formatTable(head: string[], rows: string[][]): string {
   const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const line = (row: string[]) =>
     row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ');
   return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
 }
 
-export const figure = (value: number | undefined, digits: number): string => value?.toFixed(digits) ?? '–';
+export const formatNumber = (value: number | undefined, digits: number): string => value?.toFixed(digits) ?? '–';

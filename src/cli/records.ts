@@ -7,7 +7,7 @@ import { InvalidRequestError, notFound } from '../kernel/errors.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { type Form, readForm } from '../kernel/validation/form.ts';
-import { ListQuery, type ListRequest, type PageOfJson, readListing } from '../kernel/validation/paging.ts';
+import { ListQuery, type ListRequest, type PageOfJson, parseListRequest } from '../kernel/validation/paging.ts';
 import type { Command, CommandResult, Flags, Invocation } from './command.ts';
 import { withDatabase } from './database.ts';
 import { flagsToBody, schemaFlags } from './schema-flags.ts';
@@ -112,7 +112,7 @@ async function runList(
   list: (listRequest: ListRequest) => Promise<PageOfJson>,
 ): Promise<CommandResult> {
   const query = readForm(ListQuery, flagsToBody(ListQuery, flags));
-  const listRequest = readListing(query);
+  const listRequest = parseListRequest(query);
   query.check();
   const { json, total } = await list(listRequest);
   const last = Math.min(total, listRequest.offset + listRequest.limit);

@@ -88,7 +88,7 @@ export type CreateCaseAddressBookEntryBody = {
   dob?: string | null | undefined;
   /** An addition to the specification. */
   marital_status?: string | null | undefined;
-  /** Customer identifier of the case to a relationship word. An update that sends it replaces it whole. */
+  /** Customer identifier of the case to a relationship word. An update replaces all relationships. */
   relationship?: Record<string, string> | null | undefined;
   occupation?: string | null | undefined;
   preferred_name?: string | null | undefined;
@@ -236,7 +236,7 @@ export type CreateCaseInteractionBody = {
   /** Kind of contact; case-sensitive. */
   type: 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
   notes?: string | null | undefined;
-  /** When it happened: wall time of the company, or ISO 8601 with a zone. Now, where it is not sent. */
+  /** When it happened: wall time of the company, or ISO 8601 with a zone. Default: now. */
   when?: string | null | undefined;
   recipient?: string | null | undefined;
   sender?: string | null | undefined;
@@ -999,7 +999,7 @@ export type ListClientsEntry = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1055,7 +1055,7 @@ export type CreateClientAnswer = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1121,7 +1121,7 @@ export type DisableClientAnswer = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1143,7 +1143,7 @@ export type DisableClientAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1166,7 +1166,7 @@ export type DisableClientAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1206,7 +1206,7 @@ export type ListKeysEntry = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1258,7 +1258,7 @@ export type CreateKeyAnswer = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1293,7 +1293,7 @@ export type RevokeKeyAnswer = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1309,7 +1309,7 @@ export type RevokeKeyAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1332,7 +1332,7 @@ export type RevokeKeyAnswer = {
     created_at: string;
     /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
     last_used_at: string | null;
-    /** The key or the API client that made it, as it was called then; null for the command line. */
+    /** The key or API client that created it, with the name it had then; null for the command line. */
     created_by: {
       type: 'key' | 'client';
       id: string;
@@ -1396,7 +1396,7 @@ export type ListWebhookEndpointsEntry = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1434,7 +1434,7 @@ export type CreateWebhookEndpointAnswer = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or the API client that made it, as it was called then; null for the command line. */
+  /** The key or API client that created it, with the name it had then; null for the command line. */
   created_by: {
     type: 'key' | 'client';
     id: string;
@@ -1586,13 +1586,13 @@ export type Operations = {
   /** Get case address book. Every person and every address of the case, oldest first. The parameters are not part of the specification. */
   getCaseAddressBook: {
     input: {
-      /** Only people whose names contain this text, without regard to case, and their addresses. */
+      /** Only people whose names contain this text, ignoring case, and their addresses. */
       name?: string | undefined;
       /** Only people with this tag or custom tag. */
       tag?: string | undefined;
-      /** Only deleted ones, to find what is to be restored. */
+      /** Only deleted entries, for example to restore one. */
       deleted?: boolean | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -1601,73 +1601,73 @@ export type Operations = {
     };
     answer: GetCaseAddressBookEntry[];
   };
-  /** Create case address book entry. The address becomes a record of its own, empty where none was sent; `data.address` is its identifier. */
+  /** Create case address book entry. Also creates the address as an item of its own, empty if none was sent; `data.address` is its identifier. */
   createCaseAddressBookEntry: {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseAddressBookEntryBody;
     };
     answer: CreateCaseAddressBookEntryAnswer;
   };
-  /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only ever added. */
+  /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only added. */
   updateCaseAddressBookEntry: {
     input: {
       /** The case. */
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseAddressBookEntryBody;
     };
     answer: UpdateCaseAddressBookEntryAnswer;
   };
-  /** Read one address book entry. The person as it stands in the address book, with its times. */
+  /** Read one address book entry. The person as the address book lists it, with the times of creation and of the last update. */
   readAddressBookEntry: {
     input: {
       /** The case. */
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadAddressBookEntryAnswer;
   };
-  /** Delete address book entry. The person and its address leave the address book and are unknown to every operation but restore. */
+  /** Delete address book entry. Removes the person and its address from the address book. Every operation except restore then answers 404. */
   deleteAddressBookEntry: {
     input: {
       /** The case. */
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DeleteAddressBookEntryAnswer;
   };
-  /** Restore a deleted address book entry. The address comes back with it. Refused with 400 when the entry is not deleted. */
+  /** Restore a deleted address book entry. Restores the person and its address. Returns 400 if the entry is not deleted. */
   restoreAddressBookEntry: {
     input: {
       /** The case. */
       caseId: string;
       /** The address book entry. */
       entryID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreAddressBookEntryAnswer;
   };
-  /** Remove a default tag from an entry. Answers with the entry; 404 when it does not have the tag. */
+  /** Remove a default tag from an entry. Returns the entry, or 404 if it does not have the tag. */
   removeTag: {
     input: {
       /** The case. */
@@ -1676,14 +1676,14 @@ export type Operations = {
       entryID: string;
       /** The tag on this entry. */
       tag: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveTagAnswer;
   };
-  /** Remove a custom tag from an entry. Answers with the entry; 404 when it does not have the tag. */
+  /** Remove a custom tag from an entry. Returns the entry, or 404 if it does not have the tag. */
   removeCustomTag: {
     input: {
       /** The case. */
@@ -1692,9 +1692,9 @@ export type Operations = {
       entryID: string;
       /** The tag on this entry. */
       tag: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveCustomTagAnswer;
@@ -1708,9 +1708,9 @@ export type Operations = {
       from?: string | undefined;
       /** Happened before this time. */
       to?: string | undefined;
-      /** Only deleted ones, to find what is to be restored. */
+      /** Only deleted interactions, for example to restore one. */
       deleted?: boolean | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -1719,12 +1719,12 @@ export type Operations = {
     };
     answer: GetCaseInteractionsEntry[];
   };
-  /** Create case interaction. Writes a contact with the client into the log of the case. */
+  /** Create case interaction. Records a contact with the client in the case. */
   createCaseInteraction: {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseInteractionBody;
     };
@@ -1737,50 +1737,50 @@ export type Operations = {
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseInteractionBody;
     };
     answer: UpdateCaseInteractionAnswer;
   };
-  /** Read one interaction. As it stands in the list of the case. */
+  /** Read one interaction. The element of the list of the case. */
   readInteraction: {
     input: {
       /** The case. */
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadInteractionAnswer;
   };
-  /** Delete interaction. It leaves the list and is unknown to every operation but restore. */
+  /** Delete interaction. Removes it from the list. Every operation except restore then answers 404. */
   deleteInteraction: {
     input: {
       /** The case. */
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DeleteInteractionAnswer;
   };
-  /** Restore a deleted interaction. Refused with 400 when it is not deleted. */
+  /** Restore a deleted interaction. Returns 400 if the interaction is not deleted. */
   restoreInteraction: {
     input: {
       /** The case. */
       caseId: string;
       /** The interaction. */
       interactionId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreInteractionAnswer;
@@ -1796,7 +1796,7 @@ export type Operations = {
       due_from?: string | undefined;
       /** Due before this time. */
       due_to?: string | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -1810,7 +1810,7 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseInvoiceBody;
     };
@@ -1823,9 +1823,9 @@ export type Operations = {
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseInvoiceBody;
     };
@@ -1840,7 +1840,7 @@ export type Operations = {
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadInvoiceAnswer;
@@ -1852,9 +1852,9 @@ export type Operations = {
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body?: MarkInvoiceSentBody | undefined;
     };
@@ -1867,9 +1867,9 @@ export type Operations = {
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: CancelInvoiceAnswer;
@@ -1881,9 +1881,9 @@ export type Operations = {
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReinstateInvoiceAnswer;
@@ -1897,9 +1897,9 @@ export type Operations = {
       invoiceId: string;
       /** The invoice item. */
       itemId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: CancelInvoiceItemAnswer;
@@ -1913,9 +1913,9 @@ export type Operations = {
       invoiceId: string;
       /** The invoice item. */
       itemId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReinstateInvoiceItemAnswer;
@@ -1937,9 +1937,9 @@ export type Operations = {
       caseId: string;
       /** The invoice. */
       invoiceId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: RecordPaymentBody;
     };
@@ -1954,9 +1954,9 @@ export type Operations = {
       invoiceId: string;
       /** The payment. */
       paymentId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReversePaymentAnswer;
@@ -1966,7 +1966,7 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseAppointmentBody;
     };
@@ -1995,9 +1995,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseAppointmentBody;
     };
@@ -2010,9 +2010,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DeleteCaseAppointmentAnswer;
@@ -2024,7 +2024,7 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: ReadAppointmentAnswer;
@@ -2040,7 +2040,7 @@ export type Operations = {
       to?: string | undefined;
       /** `false`: only appointments that are not deleted; `true`: only deleted ones; `all`: both. */
       deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2054,9 +2054,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreAppointmentAnswer;
@@ -2068,9 +2068,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: SetAppointmentOutcomeBody;
     };
@@ -2089,7 +2089,7 @@ export type Operations = {
   /** List the messages of the company. Paged; the latest due time comes first. Includes messages of deleted appointments. */
   listMessages: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2107,9 +2107,9 @@ export type Operations = {
       appointmentID: string;
       /** The message. */
       messageId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ResendMessageAnswer;
@@ -2131,9 +2131,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RequestAppointmentMeetingAnswer;
@@ -2145,9 +2145,9 @@ export type Operations = {
       caseId: string;
       /** The appointment. */
       appointmentID: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: WithdrawAppointmentMeetingAnswer;
@@ -2155,7 +2155,7 @@ export type Operations = {
   /** List the meetings of the company. Paged; the most recently changed comes first. Includes meetings of deleted appointments. */
   listMeetings: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2355,7 +2355,7 @@ export type Operations = {
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
     input: {
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetCompanyAnswer;
@@ -2363,9 +2363,9 @@ export type Operations = {
   /** Update the company. Settings that are not sent stay unchanged; null resets a setting to its default. Every process uses the new settings within two seconds. Existing invoices, appointments and reminders keep the values they were created with. */
   updateCompany: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCompanyBody;
     };
@@ -2374,11 +2374,11 @@ export type Operations = {
   /** List companies. Every company of the installation, ordered by name. `search` matches the name. */
   listCompanies: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListCompaniesEntry[];
@@ -2386,7 +2386,7 @@ export type Operations = {
   /** Create a company. Only the name is required. Create a first key for the company afterwards. */
   createCompany: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCompanyBody;
     };
@@ -2397,7 +2397,7 @@ export type Operations = {
     input: {
       /** The company. */
       companyId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetOneCompanyAnswer;
@@ -2407,9 +2407,9 @@ export type Operations = {
     input: {
       /** The company. */
       companyId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateOneCompanyBody;
     };
@@ -2418,13 +2418,13 @@ export type Operations = {
   /** List advisers. Ordered by name. `search` matches the name and the email. */
   listAdvisers: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
-      /** True lists those that were removed, and only those. */
+      /** True lists only the removed entries. */
       removed?: boolean | undefined;
     };
     answer: ListAdvisersEntry[];
@@ -2432,7 +2432,7 @@ export type Operations = {
   /** Create an adviser. Appointments can be booked with the adviser immediately. */
   createAdviser: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateAdviserBody;
     };
@@ -2443,7 +2443,7 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetAdviserAnswer;
@@ -2453,9 +2453,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateAdviserBody;
     };
@@ -2466,9 +2466,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveAdviserAnswer;
@@ -2478,9 +2478,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreAdviserAnswer;
@@ -2488,11 +2488,11 @@ export type Operations = {
   /** List cases. Newest first. `search` matches the reference and the names, emails and phone numbers of the customers; a phone number is found in any notation. */
   listCases: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListCasesEntry[];
@@ -2500,7 +2500,7 @@ export type Operations = {
   /** Open a case. Creates the case and its customers together: all of them or nothing. */
   createCase: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCaseBody;
     };
@@ -2511,7 +2511,7 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetCaseAnswer;
@@ -2521,9 +2521,9 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCaseBody;
     };
@@ -2532,13 +2532,13 @@ export type Operations = {
   /** List customers. The customers of all cases, ordered by last name. `search` matches names, email and phone number; a phone number is found in any notation. */
   listCustomers: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
-      /** True lists those that were removed, and only those. */
+      /** True lists only the removed entries. */
       removed?: boolean | undefined;
     };
     answer: ListCustomersEntry[];
@@ -2546,13 +2546,13 @@ export type Operations = {
   /** List customers of a case. In the order in which they were added. `search` matches names, email and phone number. */
   listCaseCustomers: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
-      /** True lists those that were removed, and only those. */
+      /** True lists only the removed entries. */
       removed?: boolean | undefined;
       /** The case. */
       caseId: string;
@@ -2564,9 +2564,9 @@ export type Operations = {
     input: {
       /** The case. */
       caseId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: CreateCustomerBody;
     };
@@ -2579,7 +2579,7 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetCustomerAnswer;
@@ -2591,9 +2591,9 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateCustomerBody;
     };
@@ -2606,9 +2606,9 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveCustomerAnswer;
@@ -2620,9 +2620,9 @@ export type Operations = {
       caseId: string;
       /** The customer. */
       customerId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RestoreCustomerAnswer;
@@ -2630,11 +2630,11 @@ export type Operations = {
   /** List default tags. The tags that every company has. They cannot be changed. */
   listDefaultTags: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListDefaultTagsEntry[];
@@ -2642,11 +2642,11 @@ export type Operations = {
   /** List custom tags. The company's own tags, in alphabetical order. */
   listCustomTags: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListCustomTagsEntry[];
@@ -2654,7 +2654,7 @@ export type Operations = {
   /** Create a custom tag. Address book entries can use it immediately. */
   createCustomTag: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateCustomTagBody;
     };
@@ -2665,7 +2665,7 @@ export type Operations = {
     input: {
       /** The custom tag. */
       tag: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
     };
     answer: DeleteCustomTagAnswer;
@@ -2673,11 +2673,11 @@ export type Operations = {
   /** List API clients. Newest first. `search` matches the name. */
   listClients: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListClientsEntry[];
@@ -2685,7 +2685,7 @@ export type Operations = {
   /** Create an API client. A client for POST /oauth/token. The caller can grant only scopes that it has itself. The secret is shown only in this answer; the service stores a hash of it. */
   createClient: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateClientBody;
     };
@@ -2696,7 +2696,7 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetClientAnswer;
@@ -2706,9 +2706,9 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateClientBody;
     };
@@ -2719,9 +2719,9 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RotateClientAnswer;
@@ -2733,9 +2733,9 @@ export type Operations = {
       also?: string | undefined;
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DisableClientAnswer;
@@ -2745,9 +2745,9 @@ export type Operations = {
     input: {
       /** The client. */
       clientId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: EnableClientAnswer;
@@ -2755,11 +2755,11 @@ export type Operations = {
   /** List API keys. Newest first, including revoked and expired keys. `search` matches the name. */
   listKeys: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListKeysEntry[];
@@ -2767,7 +2767,7 @@ export type Operations = {
   /** Create an API key. A bearer token for a script. The caller can grant only scopes that it has itself. The key is shown only in this answer; the service stores a hash of it. */
   createKey: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateKeyBody;
     };
@@ -2778,7 +2778,7 @@ export type Operations = {
     input: {
       /** The key. */
       keyId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetKeyAnswer;
@@ -2790,9 +2790,9 @@ export type Operations = {
       also?: string | undefined;
       /** The key. */
       keyId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RevokeKeyAnswer;
@@ -2802,9 +2802,9 @@ export type Operations = {
     input: {
       /** The company. */
       companyId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: CreateCompanyKeyBody;
     };
@@ -2823,9 +2823,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: ConnectVideoAccountBody;
     };
@@ -2836,9 +2836,9 @@ export type Operations = {
     input: {
       /** The adviser. */
       adviserId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: DisconnectVideoAccountAnswer;
@@ -2846,11 +2846,11 @@ export type Operations = {
   /** List webhook endpoints. Newest first. `search` looks in the URL and the description. */
   listWebhookEndpoints: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
-      /** Only entries that contain this text, without regard to case. */
+      /** Only entries that contain this text. Case does not matter. */
       search?: string | undefined;
     };
     answer: ListWebhookEndpointsEntry[];
@@ -2858,7 +2858,7 @@ export type Operations = {
   /** Create a webhook endpoint. Events of these types are posted to it from now on, signed with the secret. The secret is shown only in this answer. A company can have at most 50 endpoints. The token also needs the scope `events:read`. */
   createWebhookEndpoint: {
     input: {
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       body: CreateWebhookEndpointBody;
     };
@@ -2869,7 +2869,7 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** An ETag: where the record is still the same, the answer is 304 without a body. */
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
     answer: GetWebhookEndpointAnswer;
@@ -2879,9 +2879,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body: UpdateWebhookEndpointBody;
     };
@@ -2892,9 +2892,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: RemoveWebhookEndpointAnswer;
@@ -2904,9 +2904,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body?: RotateWebhookSecretBody | undefined;
     };
@@ -2917,9 +2917,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ResumeWebhookEndpointAnswer;
@@ -2927,7 +2927,7 @@ export type Operations = {
   /** List deliveries to a webhook endpoint. Newest first, in pages. A delivery is deleted 30 days after it ended. */
   listWebhookDeliveries: {
     input: {
-      /** Which page, from 1. */
+      /** The number of the page, from 1. */
       page?: number | undefined;
       /** Entries per page, at most 200. */
       per_page?: number | undefined;
@@ -2961,9 +2961,9 @@ export type Operations = {
       endpointId: string;
       /** The delivery. */
       deliveryId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: ReplayWebhookDeliveryAnswer;
@@ -2973,9 +2973,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
       body?: ReplayWebhookEventsBody | undefined;
     };
@@ -2986,9 +2986,9 @@ export type Operations = {
     input: {
       /** The webhook endpoint. */
       endpointId: string;
-      /** Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`. */
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
-      /** The ETag of the record as it was read: the write is done only onto that state of it, else 412. */
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
       ifMatch?: string | undefined;
     };
     answer: PingWebhookEndpointAnswer;

@@ -1,4 +1,4 @@
-import { statement } from '../kernel/sql/statement.ts';
+import { read } from '../kernel/sql/query.ts';
 
 const hasWebhooks = `EXISTS (
   SELECT 1 FROM webhook_endpoints w WHERE w.company_id = c.id AND w.state = 'active' AND w.removed_at IS NULL)`;
@@ -6,5 +6,7 @@ const hasWebhooks = `EXISTS (
 export const COMPANY_COLUMNS = `c.id, c.time_zone, c.phone_region, c.terms, c.payment_terms, c.reminder_lead_days,
   c.event_key, ${hasWebhooks} AS webhooks`;
 
-/** $1 company */
-export const findCompany = statement('companies.find', `SELECT ${COMPANY_COLUMNS} FROM companies c WHERE c.id = $1`);
+export const findCompany = read('companies.find', {
+  inputs: { company_id: 'uuid' },
+  sql: (input) => `SELECT ${COMPANY_COLUMNS} FROM companies c WHERE c.id = ${input.company_id}`,
+});

@@ -27,7 +27,7 @@ export const companyOf = (row: CompanyRow): Company => ({
 
 /** Loads a company by id, for callers whose token does not belong to it: operators and the command line. */
 export async function findCompany({ db }: Pick<AdminContext, 'db'>, id: string): Promise<Company> {
-  const row = await db.queryFirst<CompanyRow>(sql.findCompany, [id]);
+  const row = await db.queryFirst<CompanyRow>(sql.findCompany({ company_id: id }));
   if (!row) throw notFound('company');
   return companyOf(row);
 }

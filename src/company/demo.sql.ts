@@ -1,33 +1,43 @@
-import { statement } from '../kernel/sql/statement.ts';
+import { read } from '../kernel/sql/query.ts';
 
-/** $1 hash: whether the database knows the token, also if it was revoked. */
-export const findToken = statement('demo.token', 'SELECT 1 FROM tokens WHERE secret_sha256 = $1');
+/** Finds revoked tokens too. */
+export const findToken = read('demo.token', {
+  inputs: { secret_sha256: 'bytea' },
+  sql: (input) => `SELECT 1 FROM tokens WHERE secret_sha256 = ${input.secret_sha256}`,
+});
 
 /**
- * $1 name of the company, $2 name of the key, $3 reference of the case, $4 addresses of its customers, $5 of the
- * advisers. Returns no row unless the first company of the installation has all of them and the key, which no
- * credential made, works.
+ * Returns no row unless the first company of the installation has the name, the case with these customers, the
+ * advisers, and a working key of that name that no credential created. `customer_ids` has the order of the emails.
  */
-export const findDemo = statement(
-  'demo.find',
-  `SELECT c.id AS company_id, k.id AS key_id, s.id AS case_id, s.customer_ids
-     FROM (SELECT id, name FROM companies ORDER BY created_at, id LIMIT 1) c
-     CROSS JOIN LATERAL (
-       SELECT t.id FROM tokens t
-        WHERE t.company_id = c.id AND t.client_id IS NULL AND t.created_by_id IS NULL AND t.name = $2
-          AND t.revoked_at IS NULL AND t.expires_at IS NULL
-        ORDER BY t.created_at, t.id LIMIT 1
-     ) k
-     CROSS JOIN LATERAL (
-       SELECT s.id, ARRAY(
-                SELECT u.id FROM unnest($4::text[]) WITH ORDINALITY w (email, n)
-                  JOIN customers u ON u.company_id = c.id AND u.case_id = s.id AND u.email = w.email
-                 ORDER BY w.n
-              ) AS customer_ids
-         FROM cases s WHERE s.company_id = c.id AND s.reference = $3
-        ORDER BY s.created_at, s.id LIMIT 1
-     ) s
-    WHERE c.name = $1 AND cardinality(s.customer_ids) = cardinality($4::text[])
-      AND (SELECT count(DISTINCT a.email) FROM advisers a WHERE a.company_id = c.id AND a.email = ANY ($5::text[]))
-          = cardinality($5::text[])`,
-);
+export const findDemo = read('demo.find', {
+  inputs: {
+    company_name: 'text',
+    key_name: 'text',
+    case_reference: 'text',
+    customer_emails: 'text[]',
+    adviser_emails: 'text[]',
+  },
+  sql: (input) => `
+    SELECT c.id AS company_id, k.id AS key_id, s.id AS case_id, s.customer_ids
+      FROM (SELECT id, name FROM companies ORDER BY created_at, id LIMIT 1) c
+      CROSS JOIN LATERAL (
+        SELECT t.id FROM tokens t
+         WHERE t.company_id = c.id AND t.client_id IS NULL AND t.created_by_id IS NULL AND t.name = ${input.key_name}
+           AND t.revoked_at IS NULL AND t.expires_at IS NULL
+         ORDER BY t.created_at, t.id LIMIT 1
+      ) k
+      CROSS JOIN LATERAL (
+        SELECT s.id, ARRAY(
+                 SELECT u.id FROM unnest(${input.customer_emails}) WITH ORDINALITY wanted (email, nth)
+                   JOIN customers u ON u.company_id = c.id AND u.case_id = s.id AND u.email = wanted.email
+                  ORDER BY wanted.nth
+               ) AS customer_ids
+          FROM cases s WHERE s.company_id = c.id AND s.reference = ${input.case_reference}
+         ORDER BY s.created_at, s.id LIMIT 1
+      ) s
+     WHERE c.name = ${input.company_name} AND cardinality(s.customer_ids) = cardinality(${input.customer_emails})
+       AND (SELECT count(DISTINCT a.email) FROM advisers a
+             WHERE a.company_id = c.id AND a.email = ANY (${input.adviser_emails}))
+           = cardinality(${input.adviser_emails})`,
+});

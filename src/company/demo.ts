@@ -43,7 +43,7 @@ export async function ensureDemo(db: Database, clock: Clock, options: DemoOption
   const demo = await readDemo(file);
   if (demo === 'unreadable') return {};
   // A crash after the file was written and before the commit leaves a token that is not in the database.
-  const lost = demo === 'lost' || !(await db.queryFirst(sql.findToken, [secretHash(demo.token)]));
+  const lost = demo === 'lost' || !(await db.queryFirst(sql.findToken({ secret_sha256: secretHash(demo.token) })));
   const renewed = lost ? await renewDemo(db, clock, options) : undefined;
   if (renewed) return { renewed };
   // The service may listen at another address now than when the file was written.
@@ -72,13 +72,15 @@ type FoundDemo = { company_id: string; key_id: string; case_id: string; customer
 function renewDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): Promise<Demo | undefined> {
   return db.transaction(async (transaction) => {
     const admin = { db: transaction, clock };
-    const emails = [CUSTOMERS, ADVISERS].map((people) => people.map(({ email }) => email));
-    const found = await transaction.queryFirst<FoundDemo>(sql.findDemo, [
-      COMPANY_NAME,
-      KEY_NAME,
-      CASE_REFERENCE,
-      ...emails,
-    ]);
+    const found = await transaction.queryFirst<FoundDemo>(
+      sql.findDemo({
+        company_name: COMPANY_NAME,
+        key_name: KEY_NAME,
+        case_reference: CASE_REFERENCE,
+        customer_emails: CUSTOMERS.map(({ email }) => email),
+        adviser_emails: ADVISERS.map(({ email }) => email),
+      }),
+    );
     if (!found) return undefined;
     const context = { ...admin, company: await findCompany(admin, found.company_id) };
     await revokeKey(context, found.key_id, readForm(EndCredentialQuery, {}));

@@ -1,47 +1,75 @@
-import { longStatement, type Statement } from '../kernel/sql/statement.ts';
+import type { InputNames, Inputs, InputValues } from '../kernel/sql/inputs.ts';
+import { read, type Statement } from '../kernel/sql/query.ts';
 
-type ListDefinition = {
-  /** How many parameters say whose list it is. They come first, then limit, offset and what is searched for. */
-  scope: number;
-  from: string;
-  /** The name under which `element` and `order` speak of a row. */
-  as: string;
+const PAGE_INPUTS = { limit: 'int', offset: 'int' } as const;
+const PATTERN_INPUT = { pattern: 'text' } as const;
+type PageValues = InputValues<typeof PAGE_INPUTS>;
+type PatternValue = InputValues<typeof PATTERN_INPUT>;
+
+type ListDeclaration<I extends Inputs, S extends Inputs> = {
+  /** The inputs that select the list, such as its company. */
+  inputs: I;
+  /** The inputs that only a search uses, besides `pattern`. */
+  searchInputs?: S;
+  table: string;
+  /** The alias of the table in the other properties. */
+  alias: string;
+  /** A condition on the rows of the list; every row by default. */
+  where?: (input: InputNames<I>) => string;
   element: string;
   order: string;
-  /** Whether a row is looked for: `pattern` is a parameter for LIKE, `further` the one after it. */
-  matches: (pattern: string, further: string) => string;
-  /** What the list belongs to: without it there is no answer, not even an empty one. */
-  within?: string;
+  /** Whether a row matches a search. `pattern` is a LIKE pattern. */
+  matches: (input: InputNames<I & S & typeof PATTERN_INPUT>) => string;
+  /** FROM and WHERE of the record that the list belongs to. If that does not exist, the list returns no row. */
+  parent?: (input: InputNames<I>) => string;
 };
 
-export type ListStatements = { all: Statement; matching: Statement };
+/** The statements of a list. Each returns a page as JSON and the number of all entries. */
+export type ListStatements<Values> = {
+  all: Statement<Values & PageValues>;
+  search: Statement<Values & PageValues & PatternValue>;
+};
 
 /**
- * A page as JSON, and how many entries there are. Two statements, because each is several times slower the other way:
- * all entries are paged off an index and only counted; the matching ones are looked for once and kept.
+ * Two statements, because each is several times slower in the form of the other: the whole list is paged from an index
+ * and only counted; the matches of a search are found once and kept.
  */
-export function listStatements(
+export function listStatements<const I extends Inputs, const S extends Inputs = Record<never, never>>(
   name: string,
-  { scope, from, as, element, order, matches, within }: ListDefinition,
-): ListStatements {
-  const $ = (i: number) => `$${scope + i}`;
-  const page = (rows: string) =>
-    `WITH listed AS ${rows}
+  list: ListDeclaration<I, S>,
+): ListStatements<InputValues<I & S>> {
+  const { table, alias, element, order, where = () => 'true', matches, parent } = list;
+  const pageInputs = { ...list.inputs, ...PAGE_INPUTS };
+  const searchInputs = { ...pageInputs, ...PATTERN_INPUT, ...list.searchInputs };
+  type AllNames = InputNames<I & S & typeof PAGE_INPUTS & typeof PATTERN_INPUT>;
+  const rows = (input: AllNames) => `SELECT ${alias}.* FROM ${table} ${alias} WHERE ${where(input)}`;
+  const page = (input: AllNames, listed: string) =>
+    `WITH listed AS ${listed}
      SELECT (SELECT count(*)::int FROM listed) AS total,
             (SELECT coalesce(json_agg(${element} ORDER BY ${order}), '[]')::text
-               FROM (SELECT * FROM listed ${as} ORDER BY ${order} LIMIT ${$(1)} OFFSET ${$(2)}) ${as}) AS json
-     ${within ? `FROM ${within}` : ''}`;
-  return {
-    all: longStatement(`${name}.list`, page(`NOT MATERIALIZED (SELECT ${as}.* FROM ${from})`)),
-    matching: longStatement(
-      `${name}.search`,
-      page(`MATERIALIZED (SELECT ${as}.* FROM ${from} AND (${matches($(3), $(4))}))`),
-    ),
+               FROM (SELECT * FROM listed ${alias} ORDER BY ${order}
+                      LIMIT ${input.limit} OFFSET ${input.offset}) ${alias}) AS json
+     ${parent ? `FROM ${parent(input)}` : ''}`;
+  const wholeList = (input: AllNames) => page(input, `NOT MATERIALIZED (${rows(input)})`);
+  const matchingRows = (input: AllNames) => page(input, `MATERIALIZED (${rows(input)} AND (${matches(input)}))`);
+  const statements = {
+    all: read(`${name}.list`, {
+      inputs: pageInputs,
+      pool: 'search',
+      sql: (input) => wholeList(input as unknown as AllNames),
+    }),
+    search: read(`${name}.search`, {
+      inputs: searchInputs,
+      pool: 'search',
+      sql: (input) => matchingRows(input as unknown as AllNames),
+    }),
   };
+  // TypeScript does not relate the inputs of a generic list to their values.
+  return statements as unknown as ListStatements<InputValues<I & S>>;
 }
 
-/** One of the expressions, which must be in lower case, contains what is searched for. */
-export const searchIn =
+/** SQL: whether one of the expressions, which must be in lower case, contains the text of the search. */
+export const anyContains =
   (...expressions: string[]) =>
-  (pattern: string): string =>
-    expressions.map((expression) => `${expression} LIKE lower(${pattern})`).join(' OR ');
+  (input: { pattern: string }): string =>
+    expressions.map((expression) => `${expression} LIKE lower(${input.pattern})`).join(' OR ');

@@ -3,19 +3,18 @@ import { notFound } from '../kernel/errors.ts';
 import { type ListRequest, likePattern, type PageOfJson } from '../kernel/validation/paging.ts';
 import type { ListStatements } from './list.sql.ts';
 
-/** `scope`: whose list it is. `further`: what a search looks at beside the pattern. */
-export async function readListPage(
+/** Returns a page of a list, or of the entries that match the search of the request. */
+export async function readListPage<Values extends object>(
   db: Executor,
-  { all, matching }: ListStatements,
-  scope: string[],
+  statements: ListStatements<Values>,
+  values: Values,
   { search, limit, offset }: ListRequest,
-  ...further: unknown[]
 ): Promise<PageOfJson> {
-  const values = [...scope, limit, offset];
-  const page = await (search === null
-    ? db.queryFirst<PageOfJson>(all, values)
-    : db.queryFirst<PageOfJson>(matching, [...values, likePattern(search), ...further]));
-  // Only the list of a case's customers can lack what it belongs to.
+  const pageValues = { ...values, limit, offset };
+  const page = await db.queryFirst<PageOfJson>(
+    search === null ? statements.all(pageValues) : statements.search({ ...pageValues, pattern: likePattern(search) }),
+  );
+  // Only the list of a case's customers has a parent that may not exist.
   if (!page) throw notFound('case');
   return page;
 }

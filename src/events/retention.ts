@@ -7,7 +7,7 @@ const BATCH_SIZE = 5_000;
 /** Deletes the events that are older than the retention set in the database. Returns the number of deleted events. */
 export async function purgeOldEvents(db: Database, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ; ) {
-    const deleted = (await db.queryFirst<{ forgotten: number }>(purgeEvents, [BATCH_SIZE]))?.forgotten ?? 0;
+    const deleted = (await db.queryFirst<{ deleted: number }>(purgeEvents({ max: BATCH_SIZE })))?.deleted ?? 0;
     total += deleted;
     if (deleted < BATCH_SIZE || signal?.aborted) return total;
   }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Answer, registerOperation, type Services } from '../http/operation/operation.ts';
+import { type JsonResponse, registerOperation, type Services } from '../http/operation/operation.ts';
 import type { AuditLog } from '../kernel/audit/audit-log.ts';
 import { readForm } from '../kernel/validation/form.ts';
 import { EventList, EventQuery } from './schema.ts';
@@ -17,7 +17,7 @@ export function eventRoutes(app: FastifyInstance, services: Services, auditLogs:
     method: 'GET',
     path: '/events',
     access: 'events:read',
-    addition: true,
+    extension: true,
     tag,
     summary: 'List the events of the company',
     description: `Returns every change of every record of the company. ${ORDER}`,
@@ -32,7 +32,7 @@ export function eventRoutes(app: FastifyInstance, services: Services, auditLogs:
     method: 'GET',
     path: '/cases/{caseId}/events',
     access: 'events:read',
-    addition: true,
+    extension: true,
     tag,
     summary: 'List the events of a case',
     description: `Returns every change of the case and of its records. ${ORDER}`,
@@ -52,7 +52,7 @@ export function eventRoutes(app: FastifyInstance, services: Services, auditLogs:
       method: 'GET',
       path: `${path}/history`,
       access: log.access,
-      addition: true,
+      extension: true,
       tag,
       summary: `List the history of one ${name}`,
       description: `Returns every change of the record, even if it has been deleted. ${ORDER}`,
@@ -70,7 +70,7 @@ export function eventRoutes(app: FastifyInstance, services: Services, auditLogs:
 
 const eventQuery = (request: FastifyRequest) => readForm(EventQuery, request.query);
 
-async function pageAnswer({ url }: FastifyRequest, page: Promise<EventPage>): Promise<Answer> {
+async function pageAnswer({ url }: FastifyRequest, page: Promise<EventPage>): Promise<JsonResponse> {
   const { json, next } = await page;
   const [path, query] = url.split('?', 2);
   const parameters = new URLSearchParams(query);

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { instant, NATURAL_PATTERN, nullable } from '../kernel/validation/schema-types.ts';
+import { instant, nullable, POSITIVE_INTEGER_PATTERN } from '../kernel/validation/schema-types.ts';
 
 export const MAX_EVENTS = 500;
 export const DEFAULT_EVENTS = 100;
@@ -65,7 +65,7 @@ export const EventQuery = Type.Object({
   limit: Type.Optional(
     Type.Unsafe<string>({
       type: ['integer', 'string'],
-      pattern: NATURAL_PATTERN,
+      pattern: POSITIVE_INTEGER_PATTERN,
       minimum: 1,
       maximum: MAX_EVENTS,
       default: DEFAULT_EVENTS,

@@ -27,7 +27,7 @@ export class StallMonitor {
   }
 
   async #measure(): Promise<number> {
-    const rows = await this.#db.queryRows<{ transaction: string }>(openWriters, []);
+    const rows = await this.#db.queryRows<{ transaction: string }>(openWriters({}));
     const now = this.#clock();
     this.#firstSeen = new Map(rows.map(({ transaction }) => [transaction, this.#firstSeen.get(transaction) ?? now]));
     const ages = [...this.#firstSeen.values()].map((seen) => seen.until(now).total('seconds'));

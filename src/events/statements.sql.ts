@@ -1,110 +1,143 @@
 import { type AuditLog, NIL_CASE_ID } from '../kernel/audit/audit-log.ts';
-import { isoTime, jsonObject, longStatement, type Statement, statement } from '../kernel/sql/statement.ts';
+import type { InputValues } from '../kernel/sql/inputs.ts';
+import { isoTime, jsonObject } from '../kernel/sql/json.ts';
+import { read, write } from '../kernel/sql/query.ts';
 
-/** $1 for how long to wait. It may take that long, and others do not wait behind it. */
-export const findWatermark = longStatement(
-  'events.settled',
-  `SELECT settled_events($1)::text AS settled, (SELECT last_value FROM event_positions)::text AS last`,
-);
+/** May take as long as `max_wait`, so it has the pool of searches. The position is null if a writer is still open. */
+export const findWatermark = read('events.watermark', {
+  inputs: { max_wait: 'interval' },
+  pool: 'search',
+  sql: (input) => `
+    SELECT settled_events(${input.max_wait})::text AS position,
+           (SELECT last_value FROM event_positions)::text AS last_issued`,
+});
 
 /** The transactions that settled_events waits for. */
-export const openWriters = longStatement(
-  'events.open_writers',
-  `SELECT l.virtualtransaction AS transaction FROM pg_locks l
-    WHERE l.locktype = 'relation' AND l.relation = 'events'::regclass AND l.mode = 'RowExclusiveLock'
-      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-);
+export const openWriters = read('events.open_writers', {
+  inputs: {},
+  pool: 'search',
+  sql: () => `
+    SELECT l.virtualtransaction AS transaction FROM pg_locks l
+     WHERE l.locktype = 'relation' AND l.relation = 'events'::regclass AND l.mode = 'RowExclusiveLock'
+       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+});
 
-/** $1 company, $2 up to which position. Returns the last event there is, or 0. */
-export const lastEvent = statement(
-  'events.last',
-  'SELECT coalesce(max(position), 0)::text AS position FROM events WHERE company_id = $1 AND position <= $2',
-);
+/** Returns the position of the company's last event up to the bound, or 0. */
+export const findLastPosition = read('events.find_last_position', {
+  inputs: { company_id: 'uuid', bound: 'bigint' },
+  sql: (input) => `
+    SELECT coalesce(max(position), 0)::text AS position FROM events
+     WHERE company_id = ${input.company_id} AND position <= ${input.bound}`,
+});
 
-// However rare the types that are asked for, a statement looks at no more.
+// A page of rare types could scan the whole log, so a statement scans no more events than this.
 const MAX_SCANNED_EVENTS = 10_000;
-// And shows no more at once than this many bytes of what was kept, as they are stored: an invoice may have thousands of items.
+// An invoice may have thousands of items, so a page ends after this many stored bytes of snapshots.
 const MAX_SNAPSHOT_BYTES = 2_000_000;
 const ESTIMATED_ROW_BYTES = 500;
 
-/** $1 company, $2 after, $3 up to (src/events/settled.ts), $4 limit, $5 types or null; then what else there is. */
-export type EventStatements = {
-  ofCompany: Statement;
-  /** $6 case */
-  ofCase: Statement;
-  /** $6 id, $7 its case or `noCase`, $8 what kind of record: who may read the one may not read every other */
-  ofRecord: Statement;
-  /** $1 company, $2 position */
-  one: Statement;
-};
+/** `after` and `bound` are positions; `types` is null for all types. */
+const LIST_INPUTS = {
+  company_id: 'uuid',
+  after: 'bigint',
+  bound: 'bigint',
+  limit: 'int',
+  types: 'text[]?',
+} as const;
 
-export function eventStatements(logs: readonly AuditLog[]): EventStatements {
-  const shown = eventProjection(logs);
-  const list = (name: string, which: string) =>
-    longStatement(
-      `events.${name}`,
-      `WITH looked AS MATERIALIZED (
-         SELECT e.position, e.type FROM events e
-          WHERE e.company_id = $1 AND e.position > $2 AND e.position <= $3 AND ${which}
-          ORDER BY e.position LIMIT CASE WHEN $5::text[] IS NULL THEN $4::int ELSE ${MAX_SCANNED_EVENTS} END
-       ), chosen AS (
-         SELECT l.position FROM looked l WHERE $5 IS NULL OR l.type = ANY ($5) ORDER BY l.position LIMIT $4
-       ), weighed AS MATERIALIZED (
-         SELECT c.position, sum(w.kept) OVER (ORDER BY c.position) - w.kept AS ahead
-           FROM chosen c JOIN events e ON e.company_id = $1 AND e.position = c.position
-          CROSS JOIN LATERAL (
-            SELECT coalesce(e.image_rows * ${ESTIMATED_ROW_BYTES}, 0) + coalesce(pg_column_size(e.was), 0) + coalesce(pg_column_size(e.before), 0) AS kept) w
-       )
-       SELECT s.*, e.position::text, ${shown.json}::text AS json
-         FROM (SELECT max(l.position)::text AS last, (SELECT count(*)::int FROM weighed) AS chosen
-                 FROM looked l) s
-         LEFT JOIN (weighed c JOIN events e ON e.company_id = $1 AND e.position = c.position ${shown.joins})
-           ON c.ahead < ${MAX_SNAPSHOT_BYTES}
-        ORDER BY e.position`,
-    );
+export type EventPageInputs = InputValues<typeof LIST_INPUTS>;
+
+export function eventStatements(auditLogs: readonly AuditLog[]) {
+  const projection = eventProjection(auditLogs);
+  const listSql = (input: Record<keyof typeof LIST_INPUTS, string>, filter: string) => `
+    WITH scanned AS MATERIALIZED (
+      SELECT e.position, e.type FROM events e
+       WHERE e.company_id = ${input.company_id} AND e.position > ${input.after} AND e.position <= ${input.bound}
+         AND ${filter}
+       ORDER BY e.position LIMIT CASE WHEN ${input.types} IS NULL THEN ${input.limit} ELSE ${MAX_SCANNED_EVENTS} END
+    ), matching AS (
+      SELECT s.position FROM scanned s WHERE ${input.types} IS NULL OR s.type = ANY (${input.types})
+       ORDER BY s.position LIMIT ${input.limit}
+    ), sized AS MATERIALIZED (
+      SELECT m.position, sum(w.bytes) OVER (ORDER BY m.position) - w.bytes AS bytes_before
+        FROM matching m JOIN events e ON e.company_id = ${input.company_id} AND e.position = m.position
+       CROSS JOIN LATERAL (
+         SELECT coalesce(e.image_rows * ${ESTIMATED_ROW_BYTES}, 0) + coalesce(pg_column_size(e.was), 0)
+                + coalesce(pg_column_size(e.before), 0) AS bytes) w
+    )
+    SELECT s.*, e.position::text, ${projection.json}::text AS json
+      FROM (SELECT max(s.position)::text AS last_scanned, (SELECT count(*)::int FROM sized) AS matching
+              FROM scanned s) s
+      LEFT JOIN (sized m JOIN events e ON e.company_id = ${input.company_id} AND e.position = m.position
+                 ${projection.joins})
+        ON m.bytes_before < ${MAX_SNAPSHOT_BYTES}
+     ORDER BY e.position`;
   return {
-    ofCompany: list('of_company', 'true'),
-    ofCase: list('of_case', 'e.case_id = $6'),
-    ofRecord: list('of_record', `e.record_id = $6 AND e.case_id = $7 AND split_part(e.type, '.', 1) = $8`),
-    one: statement(
-      'events.one',
-      `SELECT ${shown.json}::text AS json FROM events e ${shown.joins} WHERE e.company_id = $1 AND e.position = $2`,
-    ),
+    ofCompany: read('events.of_company', {
+      inputs: LIST_INPUTS,
+      pool: 'search',
+      sql: (input) => listSql(input, 'true'),
+    }),
+    ofCase: read('events.of_case', {
+      inputs: { ...LIST_INPUTS, case_id: 'uuid' },
+      pool: 'search',
+      sql: (input) => listSql(input, `e.case_id = ${input.case_id}`),
+    }),
+    /** The type of the record is checked, because a caller who may read one type may not read every other. */
+    ofRecord: read('events.of_record', {
+      inputs: { ...LIST_INPUTS, id: 'uuid', case_id: 'uuid', record_type: 'text' },
+      pool: 'search',
+      sql: (input) =>
+        listSql(
+          input,
+          `e.record_id = ${input.id} AND e.case_id = ${input.case_id}
+           AND split_part(e.type, '.', 1) = ${input.record_type}`,
+        ),
+    }),
+    one: read('events.one', {
+      inputs: { company_id: 'uuid', position: 'bigint' },
+      sql: (input) => `
+        SELECT ${projection.json}::text AS json FROM events e ${projection.joins}
+         WHERE e.company_id = ${input.company_id} AND e.position = ${input.position}`,
+    }),
   };
 }
 
 /**
- * What the record became is what it was before its next change, or what it is now. Both are shown by the same expression,
- * which stands here once: the server pays for the length of a statement, and for every part of it, with every execution.
+ * The state after an event is the snapshot of the record's next event, or the record as it is now. Both snapshots are
+ * rendered by one expression: every execution costs time for each part of the statement's text.
  */
-function eventProjection(logs: readonly AuditLog[]) {
-  const byRecord = (which: (log: AuditLog) => string | undefined) => {
-    const cases = logs.flatMap((log) => {
-      const sql = which(log);
-      return sql === undefined ? [] : [`WHEN '${log.record}' THEN ${sql}`];
+function eventProjection(auditLogs: readonly AuditLog[]) {
+  const byRecord = (expressionOf: (log: AuditLog) => string | undefined) => {
+    const cases = auditLogs.flatMap((log) => {
+      const expression = expressionOf(log);
+      return expression === undefined ? [] : [`WHEN '${log.record}' THEN ${expression}`];
     });
-    return `CASE split_part(e.type, '.', 1) ${cases.join('\n')} END`;
+    return `CASE split_part(e.type, '.', 1) ${cases.join('\n        ')} END`;
   };
+  const currentImage = byRecord(({ renderSnapshot, current }) => (renderSnapshot ? undefined : `(${current})`));
+  const currentRows = byRecord(({ renderSnapshot, current }) => (renderSnapshot ? `(${current})` : undefined));
+  const renderedRows = byRecord(({ renderSnapshot }) => renderSnapshot?.('w'));
   const joins = `
     LEFT JOIN LATERAL (
       SELECT n.before, n.was, n.position, n.touched FROM events n
-       WHERE n.company_id = e.company_id AND n.case_id = e.case_id AND n.record_id = e.record_id AND n.position > e.position
+       WHERE n.company_id = e.company_id AND n.case_id = e.case_id AND n.record_id = e.record_id
+         AND n.position > e.position
        ORDER BY n.position LIMIT 1) n ON true
     CROSS JOIN LATERAL (
-      SELECT CASE WHEN n.position IS NOT NULL THEN n.before
-                  ELSE ${byRecord(({ renderSnapshot: shown, current }) => (shown ? undefined : `(${current})`))} END AS before,
-             CASE WHEN n.position IS NOT NULL THEN n.was
-                  ELSE ${byRecord(({ renderSnapshot: shown, current }) => (shown ? `(${current})` : undefined))} END AS was OFFSET 0) t
+      SELECT CASE WHEN n.position IS NOT NULL THEN n.before ELSE ${currentImage} END AS before,
+             CASE WHEN n.position IS NOT NULL THEN n.was ELSE ${currentRows} END AS was OFFSET 0) t
     CROSS JOIN LATERAL (
       SELECT s.images[1] AS before, s.images[2] AS after
         FROM (SELECT ARRAY(
-          SELECT CASE WHEN w.was IS NULL THEN w.before ELSE ${byRecord(({ renderSnapshot: shown }) => shown?.('w'))} END
+          SELECT CASE WHEN w.was IS NULL THEN w.before ELSE ${renderedRows} END
             FROM (VALUES (1, e.before, e.was, e.position, e.touched), (2, t.before, t.was, n.position, n.touched))
                    AS w (place, before, was, position, touched) ORDER BY w.place) AS images
           OFFSET 0) s OFFSET 0) a`;
   const changed = `CASE WHEN a.before IS NOT NULL AND a.after IS NOT NULL THEN ARRAY(
-    SELECT coalesce(x.key, y.key) FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
-     WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END`;
+      SELECT coalesce(x.key, y.key)
+        FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
+       WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END`;
   return {
     joins,
     json: jsonObject({
@@ -121,8 +154,20 @@ function eventProjection(logs: readonly AuditLog[]) {
   };
 }
 
-/** $1 company, $2 case */
-export const findCase = statement('events.find_case', 'SELECT 1 FROM cases WHERE company_id = $1 AND id = $2');
+/** Returns a row if the record exists, even if it is deleted. */
+export const existsStatement = ({ record, exists }: AuditLog) =>
+  read(`history.find_${record}`, {
+    inputs: { company_id: 'uuid', id: 'uuid', case_id: 'uuid' },
+    sql: (input) => exists(input),
+  });
 
-/** $1 most. Gives how many were forgotten. */
-export const purgeEvents = statement('events.forget', 'SELECT forget_events($1)::int AS forgotten');
+export const findCase = read('events.find_case', {
+  inputs: { company_id: 'uuid', case_id: 'uuid' },
+  sql: (input) => `SELECT 1 FROM cases WHERE company_id = ${input.company_id} AND id = ${input.case_id}`,
+});
+
+/** Deletes at most `max` events whose retention is over. */
+export const purgeEvents = write('events.purge', {
+  inputs: { max: 'int' },
+  sql: (input) => `SELECT forget_events(${input.max})::int AS deleted`,
+});

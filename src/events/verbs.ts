@@ -2,7 +2,7 @@ import { type AuditLog, NIL_CASE_ID } from '../kernel/audit/audit-log.ts';
 import type { Context } from '../kernel/context.ts';
 import type { Executor } from '../kernel/database/database.ts';
 import { InvalidValue, notFound } from '../kernel/errors.ts';
-import { type Statement, statement } from '../kernel/sql/statement.ts';
+import type { Query } from '../kernel/sql/query.ts';
 import type { Form } from '../kernel/validation/form.ts';
 import { eventId, eventPosition } from './event-id.ts';
 import { eventTypes, expandTypes } from './event-types.ts';
@@ -26,24 +26,22 @@ const MAX_POSITION = 2n ** 63n - 1n;
 export function eventReader(auditLogs: readonly AuditLog[]): EventReader {
   const statements = sql.eventStatements(auditLogs);
   const types = eventTypes(auditLogs);
-  const existsByRecord = new Map(
-    auditLogs.map((log) => [
-      log.record,
-      statement(`history.find_${log.record}`, log.exists({ company_id: '$1', id: '$2', case_id: '$3' })),
-    ]),
-  );
+  const existsByRecord = new Map(auditLogs.map((log) => [log.record, sql.existsStatement(log)]));
 
   return {
     async ofCompany(context, query) {
       const { request, watermark } = await parseRequestAndWatermark(context, query, types);
       query.check();
-      return readEvents(context, request, watermark, statements.ofCompany, []);
+      return readEvents(context, request, watermark, statements.ofCompany);
     },
     async ofCase(context, caseId, query) {
       const { request, watermark } = await parseRequestAndWatermark(context, query, types);
-      const events = await readEvents(context, request, watermark, statements.ofCase, [caseId]);
+      const events = await readEvents(context, request, watermark, (page) =>
+        statements.ofCase({ ...page, case_id: caseId }),
+      );
       // Events of records outside any case have the nil case id, which is not a case.
-      const found = events.count > 0 || (await context.db.queryFirst(sql.findCase, [context.company.id, caseId]));
+      const findCase = sql.findCase({ company_id: context.company.id, case_id: caseId });
+      const found = events.count > 0 || (await context.db.queryFirst(findCase));
       if (!found || caseId === NIL_CASE_ID) throw notFound('case');
       query.check();
       return events;
@@ -52,17 +50,18 @@ export function eventReader(auditLogs: readonly AuditLog[]): EventReader {
       const request = parseRequest(context, query, types);
       // Changes of one record wait for one another, so its events are complete and in order without the watermark.
       const bound = request.after === 'latest' ? (await readWatermark(context.db)).position : MAX_POSITION;
-      const filters = [id, caseId, log.record];
-      const events = await readEvents(context, request, bound, statements.ofRecord, filters);
-      const found =
-        events.count > 0 || (await context.db.queryFirst(existsStatement(log), [context.company.id, id, caseId]));
+      const events = await readEvents(context, request, bound, (page) =>
+        statements.ofRecord({ ...page, id, case_id: caseId, record_type: log.record }),
+      );
+      const findRecord = existsStatement(log)({ company_id: context.company.id, id, case_id: caseId });
+      const found = events.count > 0 || (await context.db.queryFirst(findRecord));
       if (!found) throw notFound(log.record.replaceAll('_', ' '));
       query.check();
       return events;
     },
   };
 
-  function existsStatement({ record }: AuditLog): Statement {
+  function existsStatement({ record }: AuditLog) {
     const found = existsByRecord.get(record);
     if (!found) throw new Error(`There is no audit log of ${record}.`);
     return found;
@@ -110,17 +109,16 @@ async function readEvents(
   { db, company }: Context,
   { after, limit, types }: EventsRequest,
   bound: bigint,
-  list: Statement,
-  filters: unknown[],
+  list: (page: sql.EventPageInputs) => Query,
 ): Promise<EventPage & { count: number }> {
   const from = after === 'latest' ? await lastPosition(db, company.id, bound) : after;
-  const values = [company.id, from.toString(), bound.toString(), limit, types, ...filters];
-  const rows = await db.queryRows<EventRow>(list, values);
+  const page = { company_id: company.id, after: from.toString(), bound: bound.toString(), limit, types };
+  const rows = await db.queryRows<EventRow>(list(page));
   const found = rows.filter((row): row is FoundEvent => row.position !== null);
-  const { last = null, chosen = 0 } = rows[0] ?? {};
+  const { last_scanned = null, matching = 0 } = rows[0] ?? {};
   // A page must start after a stored event: the position of a rolled-back write can be issued again after a crash.
-  const isCut = found.length === limit || found.length < chosen;
-  const next = BigInt((isCut ? found.at(-1)?.position : last) ?? from);
+  const isCut = found.length === limit || found.length < matching;
+  const next = BigInt((isCut ? found.at(-1)?.position : last_scanned) ?? from);
   return {
     json: `[${found.map(({ position, json }) => eventJson(company.eventKey, position, json)).join(', ')}]`,
     next: eventId(company.eventKey, next),
@@ -129,12 +127,14 @@ async function readEvents(
 }
 
 async function lastPosition(db: Executor, companyId: string, bound: bigint): Promise<bigint> {
-  const row = await db.queryFirst<{ position: string }>(sql.lastEvent, [companyId, bound.toString()]);
+  const row = await db.queryFirst<{ position: string }>(
+    sql.findLastPosition({ company_id: companyId, bound: bound.toString() }),
+  );
   return BigInt(row?.position ?? 0);
 }
 
 /** The last position that was scanned, and how many of the scanned events have a requested type. */
-type ScanResult = { last: string | null; chosen: number };
+type ScanResult = { last_scanned: string | null; matching: number };
 type FoundEvent = ScanResult & { position: string; json: string };
 type EventRow = FoundEvent | (ScanResult & { position: null; json: null });
 

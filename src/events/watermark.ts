@@ -44,14 +44,13 @@ export function readWatermark({ database }: Executor): Promise<Watermark> {
 
 async function queryWatermark(db: Database, reads: WatermarkReads): Promise<Watermark> {
   const previous = reads.known?.connectionFailures === db.connectionFailures ? reads.known : undefined;
-  const row = await db.queryFirst<{ settled: string | null; last: string }>(findWatermark, [
-    previous ? MAX_WAIT : MAX_FIRST_WAIT,
-  ]);
+  const query = findWatermark({ max_wait: previous ? MAX_WAIT : MAX_FIRST_WAIT });
+  const row = await db.queryFirst<{ position: string | null; last_issued: string }>(query);
   const { connectionFailures } = db;
   const known = previous?.connectionFailures === connectionFailures ? previous.position : undefined;
-  const found = row?.settled ? BigInt(row.settled) : known;
+  const found = row?.position ? BigInt(row.position) : known;
   if (found === undefined) throw new UnavailableError('A change is taking long to be written. Try again later.');
   const position = known !== undefined && known > found ? known : found;
   reads.known = { position, connectionFailures };
-  return { position, lastIssued: BigInt(row?.last ?? 0) };
+  return { position, lastIssued: BigInt(row?.last_issued ?? 0) };
 }

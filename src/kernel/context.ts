@@ -8,29 +8,32 @@ export type Company = {
   terms: string;
   paymentTerms: string;
   reminderLeadDays: number;
-  /** Ids of its events are made under it. */
+  /** The key under which the ids of its events are encrypted. */
   eventKey: Buffer;
-  /** Whether anybody is to be sent its events. */
+  /** Whether it has webhook endpoints that receive its events. */
   webhooks: boolean;
 };
 
-/** The key or the API client that a request came with; an access token counts as its client. */
+/** The API key or API client that sent a request; an access token counts as its client. */
 export type Credential = { type: 'key' | 'client'; id: string; name: string };
 
-/** The key of a token's row. Of an access token it is the token's own, not that of its client. */
+/** The primary key of a token's row. An access token has its own, other than its client's. */
 export type TokenKey = { companyId: string; id: string };
 
-/** Whom a token speaks for, and what it may do at this moment. */
+/** The company and the credential that a token belongs to, and what it may do now. */
 export type Caller = { company: Company; credential: Credential; token: TokenKey; scopes: ReadonlySet<string> };
 
-/** What a verb works with: whose records, what time it is, and the database. */
+/** What a verb works with: the company, the database, the clock, and the origin of the request. */
 export type Context = {
   company: Company;
   db: Executor;
   clock: Clock;
 } & RequestOrigin;
 
-/** Who asks, in which request, and which scopes it can give to others; without them, whoever runs the service, who can give all. */
+/**
+ * The credential of the request and the scopes that it can grant. They are undefined for the command line, which can
+ * grant all.
+ */
 export type RequestOrigin = {
   credential?: Credential | undefined;
   token?: TokenKey | undefined;

@@ -1,11 +1,6 @@
-import { jsonObject } from './sql/statement.ts';
+import { jsonObject } from './sql/json.ts';
 
-/** The three columns that name a credential: its type, its id and the name it had then. All are null for the command line. */
-export const credentialColumns = (prefix: string): string => `${prefix}_type, ${prefix}_id, ${prefix}_name`;
-
-export const MAKER_COLUMNS = credentialColumns('created_by');
-
-/** The credential as JSON, or null. */
+/** SQL of the credential as JSON, from the columns of its type, id and name; null for the command line. */
 export const credentialJson = (row: string, prefix: string): string =>
   `CASE WHEN ${row}.${prefix}_id IS NOT NULL THEN ${jsonObject({
     type: `${row}.${prefix}_type`,
@@ -14,10 +9,3 @@ export const credentialJson = (row: string, prefix: string): string =>
   })} END`;
 
 export const createdBy = (row: string): string => credentialJson(row, 'created_by');
-
-/** Assignments of an UPDATE: the columns get the parameters from `$first` on if the condition holds. */
-export const setCredentialIf = (condition: string, row: string, prefix: string, first: number): string =>
-  ['type', 'id', 'name']
-    .map((part) => `${prefix}_${part}`)
-    .map((column, i) => `${column} = CASE WHEN ${condition} THEN $${first + i} ELSE ${row}.${column} END`)
-    .join(', ');

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import type { Credential } from './context.ts';
 import { uuid } from './validation/schema-types.ts';
 
-/** A credential in an answer: the key or the API client that did something, or null. */
-export const credentialOut = (description: string) =>
+/** The schema of a credential in a response: a key or an API client; null for the command line. */
+export const credentialSchema = (description: string) =>
   Type.Unsafe<Credential | null>({
     type: ['object', 'null'],
     description,
@@ -16,13 +16,6 @@ export const credentialOut = (description: string) =>
     additionalProperties: false,
   });
 
-export const CreatedBy = credentialOut(
-  'The key or the API client that made it, as it was called then; null for the command line.',
+export const CreatedBy = credentialSchema(
+  'The key or API client that created it, with the name it had then; null for the command line.',
 );
-
-/** The values of the three columns, in the order in which `credentialColumns` names them. */
-export const credentialValues = (credential: Credential | undefined): (string | null)[] => [
-  credential?.type ?? null,
-  credential?.id ?? null,
-  credential?.name ?? null,
-];

@@ -1,6 +1,6 @@
 const RESOURCES = ['address_book', 'interactions', 'invoices', 'appointments'] as const;
 
-/** What a company can grant to its own clients and keys. */
+/** The scopes that a company can grant to its own clients and keys. */
 export const COMPANY_SCOPES = [
   ...RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const),
   'events:read',
@@ -8,12 +8,12 @@ export const COMPANY_SCOPES = [
   'manage',
 ] as const;
 
-/** `operator` reaches every company; only the command line grants it. */
+/** `operator` gives access to every company; only the command line grants it. */
 export const ALL_SCOPES = [...COMPANY_SCOPES, 'operator'] as const;
 
 export type Scope = (typeof ALL_SCOPES)[number];
 
-/** What each allows, for the document. */
+/** What each scope allows, for the API documentation. */
 export const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   'address_book:read': 'Read address books.',
   'address_book:write': 'Create, change, delete and restore address book entries.',
@@ -22,10 +22,11 @@ export const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   'invoices:read': 'Read invoices and their payments.',
   'invoices:write': 'Create, change, send and cancel invoices, record and reverse payments.',
   'appointments:read': 'Read appointments and their messages.',
-  'appointments:write': 'Book, change, delete and restore appointments, say what became of them, send messages again.',
-  'events:read': 'Read the history of every record, with everything that was ever written in it.',
-  webhooks: 'Have everything that happens in the company sent to an address, together with `events:read`.',
+  'appointments:write': 'Book, change, delete and restore appointments, record their outcome, send messages again.',
+  'events:read': 'Read the history of every record, including all earlier values.',
+  webhooks: 'Have all events of the company sent to a URL; requires `events:read` as well.',
   manage:
-    'Change the company and its advisers, cases, customers, tags, clients and keys; disable the webhook endpoints of an ended credential.',
-  operator: 'Set up companies and give them keys. No API client has it, only keys that the command line made.',
+    'Change the company and its advisers, cases, customers, tags, clients and keys; ' +
+    'disable the webhook endpoints of an ended credential.',
+  operator: 'Create companies and their keys. Only keys created on the command line have it, no API client.',
 };

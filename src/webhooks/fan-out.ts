@@ -1,6 +1,5 @@
 import { readWatermark } from '../events/watermark.ts';
 import type { Database } from '../kernel/database/database.ts';
-import { leaseStatements } from '../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../kernel/jobs/notify-workers.ts';
 import { type Clock, toSql } from '../kernel/time/time.ts';
@@ -19,38 +18,44 @@ const RECHECK_DELAY = { milliseconds: 100 };
 export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): JobQueue {
   const processBacklog = backlogProcessor({ db, clock });
 
-  async function handle({ company_id: companyId, id }: JobKey, lease: Lease): Promise<void> {
-    const finished = await processBacklog(companyId, id as string, lease);
+  async function handle(key: JobKey, lease: Lease): Promise<void> {
+    const { company_id, id } = key as EndpointKey;
+    const finished = await processBacklog({ company_id, endpoint_id: id }, lease);
     let batch: FanOutBatch | undefined;
     let eventsRead = 0;
     do {
-      batch = await retryWhileLocked(lease.signal, () => fanOutBatch(companyId, id as string, lease));
-      eventsRead += batch?.read ?? 0;
-      if (batch && batch.made > 0) notifyWorkers(db);
-    } while (batch?.read === BATCH_SIZE && !lease.signal.aborted);
+      batch = await retryWhileLocked(lease.signal, () => fanOutBatch({ company_id, id }, lease));
+      eventsRead += batch?.events_read ?? 0;
+      if (batch && batch.deliveries_queued > 0) notifyWorkers(db);
+    } while (batch?.events_read === BATCH_SIZE && !lease.signal.aborted);
     const recheckAt = eventsRead > 0 || finished ? null : toSql(clock().add(RECHECK_DELAY));
-    const values = [companyId, id, lease.id, recheckAt, finished?.backlog ?? null, finished?.epoch ?? null];
-    await retryWhileLocked(lease.signal, () => db.queryRows(sql.releaseEndpoint, values));
+    const finishedBacklog = { finished_backlog: finished?.backlog, finished_epoch: finished?.epoch };
+    // The worker may renew the lease under another id meanwhile, so the id is read at each attempt.
+    await retryWhileLocked(lease.signal, () =>
+      db.queryRows(sql.releaseEndpoint({ company_id, id, lease: lease.id, recheck_at: recheckAt, ...finishedBacklog })),
+    );
   }
 
   /** Returns undefined if the lease was lost or the endpoint is no longer active. */
-  async function fanOutBatch(companyId: string, id: string, lease: Lease): Promise<FanOutBatch | undefined> {
+  async function fanOutBatch({ company_id, id }: EndpointKey, lease: Lease): Promise<FanOutBatch | undefined> {
     // Before the endpoint is locked: the watermark waits for open transactions, and one of them may need the lock.
     const { position: watermark } = await readWatermark(db);
     return db.transaction(async (tx) => {
-      if (!(await tx.queryFirst(sql.lockEndpointPosition, [companyId, id, lease.id]))) return undefined;
-      const values = [companyId, id, watermark.toString(), BATCH_SIZE, toSql(clock())];
-      return tx.queryFirst<FanOutBatch>(sql.fanOut, values);
+      if (!(await tx.queryFirst(sql.lockEndpointPosition({ company_id, id, lease: lease.id })))) return undefined;
+      return tx.queryFirst<FanOutBatch>(
+        sql.fanOut({
+          company_id,
+          endpoint_id: id,
+          watermark: watermark.toString(),
+          max_events: BATCH_SIZE,
+          now: toSql(clock()),
+        }),
+      );
     });
   }
 
-  const statements = leaseStatements({ table: 'webhook_endpoints', key: sql.KEY, open: sql.OPEN });
-  return {
-    name: 'webhook_endpoints',
-    key: sql.KEY,
-    statements: { ...statements, claim: sql.claim, nextDue: sql.nextDue },
-    handle,
-  };
+  return { name: 'webhook_endpoints', key: sql.KEY, statements: sql.statements, handle };
 }
 
-type FanOutBatch = { read: number; made: number };
+type EndpointKey = Record<(typeof sql.KEY)[number], string>;
+type FanOutBatch = { events_read: number; deliveries_queued: number };

@@ -1,12 +1,15 @@
-import { longStatement } from '../kernel/sql/statement.ts';
+import { read } from '../kernel/sql/query.ts';
 
-/** $1 now */
-export const countDueDeliveries = longStatement(
-  'webhook_deliveries.due',
-  `SELECT count(*)::int AS value FROM webhook_deliveries WHERE state = 'waiting' AND due_at <= $1`,
-);
+export const countDueDeliveries = read('webhook_deliveries.due', {
+  inputs: { now: 'timestamptz' },
+  pool: 'search',
+  sql: (input) => `
+    SELECT count(*)::int AS value FROM webhook_deliveries WHERE state = 'waiting' AND due_at <= ${input.now}`,
+});
 
-export const countFailingEndpoints = longStatement(
-  'webhook_endpoints.failing_now',
-  `SELECT count(*)::int AS value FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL`,
-);
+export const countFailingEndpoints = read('webhook_endpoints.failing_now', {
+  inputs: {},
+  pool: 'search',
+  sql: () => `
+    SELECT count(*)::int AS value FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL`,
+});

@@ -6,11 +6,11 @@ export const WEBHOOK_GAUGES: readonly DatabaseGauge[] = [
   {
     name: 'webhook_deliveries_waiting',
     help: 'Webhook deliveries that are due, first attempts and retries.',
-    read: (db, now) => db.queryRows(countDueDeliveries, [toSql(now)]),
+    read: (db, now) => db.queryRows(countDueDeliveries({ now: toSql(now) })),
   },
   {
     name: 'webhook_endpoints_failing',
     help: 'Webhook endpoints that receive nothing until they are resumed.',
-    read: (db) => db.queryRows(countFailingEndpoints, []),
+    read: (db) => db.queryRows(countFailingEndpoints({})),
   },
 ];

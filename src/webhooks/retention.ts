@@ -13,18 +13,20 @@ type Options = { db: Database; clock: Clock; signal?: AbortSignal | undefined };
 
 /** Deletes expired secrets, and the deliveries, alerts and removed endpoints that ended more than 30 days ago. */
 export async function purgeEnded({ db, clock, signal }: Options): Promise<void> {
-  await db.queryRows(purgePreviousSecrets, [toSql(clock())]);
+  await db.queryRows(purgePreviousSecrets({ now: toSql(clock()) }));
   await purgeDeliveries({ db, clock, signal });
-  await db.queryRows(purgeAlerts, [toSql(clock().subtract(RETENTION))]);
-  await db.queryRows(purgeEndpoints, []);
+  await db.queryRows(purgeAlerts({ ended_before: toSql(clock().subtract(RETENTION)) }));
+  await db.queryRows(purgeEndpoints({}));
 }
 
 /** Returns the number of deleted deliveries. A waiting delivery is kept, whatever its age. */
 export async function purgeDeliveries({ db, clock, signal }: Options): Promise<number> {
-  const endedBefore = toSql(clock().subtract(RETENTION));
+  const query = deliveries.purgeDeliveries({
+    ended_before: toSql(clock().subtract(RETENTION)),
+    max_per_endpoint: BATCH_SIZE,
+  });
   for (let total = 0; ; ) {
-    const row = await db.queryFirst<{ forgotten: number }>(deliveries.purgeDeliveries, [endedBefore, BATCH_SIZE]);
-    const deleted = row?.forgotten ?? 0;
+    const deleted = (await db.queryFirst<{ deleted: number }>(query))?.deleted ?? 0;
     total += deleted;
     if (deleted === 0 || signal?.aborted) return total;
   }

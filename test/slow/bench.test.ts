@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { firstDifference, shapeOf } from '../../bench/equivalence.ts';
 import { OPERATIONS } from '../../bench/operations.ts';
-import { chart } from '../../bench/report/chart.ts';
+import { drawChart } from '../../bench/report/chart.ts';
 import type { Report } from '../../bench/report/report.ts';
-import { firstDifference, shapeOf } from '../../bench/same-work.ts';
 import { temporaryDirectory } from '../harness/service.ts';
 
 /** The benchmark runs and measures what it says. No times are judged here: they are the machine's. */
@@ -23,15 +23,15 @@ async function bench(...args: string[]): Promise<string> {
   return stdout;
 }
 
-test('every operation is measured on the service and on the floor', async () => {
+test('every operation is measured on the service and on the baseline', async () => {
   const printed = await bench();
   const report: Report = JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'));
   assert.deepEqual(
     report.operations.map(({ id }) => id),
     OPERATIONS.map(({ id }) => id),
   );
-  for (const { name, kind, service, floor, ratio, change } of report.operations) {
-    assert.ok(service.requests > 0 && floor.requests > 0, `${name} was not measured`);
+  for (const { name, kind, service, baseline, ratio, change } of report.operations) {
+    assert.ok(service.requests > 0 && baseline.requests > 0, `${name} was not measured`);
     assert.ok(ratio.min > 0 && ratio.min <= ratio.median && ratio.median <= ratio.max, name);
     // A write that changes nothing, or a list that does, would be something else than what its name says.
     assert.equal(Object.keys(change).length > 0, kind === 'write', name);
@@ -44,7 +44,7 @@ test('every operation is measured on the service and on the floor', async () => 
     messages: 2,
     messages_scheduled: 2,
   });
-  const drawn = chart(report);
+  const drawn = drawChart(report);
   for (const { name } of report.operations) assert.ok(drawn.includes(`>${name}</text>`), `${name} is not in the chart`);
 });
 

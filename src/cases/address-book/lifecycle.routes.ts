@@ -9,8 +9,8 @@ const tag = 'Additions: address book';
 const params = { caseId: 'case', entryID: 'address book entry' };
 const withTag = { ...params, tag: 'tag on this entry' };
 
-/** Both spellings, as the specified operations have them; here each stays in the group of the additions. */
-export function entryLifeRoutes(app: FastifyInstance, services: Services): void {
+/** Each path in both spellings, as the specified operations have them. */
+export function entryLifecycleRoutes(app: FastifyInstance, services: Services): void {
   serveUnder('/cases/{caseId}/address-book/entry/{entryID}', '');
   serveUnder('/cases/{caseId}/address_book/entry/{entryID}', '_2');
 
@@ -20,10 +20,10 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       method: 'GET',
       path: one,
       access: 'address_book:read',
-      addition: true,
+      extension: true,
       tag,
       summary: 'Read one address book entry',
-      description: 'The person as it stands in the address book, with its times.',
+      description: 'The person as the address book lists it, with the times of creation and of the last update.',
       params,
       response: Entry,
       record: { table: 'people', show: (context, { caseId, entryID }) => readEntry(context, caseId, entryID) },
@@ -35,10 +35,11 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       method: 'DELETE',
       path: one,
       access: 'address_book:write',
-      addition: true,
+      extension: true,
       tag,
       summary: 'Delete address book entry',
-      description: 'The person and its address leave the address book and are unknown to every operation but restore.',
+      description:
+        'Removes the person and its address from the address book. Every operation except restore then answers 404.',
       params,
       response: Deleted,
       handle: (context, { caseId, entryID }) => deleteEntry(context, caseId, entryID),
@@ -49,10 +50,10 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       method: 'POST',
       path: `${one}/restore`,
       access: 'address_book:write',
-      addition: true,
+      extension: true,
       tag,
       summary: 'Restore a deleted address book entry',
-      description: 'The address comes back with it. Refused with 400 when the entry is not deleted.',
+      description: 'Restores the person and its address. Returns 400 if the entry is not deleted.',
       params,
       response: Entry,
       handle: (context, { caseId, entryID }) => restoreEntry(context, caseId, entryID),
@@ -63,12 +64,12 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       method: 'DELETE',
       path: `${one}/tags/{tag}`,
       access: 'address_book:write',
-      addition: true,
+      extension: true,
       tag,
       summary: 'Remove a default tag from an entry',
-      description: 'Answers with the entry; 404 when it does not have the tag.',
+      description: 'Returns the entry, or 404 if it does not have the tag.',
       params: withTag,
-      words: ['tag'],
+      nonUuidParams: ['tag'],
       response: Entry,
       handle: (context, { caseId, entryID, tag }) => removeTag(context, caseId, entryID, 'tags', tag),
     });
@@ -78,12 +79,12 @@ export function entryLifeRoutes(app: FastifyInstance, services: Services): void 
       method: 'DELETE',
       path: `${one}/custom-tags/{tag}`,
       access: 'address_book:write',
-      addition: true,
+      extension: true,
       tag,
       summary: 'Remove a custom tag from an entry',
-      description: 'Answers with the entry; 404 when it does not have the tag.',
+      description: 'Returns the entry, or 404 if it does not have the tag.',
       params: withTag,
-      words: ['tag'],
+      nonUuidParams: ['tag'],
       response: Entry,
       handle: (context, { caseId, entryID, tag }) => removeTag(context, caseId, entryID, 'custom_tags', tag),
     });

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerListed } from '../../http/operation/paging.ts';
+import { respondWithCaseList } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
 import { listAddressBook } from './reads.ts';
 import { AddressBook, AddressBookQuery, EntryBody, EntryCreated, EntryUpdated } from './schema.ts';
@@ -15,7 +15,7 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
     id: 'getCaseAddressBook',
     method: 'GET',
     path: book,
-    also: [['GET', bookToo]],
+    aliases: [['GET', bookToo]],
     access: 'address_book:read',
     tag,
     summary: 'Get case address book',
@@ -25,19 +25,19 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
     query: AddressBookQuery,
     response: AddressBook,
     handle: (context, { caseId }, _form, request) =>
-      answerListed(request, listAddressBook(context, caseId, readForm(AddressBookQuery, request.query))),
+      respondWithCaseList(request, listAddressBook(context, caseId, readForm(AddressBookQuery, request.query))),
   });
 
   registerOperation(app, services, {
     id: 'createCaseAddressBookEntry',
     method: 'POST',
     path: `${book}/entry`,
-    also: [['POST', `${bookToo}/entry`]],
+    aliases: [['POST', `${bookToo}/entry`]],
     access: 'address_book:write',
     tag,
     summary: 'Create case address book entry',
     description:
-      'The address becomes a record of its own, empty where none was sent; `data.address` is its identifier.',
+      'Also creates the address as an item of its own, empty if none was sent; `data.address` is its identifier.',
     params: { caseId: 'case' },
     body: EntryBody,
     response: EntryCreated,
@@ -48,7 +48,7 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
     id: 'updateCaseAddressBookEntry',
     method: 'PATCH',
     path: `${book}/entry/{entryID}`,
-    also: [
+    aliases: [
       ['POST', `${book}/entry/{entryID}`],
       ['PATCH', `${bookToo}/entry/{entryID}`],
       ['POST', `${bookToo}/entry/{entryID}`],
@@ -56,7 +56,7 @@ export function addressBookRoutes(app: FastifyInstance, services: Services): voi
     access: 'address_book:write',
     tag,
     summary: 'Update case address book entry',
-    description: 'Fields that are not sent stay as they are, null clears an optional field, tags are only ever added.',
+    description: 'Fields that are not sent stay as they are, null clears an optional field, tags are only added.',
     params: { caseId: 'case', entryID: 'address book entry' },
     body: EntryBody,
     response: EntryUpdated,

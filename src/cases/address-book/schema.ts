@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import { instant, nullable, optional, queryFlag, text } from '../../kernel/validation/schema-types.ts';
 
-const MOST_TAGS = 100;
+const MAX_TAGS = 100;
 const MOST_RELATIONSHIPS = 100;
 
 const tagList = (description: string) =>
-  optional(Type.Array(text({ maxLength: 100 }), { maxItems: MOST_TAGS, description, examples: [['next-of-kin']] }));
+  optional(Type.Array(text({ maxLength: 100 }), { maxItems: MAX_TAGS, description, examples: [['next-of-kin']] }));
 
 const Address = Type.Object({
   address_1: optional(text({ examples: ['1 High Street'] })),
@@ -31,7 +31,7 @@ export const EntryBody = Type.Object({
   relationship: optional(
     Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 100 }), {
       maxProperties: MOST_RELATIONSHIPS,
-      description: 'Customer identifier of the case to a relationship word. An update that sends it replaces it whole.',
+      description: 'Customer identifier of the case to a relationship word. An update replaces all relationships.',
     }),
   ),
   occupation: optional(text()),
@@ -141,14 +141,14 @@ export const AddressBookQuery = Type.Object({
   name: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Only people whose names contain this text, without regard to case, and their addresses.',
+      description: 'Only people whose names contain this text, ignoring case, and their addresses.',
       examples: ['doe'],
     }),
   ),
   tag: Type.Optional(
     Type.String({ maxLength: 100, description: 'Only people with this tag or custom tag.', examples: ['executor'] }),
   ),
-  deleted: queryFlag({ description: 'Only deleted ones, to find what is to be restored.' }),
+  deleted: queryFlag({ description: 'Only deleted entries, for example to restore one.' }),
   ...PAGE_QUERY,
 });
 export type AddressBookQuery = Static<typeof AddressBookQuery>;

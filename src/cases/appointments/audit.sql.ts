@@ -1,5 +1,5 @@
 import { rowAuditLog } from '../../kernel/audit/row-audit-log.ts';
-import { isoTime, jsonObject } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 
 /** Without the states of its messages: they change when a worker sends them, and have an audit log of their own. */
 export const appointmentAudit = rowAuditLog({

@@ -8,13 +8,23 @@ import { type Instant, toSql } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { OutcomeBody } from './lifecycle.schema.ts';
 import * as sql from './lifecycle.sql.ts';
-import { NO_MESSAGES, planCancellation, planReminders } from './message-plan.ts';
-import { appointmentOf, buildUpdate, type LoadedAppointment, notifyIfDue } from './versioned-update.ts';
+import { NO_MESSAGES, planCancellation, planReminders, sideEffectsOf } from './message-plan.ts';
+import { appointmentOf, type LoadedAppointment, notifyIfDue, updateInputs } from './versioned-update.ts';
 
 export async function deleteAppointment(context: Context, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
   const record = await retryOnConflict(
-    () => db.queryJson(sql.deleteAppointment, [company.id, caseId, id, toSql(clock()), newId(), auditOrigin(context)]),
+    () =>
+      db.queryJson(
+        sql.deleteAppointment({
+          company_id: company.id,
+          case_id: caseId,
+          id,
+          cancellation_id: newId(),
+          now: toSql(clock()),
+          origin: auditOrigin(context),
+        }),
+      ),
     async () => {
       const loaded = await loadInAnyState(context, caseId, id);
       if (loaded.was.appointments.deleted_at !== null) throw notFound('appointment');
@@ -32,8 +42,9 @@ export async function restoreAppointment(context: Context, caseId: string, id: s
     if (row.deleted_at === null) throw invalidState('deleted_at', 'the appointment is not deleted');
     const now = clock();
     const plan = planReminders(appointmentOf(row), now, company);
-    const { effects, values } = buildUpdate(context, { caseId, id, loaded, now, plan });
-    const record = await db.queryJson(sql.restoreAppointment(effects), values);
+    const inputs = updateInputs(context, caseId, id, loaded, now);
+    const sideEffects = sideEffectsOf(plan, loaded.messages, loaded.has_meeting);
+    const record = await db.queryJson(sql.restoreAppointment(inputs, sideEffects));
     if (record) notifyIfDue(context, plan, now, row.video_meeting);
     return record;
   });
@@ -64,12 +75,14 @@ export async function setOutcome(
       cancelled: () => planCancellation(now),
       reinstated: () => planReminders({ ...before, cancelled }, now, company),
     }[change]();
-    const { effects, values } = buildUpdate(context, { caseId, id, loaded, now, plan }, [
-      Number(attended),
-      Number(cancelled),
-      body.type === undefined ? row.type : body.type,
-    ]);
-    const record = await db.queryJson(sql.setOutcome[change](effects), values);
+    const inputs = {
+      ...updateInputs(context, caseId, id, loaded, now),
+      attended: Number(attended),
+      cancelled: Number(cancelled),
+      type: body.type === undefined ? row.type : body.type,
+    };
+    const sideEffects = sideEffectsOf(plan, loaded.messages, loaded.has_meeting);
+    const record = await db.queryJson(sql.setOutcome[change](inputs, sideEffects));
     if (record) notifyIfDue(context, plan, now, row.video_meeting);
     return record;
   });
@@ -89,7 +102,7 @@ function checkStarted(form: Form<OutcomeBody>, start: Instant, now: Instant): vo
 }
 
 async function loadInAnyState({ db, company }: Context, caseId: string, id: string): Promise<LoadedAppointment> {
-  const json = await db.queryJson(sql.loadAppointmentInAnyState, [company.id, caseId, id]);
+  const json = await db.queryJson(sql.loadAppointmentInAnyState({ company_id: company.id, case_id: caseId, id }));
   if (json === undefined) throw notFound('appointment');
   return JSON.parse(json);
 }

@@ -1,11 +1,10 @@
 import type { Company } from '../../kernel/context.ts';
 import { newId } from '../../kernel/ids.ts';
-import { pgArrayLiteral } from '../../kernel/sql/statement.ts';
+import { pgArrayLiteral } from '../../kernel/sql/inputs.ts';
 import { type Instant, toSql } from '../../kernel/time/time.ts';
 import { CHANNELS, type Channel, type Kind, REQUESTABLE_KINDS } from './messages/message.ts';
 import { ACTIVE_REMINDER_STATES } from './projection.sql.ts';
 import { isDayBefore, reminderTime } from './reminder-time.ts';
-import type { SideEffect } from './side-effects.sql.ts';
 
 /**
  * Decides which messages a change of an appointment schedules or withdraws. Pure: only the database knows whether a
@@ -101,19 +100,15 @@ export const planCancellation = (now: Instant): MessagePlan => ({
 
 export const NO_MESSAGES: MessagePlan = { insert: [], withdraw: [] };
 
-/** The planned messages in the order of the parameters of `insertAppointment`. */
-export const messageColumns = ({ insert }: MessagePlan): unknown[] => {
-  const [ids, channels, ...rest] = columnsOfKind(insert);
-  return [ids, channels, pgArrayLiteral(insert.map(({ kind }) => kind)), ...rest];
-};
-
-const columnsOfKind = (messages: PlannedMessage[]): unknown[] => [
-  pgArrayLiteral(messages.map(() => newId())),
-  pgArrayLiteral(messages.map(({ channel }) => channel)),
-  pgArrayLiteral(messages.map(({ state }) => state)),
-  pgArrayLiteral(messages.map(({ due }) => toSql(due))),
-  pgArrayLiteral(messages.map(({ dayBefore }) => dayBefore)),
-];
+/** The inputs of `newMessages`. */
+export const newMessageInputs = (messages: PlannedMessage[]) => ({
+  message_ids: pgArrayLiteral(messages.map(() => newId())),
+  message_channels: pgArrayLiteral(messages.map(({ channel }) => channel)),
+  message_kinds: pgArrayLiteral(messages.map(({ kind }) => kind)),
+  message_states: pgArrayLiteral(messages.map(({ state }) => state)),
+  message_due_at: pgArrayLiteral(messages.map(({ due }) => toSql(due))),
+  message_day_before: pgArrayLiteral(messages.map(({ dayBefore }) => dayBefore)),
+});
 
 /** A message in the database, as `loadForUpdate` returns it. */
 export type StoredMessage = {
@@ -128,42 +123,50 @@ export type StoredMessage = {
 };
 
 /**
- * Returns the states of the messages that the appointment shows after the change: of each channel the confirmation, the
- * reminder, and whether that is for the day before. A planned message takes precedence over the stored ones, which the
- * database returns by precedence (`byPrecedence`). The states are those at the time of the decision: a message that is
- * sent before the change is written shows in the next answer.
+ * Returns the states of the messages that the appointment shows after the change. A planned message takes precedence
+ * over the stored ones, which the database returns by precedence (`byPrecedence`). The states are those at the time of
+ * the decision: a message that is sent before the change is written shows in the next answer.
  */
-export function messageStates({ insert }: MessagePlan, stored: StoredMessage[] = []): unknown[] {
-  return CHANNELS.flatMap((channel) => {
-    const [confirmation, reminder] = REQUESTABLE_KINDS.map((kind) => {
-      const isShown = (message: { channel: Channel; kind: Kind }) =>
-        message.channel === channel && message.kind === kind;
-      const planned = insert.find(isShown);
-      if (!planned) return stored.find(isShown);
-      return { state: planned.state, day_before: planned.dayBefore && ACTIVE_REMINDER_STATES.includes(planned.state) };
-    });
-    return [confirmation?.state, reminder?.state, Number(reminder?.day_before ?? false)];
-  });
+export function messageStates({ insert }: MessagePlan, stored: StoredMessage[] = []) {
+  const shown = (channel: Channel, kind: Kind) => {
+    const isSame = (message: { channel: Channel; kind: Kind }) => message.channel === channel && message.kind === kind;
+    const planned = insert.find(isSame);
+    if (!planned) return stored.find(isSame);
+    return { state: planned.state, day_before: planned.dayBefore && ACTIVE_REMINDER_STATES.includes(planned.state) };
+  };
+  const [emailReminder, smsReminder] = [shown('email', 'reminder'), shown('sms', 'reminder')];
+  return {
+    email_confirmation: shown('email', 'confirmation')?.state,
+    email_notification: emailReminder?.state,
+    email_day_before: Number(emailReminder?.day_before ?? false),
+    sms_confirmation: shown('sms', 'confirmation')?.state,
+    sms_notification: smsReminder?.state,
+    sms_day_before: Number(smsReminder?.day_before ?? false),
+  };
 }
 
-/** Returns the side effects that the plan needs, each with its parameters. */
-export function sideEffectsOf(plan: MessagePlan, stored: StoredMessage[]): Map<SideEffect, unknown[]> {
+/** Returns the side effects that carry out the plan, with their inputs; false for those that are not needed. */
+export function sideEffectsOf(plan: MessagePlan, stored: StoredMessage[], hasMeeting: boolean) {
   const { insert, withdraw } = plan;
-  const effects = new Map<SideEffect, unknown[]>();
-  if (withdraw.length > 0) {
-    const columns = (['channel', 'kind', 'state'] as const).map((field) =>
-      pgArrayLiteral(withdraw.map((withdrawal) => withdrawal[field])),
-    );
-    effects.set('withdrawn', columns);
-  }
-  const ofKind = (kind: Kind) => insert.filter((message) => message.kind === kind);
-  const confirmations = ofKind('confirmation');
-  if (confirmations.length > 0) effects.set('confirmations', columnsOfKind(confirmations));
-  const reminders = ofKind('reminder');
+  const isPlanned = (kind: Kind) => insert.some((message) => message.kind === kind);
+  const messages = newMessageInputs(insert);
+  const reminderChannels = insert.filter(({ kind }) => kind === 'reminder').map(({ channel }) => channel);
+  const reminders = { ...messages, reminder_channels: pgArrayLiteral(reminderChannels) };
   const hadReminder = stored.some(({ kind, for_new_start, resent }) => kind === 'reminder' && for_new_start && !resent);
-  if (reminders.length > 0) effects.set(hadReminder ? 'renewed' : 'reminders', columnsOfKind(reminders));
-  // The result of any other side effect depends on which messages have been sent, which only the statement sees.
-  if ([...effects.keys()].every((effect) => effect === 'reminders')) effects.set('states', messageStates(plan, stored));
-  if (ofKind('cancellation').length > 0) effects.set('cancellations', [newId()]);
-  return effects;
+  const renews = isPlanned('reminder') && hadReminder;
+  // Their result depends on which messages have been sent, which only the statement sees.
+  const needsLookup = withdraw.length > 0 || isPlanned('confirmation') || renews;
+  return {
+    withdrawn: withdraw.length > 0 && {
+      withdrawn_channels: pgArrayLiteral(withdraw.map(({ channel }) => channel)),
+      withdrawn_kinds: pgArrayLiteral(withdraw.map(({ kind }) => kind)),
+      withdrawn_states: pgArrayLiteral(withdraw.map(({ state }) => state)),
+    },
+    confirmations: isPlanned('confirmation') && messages,
+    reminders: isPlanned('reminder') && !hadReminder && reminders,
+    renewed: renews && reminders,
+    cancellations: isPlanned('cancellation') && { cancellation_id: newId() },
+    meeting: hasMeeting,
+    states: !needsLookup && messageStates(plan, stored),
+  };
 }

@@ -1,14 +1,15 @@
-import { longStatement } from '../../kernel/sql/statement.ts';
+import { read } from '../../kernel/sql/query.ts';
 
-/** $1 now */
-export const countDueMessages = longStatement(
-  'messages.due',
-  `SELECT channel AS label, count(*)::int AS value FROM messages
-    WHERE state IN ('scheduled', 'sending') AND due_at <= $1 GROUP BY channel`,
-);
+export const countDueMessages = read('messages.due', {
+  inputs: { now: 'timestamptz' },
+  pool: 'search',
+  sql: (input) => `
+    SELECT channel AS label, count(*)::int AS value FROM messages
+     WHERE state IN ('scheduled', 'sending') AND due_at <= ${input.now} GROUP BY channel`,
+});
 
-/** $1 now */
-export const countDueMeetings = longStatement(
-  'meetings.due',
-  `SELECT count(*)::int AS value FROM meetings WHERE state = 'pending' AND due_at <= $1`,
-);
+export const countDueMeetings = read('meetings.due', {
+  inputs: { now: 'timestamptz' },
+  pool: 'search',
+  sql: (input) => `SELECT count(*)::int AS value FROM meetings WHERE state = 'pending' AND due_at <= ${input.now}`,
+});

@@ -1,7 +1,7 @@
-import { isoTime, jsonObject, wallTime } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject, wallTime } from '../../kernel/sql/json.ts';
 import { ofAppointment } from './appointment-key.sql.ts';
 
-/** The JSON of an appointment `a` and of the states `s` of its messages. */
+/** The JSON of an appointment `a` with the states of its messages. */
 
 /** SQL for ORDER BY: the first message of a channel and kind is the one whose state an appointment shows. */
 export const byPrecedence = (start: string) => `(m.kind = 'reminder' AND m.start_at = ${start}) DESC, m.id DESC`;
@@ -16,12 +16,23 @@ const activeStates = ACTIVE_REMINDER_STATES.map((state) => `'${state}'`).join(',
 /** SQL: whether an appointment shows that its reminder is for the day before. */
 export const shownDayBefore = `(m.kind = 'reminder' AND m.state IN (${activeStates}) AND m.day_before)`;
 
+/** The states of the messages as inputs, for a statement that need not look them up. Null: not requested. */
+export const STATE_INPUTS = {
+  email_confirmation: 'text?',
+  email_notification: 'text?',
+  email_day_before: 'int',
+  sms_confirmation: 'text?',
+  sms_notification: 'text?',
+  sms_day_before: 'int',
+} as const;
+
 const messageRows = (from: string, written: boolean) =>
   `SELECT id, channel, kind, start_at, state, day_before, ${written} AS written FROM ${from}`;
 
 /**
- * SQL: the states `s` of the stored messages of the appointment `a`. A statement sees the tables as they were before
- * it, so the CTEs that have `written` messages are named: their rows replace the stored ones.
+ * SQL: a row `states` with the columns of STATE_INPUTS, from the stored messages of the appointment `a`. A statement
+ * sees the tables as they were before it, so the CTEs that have `written` messages are named: their rows replace the
+ * stored ones.
  */
 export const storedStates = (...written: string[]) => {
   const messages = [
@@ -29,53 +40,44 @@ export const storedStates = (...written: string[]) => {
     messageRows(`messages m WHERE ${ofAppointment('m')}`, false),
   ];
   return `LATERAL (
-    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, ${shownState} AS state,
-                   ${shownDayBefore}::int AS day_before
-              FROM (${messages.join(' UNION ALL ')}) m
-             ORDER BY channel, kind, ${byPrecedence('a.start_at')}, written DESC) latest) s`;
+      SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+             max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+             max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+             max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+             coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+             coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+        FROM (SELECT DISTINCT ON (channel, kind) channel, kind, ${shownState} AS state,
+                     ${shownDayBefore}::int AS day_before
+                FROM (${messages.join('\n                UNION ALL ')}) m
+               ORDER BY channel, kind, ${byPrecedence('a.start_at')}, written DESC) shown) states`;
 };
 
-export const STATE_TYPES = ['text', 'text', 'int', 'text', 'text', 'int'];
-/** SQL: the states `s` from parameters, from number `first` on, in the order of `messageStates`. */
-export const inputStates = (first: number) => {
-  const [emailConfirmation, emailReminder, emailDay, smsConfirmation, smsReminder, smsDay] = STATE_TYPES.map(
-    (type, i) => `$${first + i}::${type}`,
-  );
-  return `LATERAL (
-    SELECT ${emailConfirmation} AS email_confirmation, ${emailReminder} AS email_notification,
-           ${emailDay} AS email_day_before, ${smsConfirmation} AS sms_confirmation, ${smsReminder} AS sms_notification,
-           ${smsDay} AS sms_day_before) s`;
-};
+/** SQL: a zone placeholder, and the alias of the row with the states: `states`, or `input` if they are inputs. */
+type Sources = { zone: string; states: 'states' | 'input' };
 
-const commonFields = (zone: string) => ({
+const commonFields = ({ zone, states }: Sources) => ({
   id: 'a.id',
   customer_case_id: 'a.case_id',
   start_time: isoTime('a.start_at'),
   end_time: wallTime('a.end_at', zone),
-  email_confirmation: 's.email_confirmation',
-  email_notification: 's.email_notification',
-  email_day_before: 's.email_day_before',
+  email_confirmation: `${states}.email_confirmation`,
+  email_notification: `${states}.email_notification`,
+  email_day_before: `${states}.email_day_before`,
   sms_recipient: 'a.sms_recipient',
-  sms_confirmation: 's.sms_confirmation',
-  sms_notification: 's.sms_notification',
-  sms_day_before: 's.sms_day_before',
+  sms_confirmation: `${states}.sms_confirmation`,
+  sms_notification: `${states}.sms_notification`,
+  sms_day_before: `${states}.sms_day_before`,
   notes: 'a.notes',
   location: 'a.location',
   created_at: isoTime('a.created_at'),
   updated_at: isoTime('a.updated_at'),
 });
 
-export const createdAppointment = (zone: string) =>
-  jsonObject({ ...commonFields(zone), adviser_email: 'a.adviser_email', email_recipient: 'a.email_recipient' });
+export const createdAppointment = (sources: Sources) =>
+  jsonObject({ ...commonFields(sources), adviser_email: 'a.adviser_email', email_recipient: 'a.email_recipient' });
 
-const updatedFields = (zone: string) => ({
-  ...commonFields(zone),
+const updatedFields = (sources: Sources) => ({
+  ...commonFields(sources),
   type: 'a.type',
   attended: 'a.attended',
   cancelled: 'a.cancelled',
@@ -85,8 +87,8 @@ const updatedFields = (zone: string) => ({
   join_url: 'a.join_url',
 });
 
-export const updatedAppointment = (zone: string) => jsonObject(updatedFields(zone));
+export const updatedAppointment = (sources: Sources) => jsonObject(updatedFields(sources));
 
 /** The record as the additional operations return it. */
-export const fullAppointment = (zone: string) =>
-  jsonObject({ ...updatedFields(zone), adviser_email: 'a.adviser_email' });
+export const fullAppointment = (sources: Sources) =>
+  jsonObject({ ...updatedFields(sources), adviser_email: 'a.adviser_email' });

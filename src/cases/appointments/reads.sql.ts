@@ -1,49 +1,63 @@
-import { longStatement, statement } from '../../kernel/sql/statement.ts';
+import { read } from '../../kernel/sql/query.ts';
 import { fullAppointment, storedStates } from './projection.sql.ts';
 
-/** $1 company, $2 case, $3 id, $4 zone. Returns no row for a deleted appointment. */
-export const readAppointment = statement(
-  'appointments.read',
-  `SELECT ${fullAppointment('$4')}::text FROM appointments a, ${storedStates()}
-    WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = $3 AND a.deleted_at IS NULL`,
-);
+/** Returns no row if the appointment does not exist or is deleted. */
+export const readAppointment = read('appointments.read', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', zone: 'text' },
+  sql: (input) => `
+    SELECT ${fullAppointment({ zone: input.zone, states: 'states' })}::text
+      FROM appointments a, ${storedStates()}
+     WHERE a.company_id = ${input.company_id} AND a.case_id = ${input.case_id} AND a.id = ${input.id}
+       AND a.deleted_at IS NULL`,
+});
 
 /** SQL: the adviser who has this address now. An adviser's appointments stay theirs when the address changes. */
-const adviserIds = (email: string) =>
-  `SELECT d.id FROM advisers d WHERE d.company_id = $1 AND lower(d.email) = lower(${email}) AND d.removed_at IS NULL`;
+const adviserIds = (companyId: string, email: string) =>
+  `SELECT d.id FROM advisers d
+        WHERE d.company_id = ${companyId} AND lower(d.email) = lower(${email}) AND d.removed_at IS NULL`;
+
+const FILTER_INPUTS = { from: 'timestamptz?', to: 'timestamptz?', deleted: 'boolean?' } as const;
 
 /** SQL: missing bounds become infinite, so that the index can be used whichever of them is sent. */
-const matches = (from: string, to: string, deleted: string) =>
-  `a.start_at >= coalesce(${from}, '-infinity'::timestamptz) AND a.start_at < coalesce(${to}, 'infinity'::timestamptz)
-   AND (${deleted}::boolean IS NULL OR (a.deleted_at IS NOT NULL) = ${deleted})`;
+const matches = ({ from, to, deleted }: Record<keyof typeof FILTER_INPUTS, string>) =>
+  `a.start_at >= coalesce(${from}, '-infinity') AND a.start_at < coalesce(${to}, 'infinity')
+             AND (${deleted} IS NULL OR (a.deleted_at IS NOT NULL) = ${deleted})`;
 
-const listJson = (zone: string) => `coalesce(json_agg(${fullAppointment(zone)} ORDER BY a.start_at, a.id), '[]')::text`;
+const listJson = (zone: string) =>
+  `coalesce(json_agg(${fullAppointment({ zone, states: 'states' })} ORDER BY a.start_at, a.id), '[]')::text`;
 
-/**
- * $1 company, $2 case, $3 zone, $4 from, $5 to, $6 whether deleted, or null for both, $7 adviser's email, or null for
- * all. Returns no row if the case or the adviser does not exist.
- */
-export const listAppointments = longStatement(
-  'appointments.list',
-  `SELECT (
-     SELECT ${listJson('$3')} FROM appointments a, ${storedStates()}
-      WHERE a.company_id = c.company_id AND a.case_id = c.id AND ${matches('$4', '$5', '$6')}
-        AND ($7::text IS NULL OR a.adviser_id IN (${adviserIds('$7')})))
-     FROM cases c
-    WHERE c.company_id = $1 AND c.id = $2 AND ($7::text IS NULL OR EXISTS (${adviserIds('$7')}))`,
-);
+/** A filter that is null matches all. Returns no row if the case or the adviser does not exist. */
+export const listAppointments = read('appointments.list', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', zone: 'text', ...FILTER_INPUTS, adviser_email: 'text?' },
+  pool: 'search',
+  sql: (input) => {
+    const advisers = adviserIds(input.company_id, input.adviser_email);
+    return `
+    SELECT (
+      SELECT ${listJson(input.zone)}
+        FROM appointments a, ${storedStates()}
+       WHERE a.company_id = c.company_id AND a.case_id = c.id AND ${matches(input)}
+         AND (${input.adviser_email} IS NULL OR a.adviser_id IN (${advisers})))
+      FROM cases c
+     WHERE c.company_id = ${input.company_id} AND c.id = ${input.case_id}
+       AND (${input.adviser_email} IS NULL OR EXISTS (${advisers}))`;
+  },
+});
 
-const diary = `appointments a
-  WHERE a.company_id = $1 AND a.adviser_id IN (${adviserIds('$2')}) AND ${matches('$4', '$5', '$6')}`;
-
-/**
- * $1 company, $2 adviser's email, $3 zone, $4 from, $5 to, $6 whether deleted, or null for both, $7 limit, $8 offset.
- * Looks up messages only for the appointments of the page. Returns no row if the adviser does not exist.
- */
-export const listDiary = longStatement(
-  'appointments.diary',
-  `SELECT (SELECT ${listJson('$3')}
-             FROM (SELECT a.* FROM ${diary} ORDER BY a.start_at, a.id LIMIT $7 OFFSET $8) a, ${storedStates()}) AS json,
-          (SELECT count(*)::int FROM ${diary}) AS total
-    WHERE EXISTS (${adviserIds('$2')})`,
-);
+/** Looks up messages only for the appointments of the page. Returns no row if the adviser does not exist. */
+export const listDiary = read('appointments.diary', {
+  inputs: { company_id: 'uuid', adviser_email: 'text', zone: 'text', ...FILTER_INPUTS, limit: 'int', offset: 'int' },
+  pool: 'search',
+  sql: (input) => {
+    const advisers = adviserIds(input.company_id, input.adviser_email);
+    const diary = `appointments a
+           WHERE a.company_id = ${input.company_id} AND a.adviser_id IN (${advisers}) AND ${matches(input)}`;
+    return `
+    SELECT (SELECT ${listJson(input.zone)}
+              FROM (SELECT a.* FROM ${diary}
+                     ORDER BY a.start_at, a.id LIMIT ${input.limit} OFFSET ${input.offset}) a,
+                   ${storedStates()}) AS json,
+           (SELECT count(*)::int FROM ${diary}) AS total
+     WHERE EXISTS (${advisers})`;
+  },
+});

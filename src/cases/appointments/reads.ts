@@ -9,7 +9,8 @@ import type { AppointmentsQuery } from './lifecycle.schema.ts';
 import * as sql from './reads.sql.ts';
 
 export async function readAppointment({ db, company }: Context, caseId: string, id: string): Promise<string> {
-  const record = await db.queryJson(sql.readAppointment, [company.id, caseId, id, zonePlaceholder(company.timeZone)]);
+  const zone = zonePlaceholder(company.timeZone);
+  const record = await db.queryJson(sql.readAppointment({ company_id: company.id, case_id: caseId, id, zone }));
   if (record === undefined) throw notFound('appointment');
   return record;
 }
@@ -21,16 +22,8 @@ export async function listAppointments(
 ): Promise<string> {
   const { db, company } = context;
   const filters = parseFilters(context, query);
-  const email = parseAdviserEmail(query);
   const list =
-    query.ok &&
-    (await db.queryJson(sql.listAppointments, [
-      company.id,
-      caseId,
-      zonePlaceholder(company.timeZone),
-      ...filters,
-      email,
-    ]));
+    query.ok && (await db.queryJson(sql.listAppointments({ company_id: company.id, case_id: caseId, ...filters })));
   if (list) return list;
   await requireCase(context, caseId);
   query.check();
@@ -40,20 +33,27 @@ export async function listAppointments(
 /** Lists the appointments of one adviser in all cases of the company. */
 export async function listDiary(context: Context, query: Form<AppointmentsQuery>, page: Page): Promise<PageOfJson> {
   const { db, company } = context;
-  const filters = parseFilters(context, query);
-  const email = parseAdviserEmail(query);
+  const { adviser_email = '', ...filters } = parseFilters(context, query);
   query.check();
-  const values = [company.id, email, zonePlaceholder(company.timeZone), ...filters, page.limit, page.offset];
-  const diary = await db.queryFirst<PageOfJson>(sql.listDiary, values);
+  const { limit, offset } = page;
+  const diary = await db.queryFirst<PageOfJson>(
+    sql.listDiary({ company_id: company.id, adviser_email, ...filters, limit, offset }),
+  );
   if (!diary) throw unknownAdviser();
   return diary;
 }
 
-function parseFilters({ company }: Context, query: Form<AppointmentsQuery>): unknown[] {
+function parseFilters({ company }: Context, query: Form<AppointmentsQuery>) {
   const parse = (field: 'from' | 'to') =>
     query.read(field, query.body[field], (text) => toSql(parseTime(text, company.timeZone)));
   const { deleted = 'false' } = query.body;
-  return [parse('from'), parse('to'), deleted === 'all' ? null : ['true', '1'].includes(deleted)];
+  return {
+    zone: zonePlaceholder(company.timeZone),
+    from: parse('from'),
+    to: parse('to'),
+    deleted: deleted === 'all' ? null : ['true', '1'].includes(deleted),
+    adviser_email: parseAdviserEmail(query),
+  };
 }
 
 const parseAdviserEmail = (query: Form<AppointmentsQuery>) =>

@@ -1,4 +1,4 @@
-import { DAY } from '../../kernel/time/civil-time.ts';
+import { SECONDS_PER_DAY } from '../../kernel/time/civil-time.ts';
 import type { Instant } from '../../kernel/time/time.ts';
 import { zoneOf } from '../../kernel/time/zone-offsets.ts';
 
@@ -17,7 +17,7 @@ export function reminderTime(start: Instant, now: Instant, zone: string, leadDay
 function daysBefore(start: Instant, zone: string, days: number): Instant {
   const startSeconds = epochSeconds(start);
   const offsets = zoneOf(zone);
-  const seconds = offsets.toEpoch(offsets.toWall(startSeconds) - days * DAY);
+  const seconds = offsets.toEpoch(offsets.toWall(startSeconds) - days * SECONDS_PER_DAY);
   return seconds === undefined
     ? start.toZonedDateTimeISO(zone).subtract({ days }).toInstant()
     : Temporal.Instant.fromEpochNanoseconds(start.epochNanoseconds - BigInt(startSeconds - seconds) * 1_000_000_000n);
@@ -25,7 +25,7 @@ function daysBefore(start: Instant, zone: string, days: number): Instant {
 
 /** Whether `due` falls on the calendar day before the start, in the company's zone. */
 export function isDayBefore(due: Instant, start: Instant, zone: string): boolean {
-  const day = (time: Instant) => Math.floor(zoneOf(zone).toWall(epochSeconds(time)) / DAY);
+  const day = (time: Instant) => Math.floor(zoneOf(zone).toWall(epochSeconds(time)) / SECONDS_PER_DAY);
   return day(due) === day(start) - 1;
 }
 

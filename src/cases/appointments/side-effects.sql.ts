@@ -1,86 +1,126 @@
+import type { InputNames } from '../../kernel/sql/inputs.ts';
 import { ofAppointment } from './appointment-key.sql.ts';
 import { syncFromAppointments } from './meetings/desired-state.sql.ts';
 import { messageAudit } from './messages/audit.sql.ts';
 import { calendarRecipients } from './messages/calendar-recipients.sql.ts';
+import { STATE_INPUTS } from './projection.sql.ts';
 
-export const NEW_MESSAGE_TYPES = ['uuid[]', 'text[]', 'text[]', 'text[]', 'timestamptz[]', 'boolean[]'];
-/** SQL: the rows `n` of new messages of any kind, from arrays in the parameters from number `first` on. */
-export const newMessages = (first: number) =>
-  `unnest(${NEW_MESSAGE_TYPES.map((type, i) => `$${first + i}::${type}`).join(', ')})
-     AS n (id, channel, kind, state, due_at, day_before)`;
+/** New messages, an element for each of them. */
+export const NEW_MESSAGE_INPUTS = {
+  message_ids: 'uuid[]',
+  message_channels: 'text[]',
+  message_kinds: 'text[]',
+  message_states: 'text[]',
+  message_due_at: 'timestamptz[]',
+  message_day_before: 'boolean[]',
+} as const;
 
 export const MESSAGE_COLUMNS =
   'company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at';
 
-/**
- * SQL: schedules a cancellation for each address whose calendar holds the appointment. Their number is unknown to the
- * caller, so each id takes its first 19 characters, which hold the time, from `id`, and the rest at random.
- */
-export const insertCancellations = (id: string, now: string) =>
-  `INSERT INTO messages (${MESSAGE_COLUMNS}, recipient)
-   SELECT a.company_id, a.case_id, a.id, a.start_at,
-          (left(${id}::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-          'email', 'cancellation', 'scheduled', ${now}, false, ${now}, ${now}, r.recipient
-     FROM a CROSS JOIN LATERAL (${calendarRecipients()}) r
-    WHERE a.end_at > ${now}
-   ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
-     WHERE kind = 'cancellation' AND state = 'scheduled'
-   DO NOTHING`;
+/** SQL: the rows `n` of the new messages in the inputs. */
+export const newMessages = (input: InputNames<typeof NEW_MESSAGE_INPUTS>) =>
+  `unnest(${input.message_ids}, ${input.message_channels}, ${input.message_kinds}, ${input.message_states},
+                     ${input.message_due_at}, ${input.message_day_before})
+          AS n (id, channel, kind, state, due_at, day_before)`;
 
-type Parameter = (number: number) => string;
-
-const MESSAGE_TYPES_OF_KIND = ['uuid[]', 'text[]', 'text[]', 'timestamptz[]', 'boolean[]'];
-/** SQL: the rows `n` of new messages of one kind, at most one for each channel. */
-const newMessagesOfKind = ($: Parameter) =>
-  `unnest(${MESSAGE_TYPES_OF_KIND.map((type, i) => `${$(i + 1)}::${type}`).join(', ')})
-     AS n (id, channel, state, due_at, day_before)`;
-const newMessageColumns = (kind: string) =>
-  `a.company_id, a.case_id, a.id, a.start_at, n.id, n.channel, '${kind}', n.state, n.due_at, n.day_before, $5, $5`;
-
-/** SQL: withdraws reminders of other starts, whose state is no longer shown. */
-const superseded = ($: Parameter) => `superseded AS (
-  UPDATE messages m SET state = 'cancelled', updated_at = $5 FROM a
-   WHERE ${ofAppointment('m')} AND m.kind = 'reminder' AND m.channel = ANY (${$(2)}::text[])
-     AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped'))`;
+const WITHDRAWAL_INPUTS = {
+  withdrawn_channels: 'text[]',
+  withdrawn_kinds: 'text[]',
+  withdrawn_states: 'text[]',
+} as const;
+const REMINDER_INPUTS = { ...NEW_MESSAGE_INPUTS, reminder_channels: 'text[]' } as const;
+const CANCELLATION_INPUTS = { cancellation_id: 'uuid' } as const;
 
 /**
- * The CTEs that a change of the appointment `a` may need for its messages and its meeting: $5 now, $7 origin, and the
- * parameters of each side effect. Messages that were sent or are being sent stay as they are.
+ * What an update of an appointment may do to its messages and its meeting, with the inputs of each. `reminders` are for
+ * a start that has had none; `renewed` are reminders for a start that has had one before, on at least one channel. With
+ * `states` the caller passes the states that the answer shows, so the statement need not look them up.
  */
-export const SIDE_EFFECTS = {
-  withdrawn: {
-    types: ['text[]', 'text[]', 'text[]'],
-    sql: ($) => `withdrawn AS (
+export const SIDE_EFFECT_INPUTS = {
+  withdrawn: WITHDRAWAL_INPUTS,
+  confirmations: NEW_MESSAGE_INPUTS,
+  reminders: REMINDER_INPUTS,
+  renewed: REMINDER_INPUTS,
+  cancellations: CANCELLATION_INPUTS,
+  meeting: {},
+  states: STATE_INPUTS,
+} as const;
+export type SideEffect = keyof typeof SIDE_EFFECT_INPUTS;
+
+/** The side effects whose CTE returns the messages that it has written. */
+export const MESSAGE_EFFECTS = ['withdrawn', 'confirmations', 'reminders', 'renewed'] as const;
+
+type SideEffectInput = InputNames<typeof WITHDRAWAL_INPUTS & typeof REMINDER_INPUTS & typeof CANCELLATION_INPUTS>;
+
+/** SQL: the CTEs of the side effects, each with a leading comma. The updated appointment is `a`. */
+export function sideEffectCtes(input: SideEffectInput, has: (effect: SideEffect) => boolean): string {
+  const ctes = [
+    has('withdrawn') && withdrawn(input),
+    has('confirmations') && confirmations(input),
+    has('reminders') && reminders(input),
+    has('renewed') && renewed(input),
+    has('cancellations') && `cancellations AS (${insertCancellations(input)})`,
+    has('meeting') && `meeting AS (${syncFromAppointments('a.now')})`,
+  ];
+  return ctes
+    .filter((cte) => cte !== false)
+    .map((cte) => `, ${cte}`)
+    .join('');
+}
+
+const UPDATED = 'a JOIN input USING (nth)';
+const NEW_MESSAGE = 'a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now';
+
+/** A message that is being sent cannot be recalled, but is marked so that a failed attempt is not repeated. */
+const withdrawn = (input: SideEffectInput) => `withdrawn AS (
       UPDATE messages m
          SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
-             withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = $5
-        FROM a, unnest(${$(1)}::text[], ${$(2)}::text[], ${$(3)}::text[]) AS x (channel, kind, state)
+             withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+        FROM ${UPDATED}, unnest(${input.withdrawn_channels}, ${input.withdrawn_kinds}, ${input.withdrawn_states})
+          AS x (channel, kind, state)
        WHERE ${ofAppointment('m')}
          AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
-      RETURNING m.*)`,
-  },
-  /** Reminders for a start that has had none. */
-  reminders: {
-    types: MESSAGE_TYPES_OF_KIND,
-    sql: ($) => `${superseded($)}, reminders AS (
+      RETURNING m.*
+    )`;
+
+const confirmations = (input: SideEffectInput) => `confirmations AS (
       INSERT INTO messages (${MESSAGE_COLUMNS})
-      SELECT ${newMessageColumns('reminder')} FROM a, ${newMessagesOfKind($)}
-      RETURNING *)`,
-  },
-  /** Reminders for a start that has had one before, on at least one of the channels. */
-  renewed: {
-    types: MESSAGE_TYPES_OF_KIND,
-    sql: ($) => `${superseded($)}, previous AS MATERIALIZED (
+      SELECT ${NEW_MESSAGE}
+        FROM ${UPDATED}, ${newMessages(input)}
+       WHERE n.kind = 'confirmation'
+      ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'confirmation' AND state = 'scheduled'
+      DO NOTHING
+      RETURNING *
+    )`;
+
+/** Withdraws reminders of other starts, whose state is no longer shown. */
+const superseded = (input: SideEffectInput) => `superseded AS (
+      UPDATE messages m SET state = 'cancelled', updated_at = a.now
+        FROM ${UPDATED}
+       WHERE ${ofAppointment('m')} AND m.kind = 'reminder' AND m.channel = ANY (${input.reminder_channels})
+         AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+    )`;
+
+const reminders = (input: SideEffectInput) => `${superseded(input)}, reminders AS (
+      INSERT INTO messages (${MESSAGE_COLUMNS})
+      SELECT ${NEW_MESSAGE}
+        FROM ${UPDATED}, ${newMessages(input)}
+       WHERE n.kind = 'reminder'
+      RETURNING *
+    )`;
+
+const renewed = (input: SideEffectInput) => `${superseded(input)}, previous AS MATERIALIZED (
       SELECT m.id, m.channel, m.state, ${messageAudit.image} AS before
-        FROM a JOIN messages m ON ${ofAppointment('m')}
-       WHERE m.kind = 'reminder' AND m.channel = ANY (${$(2)}::text[]) AND m.start_at = a.start_at
+        FROM ${UPDATED} JOIN messages m ON ${ofAppointment('m')}
+       WHERE m.kind = 'reminder' AND m.channel = ANY (${input.reminder_channels}) AND m.start_at = a.start_at
          AND m.resend_of IS NULL
          FOR NO KEY UPDATE OF m
     ), renewed AS (
       INSERT INTO messages (${MESSAGE_COLUMNS})
-      SELECT ${newMessageColumns('reminder')}
-        FROM a CROSS JOIN ${newMessagesOfKind($)} LEFT JOIN previous b ON b.channel = n.channel
-       WHERE coalesce(b.state NOT IN ('sent', 'sending', 'scheduled'), true)
+      SELECT ${NEW_MESSAGE}
+        FROM ${UPDATED} CROSS JOIN ${newMessages(input)} LEFT JOIN previous p ON p.channel = n.channel
+       WHERE n.kind = 'reminder' AND coalesce(p.state NOT IN ('sent', 'sending', 'scheduled'), true)
       ON CONFLICT (company_id, case_id, appointment_id, channel, start_at)
         WHERE kind = 'reminder' AND resend_of IS NULL
       DO UPDATE SET state = excluded.state, due_at = excluded.due_at, day_before = excluded.day_before,
@@ -89,27 +129,24 @@ export const SIDE_EFFECTS = {
       RETURNING *
     ), rescheduled AS (
       ${messageAudit.insertEvent('rescheduled', {
-        from: `renewed m JOIN previous b ON b.id = m.id WHERE b.state = 'failed'`,
-        at: '$5',
-        origin: '$7',
-        before: 'b.before',
-      })})`,
-  },
-  confirmations: {
-    types: MESSAGE_TYPES_OF_KIND,
-    sql: ($) => `confirmations AS (
-      INSERT INTO messages (${MESSAGE_COLUMNS})
-      SELECT ${newMessageColumns('confirmation')} FROM a, ${newMessagesOfKind($)}
-      ON CONFLICT (company_id, case_id, appointment_id, channel) WHERE kind = 'confirmation' AND state = 'scheduled'
-      DO NOTHING
-      RETURNING *)`,
-  },
-  cancellations: {
-    types: ['uuid'],
-    sql: ($) => `cancellations AS (${insertCancellations(`${$(1)}::uuid`, '$5::timestamptz')})`,
-  },
-  meeting: { types: [], sql: () => `meeting AS (${syncFromAppointments('$5')})` },
-} satisfies Record<string, { types: string[]; sql: ($: Parameter) => string }>;
+        from: `renewed m JOIN previous p ON p.id = m.id JOIN a ON ${ofAppointment('m')} WHERE p.state = 'failed'`,
+        at: 'a.now',
+        origin: 'a.origin',
+        before: 'p.before',
+      })}
+    )`;
 
-/** `states`: the caller passes the states of the messages, so the statement need not look them up. */
-export type SideEffect = keyof typeof SIDE_EFFECTS | 'states';
+/**
+ * SQL: schedules a cancellation for each address whose calendar holds the appointment `a`. The caller does not know
+ * their number, so each id takes its first 19 characters, which hold the time, from the input, and the rest at random.
+ */
+export const insertCancellations = (input: InputNames<typeof CANCELLATION_INPUTS>) =>
+  `INSERT INTO messages (${MESSAGE_COLUMNS}, recipient)
+       SELECT a.company_id, a.case_id, a.id, a.start_at,
+              (left(${input.cancellation_id}::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
+              'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+         FROM ${UPDATED} CROSS JOIN LATERAL (${calendarRecipients()}) r
+        WHERE a.end_at > a.now
+       ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
+         WHERE kind = 'cancellation' AND state = 'scheduled'
+       DO NOTHING`;

@@ -1,9 +1,10 @@
-import { forSeveral, type GivenChange, ONE, type Texts } from '../../kernel/sql/batch-statement.ts';
-import { jsonObject, statementVariants } from '../../kernel/sql/statement.ts';
+import type { InputNames, Inputs } from '../../kernel/sql/inputs.ts';
+import { jsonObject } from '../../kernel/sql/json.ts';
+import { writeVariants } from '../../kernel/sql/query.ts';
 import { ofAppointment } from './appointment-key.sql.ts';
 import { appointmentAudit } from './audit.sql.ts';
-import { byPrecedence, inputStates, STATE_TYPES, shownDayBefore, shownState, storedStates } from './projection.sql.ts';
-import { SIDE_EFFECTS, type SideEffect } from './side-effects.sql.ts';
+import { byPrecedence, shownDayBefore, shownState, storedStates } from './projection.sql.ts';
+import { MESSAGE_EFFECTS, SIDE_EFFECT_INPUTS, sideEffectCtes } from './side-effects.sql.ts';
 
 /**
  * The fields that a change is decided on: the appointment with its version, whether it has a meeting, and its messages.
@@ -14,73 +15,69 @@ export const loadForUpdate = (newStart = 'a.start_at') => ({
   // A meeting that is no longer desired counts too: it may still have to be removed.
   has_meeting: `EXISTS (SELECT 1 FROM meetings g WHERE ${ofAppointment('g')})`,
   messages: `ARRAY(
-    SELECT ${jsonObject({
-      channel: 'm.channel',
-      kind: 'm.kind',
-      state: shownState,
-      day_before: shownDayBefore,
-      for_new_start: `m.start_at = ${newStart}`,
-      resent: 'm.resend_of IS NOT NULL',
-    })}
-      FROM messages m WHERE ${ofAppointment('m')} ORDER BY ${byPrecedence(newStart)})`,
+      SELECT ${jsonObject({
+        channel: 'm.channel',
+        kind: 'm.kind',
+        state: shownState,
+        day_before: shownDayBefore,
+        for_new_start: `m.start_at = ${newStart}`,
+        resent: 'm.resend_of IS NOT NULL',
+      })}
+        FROM messages m WHERE ${ofAppointment('m')} ORDER BY ${byPrecedence(newStart)})`,
 });
 
-/** SQL: whether the meeting has failed. Confirmations that are requested later do not wait for it. */
-const meetingFailed = `EXISTS (
-  SELECT 1 FROM meetings g
-   WHERE g.company_id = $1 AND g.case_id = $2 AND g.appointment_id = $3 AND g.state = 'failed')`;
+/** The inputs of every update. `version` and `was` are those of the appointment when it was read. */
+const UPDATE_INPUTS = {
+  company_id: 'uuid',
+  case_id: 'uuid',
+  id: 'uuid',
+  version: 'int',
+  was: 'json',
+  now: 'timestamptz',
+  origin: 'json',
+  zone: 'text',
+} as const;
 
-type UpdateOptions = {
+/** SQL: whether the meeting has failed. Confirmations that are requested later do not wait for it. */
+const meetingFailed = `EXISTS (SELECT 1 FROM meetings g WHERE ${ofAppointment('g')} AND g.state = 'failed')`;
+
+type UpdateOptions<I extends Inputs> = {
   verb: Parameters<typeof appointmentAudit.insertEvent>[0];
-  set: string;
-  /** The types of the parameters in `set`, from $9 on. */
-  types: string[];
+  /** The inputs of `set`. */
+  inputs: I;
+  set: (input: InputNames<I>) => string;
   /** SQL on the row before the update: whether the meeting has to be created or updated. */
-  needsMeeting: string;
+  needsMeeting: (input: InputNames<I>) => string;
   where: string;
-  answer: (zone: string) => string;
+  answer: (sources: { zone: string; states: 'states' | 'input' }) => string;
 };
 
 /**
- * Updates an appointment together with its messages and its meeting: $1 company, $2 case, $3 id, $4 the version that
- * was read, $5 now, $6 zone, $7 origin, $8 the snapshot that was read, from $9 on the parameters of `set`, then those
- * of the side effects in their order. Returns no row if the appointment has another version by now.
+ * Updates an appointment together with its messages and its meeting. Returns no row if `where` fails or the appointment
+ * has another version by now.
  */
-export const versionedUpdate = (name: string, options: UpdateOptions) =>
-  statementVariants<SideEffect>(name, (effects) => updateText(options, effects));
-
-const COMMON_TYPES = ['uuid', 'uuid', 'uuid', 'int', 'timestamptz', 'text', 'text', 'text'];
-
-function updateText(options: UpdateOptions, effects: readonly SideEffect[]): string | Texts {
-  const { verb, set, needsMeeting, where, answer } = options;
-  const types = [...COMMON_TYPES, ...options.types];
-  const effectCtes: string[] = [];
-  let states: string | undefined;
-  for (const effect of effects) {
-    const used = types.length;
-    if (effect === 'states') {
-      types.push(...STATE_TYPES);
-      states = inputStates(used + 1);
-    } else {
-      types.push(...SIDE_EFFECTS[effect].types);
-      effectCtes.push(`, ${SIDE_EFFECTS[effect].sql((number) => `$${used + number}`)}`);
-    }
-  }
-  const writtenMessages = effects.filter((effect) => effect !== 'cancellations' && effect !== 'meeting');
-  const pending = effects.includes('meeting')
-    ? `, meeting_pending = a.video_meeting AND ${needsMeeting} OR a.meeting_pending AND NOT ${meetingFailed}`
-    : '';
-  const selected = `${answer('$6')}::text FROM a, ${states ?? storedStates(...writtenMessages)}`;
-  const text = (given: GivenChange) => `WITH ${appointmentAudit.auditedUpdate({
-    verb,
-    set: `${set}${pending}`,
-    where,
-    read: { version: '$4', was: '$8' },
-    at: '$5',
-    origin: '$7',
-    given,
-  })}${given.behind(effectCtes.join(''))}
-    SELECT ${given.whose}${given.behind(selected)}`;
-  // The lookup of the states would mix up messages of different appointments, so a statement with it is not batchable.
-  return states === undefined ? text(ONE) : forSeveral('a', types, text);
-}
+export const versionedUpdate = <const I extends Inputs>(
+  name: string,
+  { verb, inputs, set, needsMeeting, where, answer }: UpdateOptions<I>,
+) =>
+  writeVariants(name, {
+    inputs: { ...UPDATE_INPUTS, ...inputs },
+    parts: SIDE_EFFECT_INPUTS,
+    // The lookup of the states would mix up messages of different appointments.
+    batch: (has) => has('states'),
+    fromInput: (input, inputTable, has) => {
+      const pending = `, meeting_pending = a.video_meeting AND ${needsMeeting(input)}
+                                         OR a.meeting_pending AND NOT ${meetingFailed}`;
+      const states = has('states') ? 'input' : 'states';
+      const lookup = has('states') ? '' : `, ${storedStates(...MESSAGE_EFFECTS.filter(has))}`;
+      return `
+    WITH ${inputTable}, ${appointmentAudit.update({
+      verb,
+      set: `${set(input)}${has('meeting') ? pending : ''}`,
+      where,
+      read: { version: input.version, was: input.was },
+    })}${sideEffectCtes(input, has)}
+    SELECT a.nth, ${answer({ zone: input.zone, states })}::text
+      FROM a JOIN input USING (nth)${lookup}`;
+    },
+  });

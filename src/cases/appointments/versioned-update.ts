@@ -3,8 +3,7 @@ import type { Context } from '../../kernel/context.ts';
 import { isImminent, notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { type Instant, toSql } from '../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
-import { type Appointment, type MessagePlan, type StoredMessage, sideEffectsOf } from './message-plan.ts';
-import type { SideEffect } from './side-effects.sql.ts';
+import type { Appointment, MessagePlan, StoredMessage } from './message-plan.ts';
 
 /** A change is decided on the row that was read, and written only if that version is still the current one. */
 
@@ -43,23 +42,23 @@ export const appointmentOf = (row: AppointmentRow): Appointment => ({
   cancelled: row.cancelled === 1,
 });
 
-type Update = { caseId: string; id: string; loaded: LoadedAppointment; now: Instant; plan: MessagePlan };
-
-/** Returns the side effects of the update and all parameters of its statement; `set` holds those of its own columns. */
-export function buildUpdate(
+/** The inputs that every update of an appointment has. */
+export const updateInputs = (
   context: Context,
-  { caseId, id, loaded, now, plan }: Update,
-  set: unknown[] = [],
-): { effects: SideEffect[]; values: unknown[] } {
-  const { company } = context;
-  const effects = sideEffectsOf(plan, loaded.messages);
-  if (loaded.has_meeting) effects.set('meeting', []);
-  const { version } = loaded.was.appointments;
-  const common = [company.id, caseId, id, version, toSql(now), zonePlaceholder(company.timeZone), auditOrigin(context)];
-  const values = [...common, JSON.stringify(loaded.was), ...set];
-  for (const parameters of effects.values()) values.push(...parameters);
-  return { effects: [...effects.keys()], values };
-}
+  caseId: string,
+  id: string,
+  loaded: LoadedAppointment,
+  now: Instant,
+) => ({
+  company_id: context.company.id,
+  case_id: caseId,
+  id,
+  version: loaded.was.appointments.version,
+  was: JSON.stringify(loaded.was),
+  now: toSql(now),
+  origin: auditOrigin(context),
+  zone: zonePlaceholder(context.company.timeZone),
+});
 
 /** Wakes the workers if a planned message is due soon, or if the appointment has a meeting that may need a step. */
 export function notifyIfDue({ db }: Context, { insert }: MessagePlan, now: Instant, hasMeeting: boolean): void {

@@ -1,87 +1,116 @@
-import { forSeveral } from '../../kernel/sql/batch-statement.ts';
-import { jsonObject, statement, statementVariants } from '../../kernel/sql/statement.ts';
+import { sameKey, withInput } from '../../kernel/sql/input-table.ts';
+import { jsonObject } from '../../kernel/sql/json.ts';
+import { read, readVariants, writeVariants } from '../../kernel/sql/query.ts';
 import { appointmentAudit } from './audit.sql.ts';
-import { createdAppointment, inputStates, STATE_TYPES, updatedAppointment } from './projection.sql.ts';
-import { MESSAGE_COLUMNS, NEW_MESSAGE_TYPES, newMessages } from './side-effects.sql.ts';
+import { createdAppointment, STATE_INPUTS, updatedAppointment } from './projection.sql.ts';
+import { MESSAGE_COLUMNS, NEW_MESSAGE_INPUTS, newMessages } from './side-effects.sql.ts';
 import { loadForUpdate, versionedUpdate } from './versioned-update.sql.ts';
 
-const activeAdviser = (email: string) => `(SELECT d.id, d.video_provider FROM advisers d
-  WHERE d.company_id = $1 AND lower(d.email) = lower(${email}) AND d.active AND d.removed_at IS NULL)`;
-const isCustomer = (email: string) => `EXISTS (
-  SELECT 1 FROM customers u
-   WHERE u.company_id = $1 AND u.case_id = $2 AND lower(u.email) = lower(${email}) AND u.removed_at IS NULL)`;
+const activeAdviser = (companyId: string, email: string) => `(
+        SELECT d.id, d.video_provider FROM advisers d
+         WHERE d.company_id = ${companyId} AND lower(d.email) = lower(${email}) AND d.active AND d.removed_at IS NULL)`;
 
-const insertMeeting = `
-  INSERT INTO meetings
-    (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
-  SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
-         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, $14, $14, $14
-    FROM a`;
+type CustomerInput = { company_id: string; case_id: string };
+const isCustomer = ({ company_id, case_id }: CustomerInput, email: string) => `EXISTS (
+        SELECT 1 FROM customers u
+         WHERE u.company_id = ${company_id} AND u.case_id = ${case_id} AND lower(u.email) = lower(${email})
+           AND u.removed_at IS NULL)`;
 
-const INSERT_TYPES = [
-  ...['uuid', 'uuid', 'uuid', 'text', 'timestamptz', 'timestamptz', 'text', 'text', 'boolean', 'boolean'],
-  ...['text', 'text', 'boolean', 'timestamptz', 'text', ...NEW_MESSAGE_TYPES, 'text', ...STATE_TYPES],
-];
+const APPOINTMENT_INPUTS = {
+  start_at: 'timestamptz',
+  end_at: 'timestamptz',
+  email_recipient: 'text?',
+  sms_recipient: 'text?',
+  email_reminder: 'boolean',
+  sms_reminder: 'boolean',
+  notes: 'text?',
+  location: 'text?',
+} as const;
+
+const insertMeeting = (now: string) => `
+      INSERT INTO meetings
+        (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
+      SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
+             CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, ${now}, ${now}, ${now}
+        FROM ${withInput('a')}`;
 
 /**
- * $1 company, $2 case, $3 id, $4 adviser, $5 start, $6 end, $7 and $8 recipients (email, SMS), $9 and $10 whether a
- * reminder is requested (email, SMS), $11 notes, $12 location, $13 video meeting, $14 now, $15 zone, $16… the messages,
- * $22 origin, $23… the states of the messages. Returns no row if the case, the adviser or the email recipient is
- * unknown.
+ * With the part `recipient`, the email recipient must be a customer of the case. Returns no row if the case, the
+ * adviser or the recipient is unknown.
  */
-export const insertAppointment = statementVariants<'recipient' | 'meeting'>('appointments.insert', (parts) => {
-  const meeting = parts.includes('meeting');
-  return forSeveral(
-    'a',
-    INSERT_TYPES,
-    ({ insert, behind, whose }) => `WITH ${insert(
-      (first) => `INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at,
-           email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, created_at,
-           updated_at, meeting_pending)
-         SELECT c.company_id, c.id, $3, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14,
-                ${meeting ? 'd.video_provider IS NOT NULL AND $6::timestamptz > $14::timestamptz' : 'false'}
-           FROM ${first}cases c, LATERAL ${activeAdviser('$4')} d
-          WHERE c.company_id = $1 AND c.id = $2 ${parts.includes('recipient') ? `AND ${isCustomer('$7')}` : ''}
-         RETURNING *`,
-    )}, ${behind(`m AS (
-       INSERT INTO messages (${MESSAGE_COLUMNS})
-       SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, $14, $14 FROM a, ${newMessages(16)}
-     ), e AS (
-       ${appointmentAudit.insertEvent('created', { from: 'a', at: '$14', origin: '$22' })}
-     )${meeting ? `, g AS (${insertMeeting})` : ''}`)}
-     SELECT ${whose}${behind(`${createdAppointment('$15')}::text FROM a, ${inputStates(23)}`)}`,
-  );
+export const insertAppointment = writeVariants('appointments.insert', {
+  inputs: {
+    company_id: 'uuid',
+    case_id: 'uuid',
+    id: 'uuid',
+    adviser_email: 'text',
+    ...APPOINTMENT_INPUTS,
+    video_meeting: 'boolean',
+    ...NEW_MESSAGE_INPUTS,
+    ...STATE_INPUTS,
+    zone: 'text',
+    now: 'timestamptz',
+    origin: 'json',
+  },
+  parts: { recipient: {}, meeting: {} },
+  batch: true,
+  fromInput: (input, inputTable, has) => `
+    WITH ${inputTable}, a AS (
+      INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
+        sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
+        updated_at)
+      SELECT c.company_id, c.id, ${input.id}, d.id, ${input.adviser_email}, ${input.start_at}, ${input.end_at},
+             ${input.email_recipient}, ${input.sms_recipient}, ${input.email_reminder}, ${input.sms_reminder},
+             ${input.notes}, ${input.location}, ${input.video_meeting},
+             ${has('meeting') ? `d.video_provider IS NOT NULL AND ${input.end_at} > ${input.now}` : 'false'},
+             ${input.now}, ${input.now}
+        FROM input JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.case_id}
+       CROSS JOIN LATERAL ${activeAdviser(input.company_id, input.adviser_email)} d
+       ${has('recipient') ? `WHERE ${isCustomer(input, input.email_recipient)}` : ''}
+      RETURNING *
+    ), m AS (
+      INSERT INTO messages (${MESSAGE_COLUMNS})
+      SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, ${input.now}, ${input.now}
+        FROM ${withInput('a')}, ${newMessages(input)}
+    ), event AS (
+      ${appointmentAudit.insertEvent('created', { from: withInput('a'), at: input.now, origin: input.origin })}
+    )${has('meeting') ? `, meeting AS (${insertMeeting(input.now)})` : ''}
+    SELECT input.nth, ${createdAppointment({ zone: input.zone, states: 'input' })}::text FROM ${withInput('a')}`,
 });
 
-/** $1 company, $2 case, $3 adviser, $4 email recipient or null. Returns no row if the case does not exist. */
-export const rejectionReasons = statement(
-  'appointments.rejection_reasons',
-  `SELECT NOT EXISTS ${activeAdviser('$3')} AS unknown_adviser,
-          $4::text IS NOT NULL AND NOT ${isCustomer('$4')} AS unknown_recipient
-     FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
-);
-
-/** $1 company, $2 case, $3 id, $4 the new start, or null if it stays, $5 the new email recipient, if there is one. */
-export const loadAppointment = statementVariants<'recipient'>('appointments.load', (parts) => {
-  const hasRecipient = parts.includes('recipient');
-  const fields = loadForUpdate('coalesce($4, a.start_at)');
-  const json = jsonObject(hasRecipient ? { ...fields, recipient_known: isCustomer('$5') } : fields);
-  return forSeveral(
-    'given',
-    ['uuid', 'uuid', 'uuid', 'timestamptz', ...(hasRecipient ? ['text'] : [])],
-    ({ whose, here, from }) => `SELECT ${whose}${here(json)}::text
-      FROM ${from && `${from}, `}appointments a
-     WHERE ${here('a.company_id = $1 AND a.case_id = $2 AND a.id = $3')} AND a.deleted_at IS NULL`,
-  );
+/** Null is a known adviser or recipient. Returns no row if the case does not exist. */
+export const rejectionReasons = read('appointments.rejection_reasons', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', adviser_email: 'text?', email_recipient: 'text?' },
+  sql: (input) => `
+    SELECT ${input.adviser_email} IS NOT NULL
+             AND NOT EXISTS ${activeAdviser(input.company_id, input.adviser_email)} AS unknown_adviser,
+           ${input.email_recipient} IS NOT NULL AND NOT ${isCustomer(input, input.email_recipient)} AS unknown_recipient
+      FROM cases c WHERE c.company_id = ${input.company_id} AND c.id = ${input.case_id}`,
 });
 
-/** $9 start, $10 end, $11 and $12 recipients, $13 and $14 whether a reminder is requested, $15 notes, $16 location. */
+/** `new_start` is null if the start stays. Returns no row if the appointment does not exist or is deleted. */
+export const loadAppointment = readVariants('appointments.load', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', new_start: 'timestamptz?' },
+  parts: { recipient: { new_recipient: 'text' } },
+  batch: true,
+  fromInput: (input, inputTable, has) => `
+    WITH ${inputTable}
+    SELECT input.nth, ${jsonObject({
+      ...loadForUpdate(`coalesce(${input.new_start}, a.start_at)`),
+      ...(has('recipient') && { recipient_known: isCustomer(input, input.new_recipient) }),
+    })}::text
+      FROM input JOIN appointments a ON ${sameKey('a', 'input')}
+     WHERE a.deleted_at IS NULL`,
+});
+
 export const updateAppointment = versionedUpdate('appointments.update', {
   verb: 'updated',
-  set: `start_at = $9, end_at = $10, email_recipient = $11, sms_recipient = $12, email_reminder = $13,
-        sms_reminder = $14, notes = $15, location = $16`,
-  types: ['timestamptz', 'timestamptz', 'text', 'text', 'boolean', 'boolean', 'text', 'text'],
-  needsMeeting: '(a.start_at, a.end_at) IS DISTINCT FROM ($9, $10) AND a.cancelled = 0',
+  inputs: APPOINTMENT_INPUTS,
+  set: (input) => `start_at = ${input.start_at}, end_at = ${input.end_at}, email_recipient = ${input.email_recipient},
+          sms_recipient = ${input.sms_recipient}, email_reminder = ${input.email_reminder},
+          sms_reminder = ${input.sms_reminder}, notes = ${input.notes}, location = ${input.location}`,
+  needsMeeting: (input) =>
+    `(a.start_at, a.end_at) IS DISTINCT FROM (${input.start_at}, ${input.end_at}) AND a.cancelled = 0`,
   where: 'a.deleted_at IS NULL',
   answer: updatedAppointment,
 });

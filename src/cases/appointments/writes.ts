@@ -7,10 +7,17 @@ import { type Instant, parseTime, toSql } from '../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import { requirePhone } from '../../kernel/validation/contact.ts';
 import type { Form } from '../../kernel/validation/form.ts';
-import { type Appointment, type ChannelRequest, messageColumns, messageStates, planMessages } from './message-plan.ts';
+import {
+  type Appointment,
+  type ChannelRequest,
+  messageStates,
+  newMessageInputs,
+  planMessages,
+  sideEffectsOf,
+} from './message-plan.ts';
 import type { Channel } from './messages/message.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './schema.ts';
-import { appointmentOf, buildUpdate, type LoadedAppointment, notifyIfDue } from './versioned-update.ts';
+import { appointmentOf, type LoadedAppointment, notifyIfDue, updateInputs } from './versioned-update.ts';
 import * as sql from './writes.sql.ts';
 
 export async function createAppointment(
@@ -35,25 +42,23 @@ export async function createAppointment(
       cancelled: false,
     };
     const plan = planMessages(appointment, undefined, requested, now, company);
-    const statement = sql.insertAppointment([
-      appointment.recipient.email !== null && 'recipient',
-      body.video_meeting === true && 'meeting',
-    ]);
-    const record = await db.queryJson(statement, [
-      company.id,
-      caseId,
-      newId(),
-      body.adviser_email,
-      ...appointmentColumns(appointment),
-      body.notes ?? null,
-      body.location ?? null,
-      body.video_meeting ?? false,
-      toSql(now),
-      zonePlaceholder(company.timeZone),
-      ...messageColumns(plan),
-      auditOrigin(context),
+    const inputs = {
+      company_id: company.id,
+      case_id: caseId,
+      id: newId(),
+      adviser_email: body.adviser_email,
+      ...appointmentInputs(appointment),
+      notes: body.notes,
+      location: body.location,
+      video_meeting: body.video_meeting ?? false,
+      ...newMessageInputs(plan.insert),
       ...messageStates(plan),
-    ]);
+      zone: zonePlaceholder(company.timeZone),
+      now: toSql(now),
+      origin: auditOrigin(context),
+    };
+    const parts = { recipient: appointment.recipient.email !== null, meeting: body.video_meeting === true };
+    const record = await db.queryJson(sql.insertAppointment(inputs, parts));
     if (record) notifyIfDue(context, plan, now, body.video_meeting ?? false);
     return record;
   };
@@ -95,12 +100,14 @@ export async function updateAppointment(
     form.check();
     const now = clock();
     const plan = planMessages(after, before, requested, now, company);
-    const { effects, values } = buildUpdate(context, { caseId, id, loaded, now, plan }, [
-      ...appointmentColumns(after),
-      body.notes === undefined ? row.notes : body.notes,
-      body.location === undefined ? row.location : body.location,
-    ]);
-    const record = await db.queryJson(sql.updateAppointment(effects), values);
+    const inputs = {
+      ...updateInputs(context, caseId, id, loaded, now),
+      ...appointmentInputs(after),
+      notes: body.notes === undefined ? row.notes : body.notes,
+      location: body.location === undefined ? row.location : body.location,
+    };
+    const sideEffects = sideEffectsOf(plan, loaded.messages, loaded.has_meeting);
+    const record = await db.queryJson(sql.updateAppointment(inputs, sideEffects));
     if (record) notifyIfDue(context, plan, now, row.video_meeting);
     return record;
   });
@@ -113,21 +120,21 @@ async function loadAppointment(
   newStart: Instant | undefined,
   newRecipient: string | null,
 ): Promise<LoadedAppointment> {
-  const start = newStart && toSql(newStart);
-  const values = [company.id, caseId, id, start, ...(newRecipient === null ? [] : [newRecipient])];
-  const json = await db.queryJson(sql.loadAppointment([newRecipient !== null && 'recipient']), values);
+  const inputs = { company_id: company.id, case_id: caseId, id, new_start: newStart && toSql(newStart) };
+  const recipient = newRecipient !== null && { new_recipient: newRecipient };
+  const json = await db.queryJson(sql.loadAppointment(inputs, { recipient }));
   if (json === undefined) throw notFound('appointment');
   return JSON.parse(json);
 }
 
-const appointmentColumns = ({ start, end, recipient, reminder }: Appointment): unknown[] => [
-  toSql(start),
-  toSql(end),
-  recipient.email,
-  recipient.sms,
-  reminder.email,
-  reminder.sms,
-];
+const appointmentInputs = ({ start, end, recipient, reminder }: Appointment) => ({
+  start_at: toSql(start),
+  end_at: toSql(end),
+  email_recipient: recipient.email,
+  sms_recipient: recipient.sms,
+  email_reminder: reminder.email,
+  sms_reminder: reminder.sms,
+});
 
 const UNKNOWN_RECIPIENT = ['unknown', 'is not the email of a customer of this case'] as const;
 
@@ -176,14 +183,16 @@ async function explainRejection(
   form: Form<CreateAppointmentBody>,
 ): Promise<void> {
   const { adviser_email, email_recipient } = form.body;
-  const reasons = await db.queryFirst<{ unknown_adviser: boolean; unknown_recipient: boolean }>(sql.rejectionReasons, [
-    company.id,
-    caseId,
-    form.hasFault('adviser_email') ? null : adviser_email,
-    form.hasFault('email_recipient') ? null : email_recipient || null,
-  ]);
+  const reasons = await db.queryFirst<{ unknown_adviser: boolean; unknown_recipient: boolean }>(
+    sql.rejectionReasons({
+      company_id: company.id,
+      case_id: caseId,
+      adviser_email: form.hasFault('adviser_email') ? null : adviser_email,
+      email_recipient: form.hasFault('email_recipient') ? null : email_recipient || null,
+    }),
+  );
   if (!reasons) throw notFound('case');
-  if (reasons.unknown_adviser && !form.hasFault('adviser_email')) {
+  if (reasons.unknown_adviser) {
     form.addFault('adviser_email', 'unknown', 'is not the email of an adviser of this company');
   }
   if (reasons.unknown_recipient) form.addFault('email_recipient', ...UNKNOWN_RECIPIENT);

@@ -9,16 +9,16 @@ const tag = 'Additions: interactions';
 const one = '/cases/{caseId}/interactions/{interactionId}';
 const params = { caseId: 'case', interactionId: 'interaction' };
 
-export function interactionLifeRoutes(app: FastifyInstance, services: Services): void {
+export function interactionLifecycleRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     id: 'readInteraction',
     method: 'GET',
     path: one,
     access: 'interactions:read',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Read one interaction',
-    description: 'As it stands in the list of the case.',
+    description: 'The element of the list of the case.',
     params,
     response: InteractionElement,
     record: {
@@ -33,10 +33,10 @@ export function interactionLifeRoutes(app: FastifyInstance, services: Services):
     method: 'DELETE',
     path: one,
     access: 'interactions:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Delete interaction',
-    description: 'It leaves the list and is unknown to every operation but restore.',
+    description: 'Removes it from the list. Every operation except restore then answers 404.',
     params,
     response: Deleted,
     handle: (context, { caseId, interactionId }) => deleteInteraction(context, caseId, interactionId),
@@ -47,10 +47,10 @@ export function interactionLifeRoutes(app: FastifyInstance, services: Services):
     method: 'POST',
     path: `${one}/restore`,
     access: 'interactions:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Restore a deleted interaction',
-    description: 'Refused with 400 when it is not deleted.',
+    description: 'Returns 400 if the interaction is not deleted.',
     params,
     response: InteractionElement,
     handle: (context, { caseId, interactionId }) => restoreInteraction(context, caseId, interactionId),

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerListed } from '../../http/operation/paging.ts';
+import { respondWithCaseList } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
 import { listInteractions } from './reads.ts';
 import { InteractionBody, InteractionList, InteractionQuery, InteractionRecord } from './schema.ts';
@@ -23,7 +23,7 @@ export function interactionRoutes(app: FastifyInstance, services: Services): voi
     query: InteractionQuery,
     response: InteractionList,
     handle: (context, { caseId }, _form, request) =>
-      answerListed(request, listInteractions(context, caseId, readForm(InteractionQuery, request.query))),
+      respondWithCaseList(request, listInteractions(context, caseId, readForm(InteractionQuery, request.query))),
   });
 
   registerOperation(app, services, {
@@ -33,7 +33,7 @@ export function interactionRoutes(app: FastifyInstance, services: Services): voi
     access: 'interactions:write',
     tag,
     summary: 'Create case interaction',
-    description: 'Writes a contact with the client into the log of the case.',
+    description: 'Records a contact with the client in the case.',
     params: { caseId: 'case' },
     body: InteractionBody,
     response: InteractionRecord,
@@ -44,7 +44,7 @@ export function interactionRoutes(app: FastifyInstance, services: Services): voi
     id: 'updateCaseInteraction',
     method: 'PATCH',
     path: one,
-    also: [['POST', one]],
+    aliases: [['POST', one]],
     access: 'interactions:write',
     tag,
     summary: 'Update case interaction',

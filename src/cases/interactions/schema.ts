@@ -33,7 +33,7 @@ export const InteractionBody = Type.Object({
   notes: optional(text({ maxLength: 255, examples: ['Called about the draft will'] })),
   when: optional(
     time({
-      description: 'When it happened: wall time of the company, or ISO 8601 with a zone. Now, where it is not sent.',
+      description: 'When it happened: wall time of the company, or ISO 8601 with a zone. Default: now.',
       examples: ['2026-03-29 14:30:00'],
     }),
   ),
@@ -46,7 +46,7 @@ export const InteractionQuery = Type.Object({
   type: Type.Optional(type),
   from: Type.Optional(time({ description: 'Happened at this time or later.', examples: ['2026-03-01 00:00:00'] })),
   to: Type.Optional(time({ description: 'Happened before this time.', examples: ['2026-04-01 00:00:00'] })),
-  deleted: queryFlag({ description: 'Only deleted ones, to find what is to be restored.' }),
+  deleted: queryFlag({ description: 'Only deleted interactions, for example to restore one.' }),
   ...PAGE_QUERY,
 });
 export type InteractionQuery = Static<typeof InteractionQuery>;

@@ -14,13 +14,13 @@ const itemParams = { ...params, itemId: 'invoice item' };
 /** The entity tag of an invoice covers its cancelled items too. */
 const WITH_ALL_ITEMS = readForm(OneInvoiceQuery, { show_cancelled_items: 'true' });
 
-export function invoiceLifeRoutes(app: FastifyInstance, services: Services): void {
+export function invoiceLifecycleRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     id: 'readInvoice',
     method: 'GET',
     path: one,
     access: 'invoices:read',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Read one invoice',
     description:
@@ -41,7 +41,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'POST',
     path: `${one}/sent`,
     access: 'invoices:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Mark invoice as sent',
     description:
@@ -59,7 +59,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'POST',
     path: `${one}/cancel`,
     access: 'invoices:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Cancel invoice',
     description: 'Returns 400 if the invoice is cancelled or has payments that are not reversed.',
@@ -73,7 +73,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'POST',
     path: `${one}/reinstate`,
     access: 'invoices:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Reinstate a cancelled invoice',
     description: 'Returns 400 if the invoice is not cancelled.',
@@ -87,7 +87,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'POST',
     path: `${item}/cancel`,
     access: 'invoices:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Cancel invoice item',
     description:
@@ -103,7 +103,7 @@ export function invoiceLifeRoutes(app: FastifyInstance, services: Services): voi
     method: 'POST',
     path: `${item}/reinstate`,
     access: 'invoices:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Reinstate a cancelled invoice item',
     description: 'Returns 400 if the item is not cancelled, or if the invoice is cancelled.',

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerListed } from '../../http/operation/paging.ts';
+import { respondWithCaseList } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
 import { listInvoices } from './reads.ts';
 import { CreateInvoiceBody, InvoiceList, InvoiceQuery, InvoiceRecord, UpdateInvoiceBody } from './schema.ts';
@@ -25,7 +25,7 @@ export function invoiceRoutes(app: FastifyInstance, services: Services): void {
     query: InvoiceQuery,
     response: InvoiceList,
     handle: (context, { caseId }, _form, request) =>
-      answerListed(request, listInvoices(context, caseId, readForm(InvoiceQuery, request.query))),
+      respondWithCaseList(request, listInvoices(context, caseId, readForm(InvoiceQuery, request.query))),
   });
 
   registerOperation(app, services, {
@@ -46,7 +46,7 @@ export function invoiceRoutes(app: FastifyInstance, services: Services): void {
     id: 'updateCaseInvoice',
     method: 'PATCH',
     path: one,
-    also: [['POST', one]],
+    aliases: [['POST', one]],
     access: 'invoices:write',
     tag,
     summary: 'Update case invoice',

@@ -47,8 +47,8 @@ export const UpdateInvoiceBody = Type.Object({
   keep_existing_items: optional(
     booleanFlag({
       description:
-        'True: the items are added to the existing ones. False: they replace the existing ones; without items, all are ' +
-        'removed.',
+        'True: the items are added to the existing ones. False: they replace the existing ones; without items, all ' +
+        'are removed.',
     }),
   ),
 });

@@ -38,28 +38,29 @@ export function readTotals(form: Form<InvoiceBody>): InvoiceTotals | undefined {
 
 /** Returns the lines that have no fault, and adds the faults of the others to the form. */
 export function readLines(form: Form<InvoiceBody>): InvoiceLine[] {
-  return (form.hasFault('items') && !Array.isArray(form.body.items) ? [] : (form.body.items ?? [])).flatMap(
-    (item, i) => {
-      const field = `items[${i}]`;
-      if (form.hasFault(field) && typeof item !== 'object') return [];
-      const quantity = form.read(`${field}.quantity`, item?.quantity, parseInteger);
-      const rate = form.read(`${field}.rate`, item?.rate, (value) => parseDecimal(value, RATE_DECIMALS));
-      const amount = form.read(`${field}.amount`, item?.amount, (value) => parseDecimal(value, AMOUNT_DECIMALS));
-      if (!quantity || !rate || !amount) return [];
-      const figures = form.read(`${field}.amount`, amount, () => lineFigures(quantity, rate, amount));
-      if (!figures) return [];
-      return [
-        {
-          description: item.description,
-          quantity: toText(quantity),
-          rate: toText(rate),
-          amount: toText(amount),
-          subtotal: toText(figures.subtotal),
-          vatAmount: toText(figures.vatAmount),
-        },
-      ];
-    },
-  );
+  const { items } = form.body;
+  return Array.isArray(items) ? items.flatMap((item, i) => readLine(form, `items[${i}]`, item) ?? []) : [];
+}
+
+type Item = NonNullable<InvoiceBody['items']>[number];
+
+/** Returns undefined if the line has a fault. The item may then be of any type. */
+function readLine(form: Form<InvoiceBody>, field: string, item: Item): InvoiceLine | undefined {
+  if (form.hasFault(field) && typeof item !== 'object') return undefined;
+  const quantity = form.read(`${field}.quantity`, item?.quantity, parseInteger);
+  const rate = form.read(`${field}.rate`, item?.rate, (value) => parseDecimal(value, RATE_DECIMALS));
+  const amount = form.read(`${field}.amount`, item?.amount, (value) => parseDecimal(value, AMOUNT_DECIMALS));
+  if (!quantity || !rate || !amount) return undefined;
+  const figures = form.read(`${field}.amount`, amount, () => lineFigures(quantity, rate, amount));
+  if (!figures) return undefined;
+  return {
+    description: item.description,
+    quantity: toText(quantity),
+    rate: toText(rate),
+    amount: toText(amount),
+    subtotal: toText(figures.subtotal),
+    vatAmount: toText(figures.vatAmount),
+  };
 }
 
 function lineFigures(quantity: Decimal, rate: Decimal, amount: Decimal): { subtotal: Decimal; vatAmount: Decimal } {

@@ -1,10 +1,10 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
-import { isoTime, jsonObject } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 
 const account = 'video_accounts v WHERE v.company_id = a.company_id AND v.id = a.video_account_id';
 
-/** With the video account, as far as it never changes: other credentials are an entry, but nothing to be shown. */
-export const adviserLog = imageAuditLog({
+/** The image has the video account without its credentials: replacing them is an event, but nothing to show. */
+export const adviserAudit = imageAuditLog({
   record: 'adviser',
   verbs: ['created', 'updated', 'removed', 'restored', 'video_account_connected', 'video_account_disconnected'],
   path: '/manage/advisers/{adviserId}',
@@ -26,8 +26,8 @@ export const adviserLog = imageAuditLog({
 });
 
 /**
- * As `old` the adviser `a` of the condition, locked. Nothing where it has an account that came after the statement
- * began, which cannot see it then: to be tried again.
+ * SQL: the table expression `old` with the locked adviser that meets the condition on `a`. It is empty if the adviser's
+ * video account was connected after the statement began, because the statement cannot see that account; retry then.
  */
 export const lockAdviser = (condition: string): string => `locked AS (
      SELECT a.* FROM advisers a WHERE ${condition} FOR NO KEY UPDATE
@@ -35,4 +35,5 @@ export const lockAdviser = (condition: string): string => `locked AS (
      SELECT * FROM locked a WHERE a.video_account_id IS NULL OR EXISTS (SELECT 1 FROM ${account})
    )`;
 
+/** SQL: whether the row `a` is the locked adviser. */
 export const isOld = 'a.company_id = old.company_id AND a.id = old.id';

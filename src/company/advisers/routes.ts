@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerRemovable } from '../../http/operation/paging.ts';
+import { respondWithRemovableList } from '../../http/operation/paging.ts';
 import { RemovableQuery } from '../../kernel/validation/paging.ts';
 import { AdviserBody, AdviserList, AdviserRecord, AdviserRemoved, CreateAdviserBody } from './schema.ts';
 import { createAdviser, listAdvisers, removeAdviser, restoreAdviser, showAdviser, updateAdviser } from './verbs.ts';
 
-const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Management' } as const;
 const collection = '/manage/advisers';
 const item = `${collection}/{adviserId}`;
 
@@ -20,7 +20,8 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     query: RemovableQuery,
     response: AdviserList,
-    handle: (context, _params, _form, request) => answerRemovable(request, (listing) => listAdvisers(context, listing)),
+    handle: (context, _params, _form, request) =>
+      respondWithRemovableList(request, (listing) => listAdvisers(context, listing)),
   });
 
   registerOperation(app, services, {

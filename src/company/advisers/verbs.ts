@@ -18,34 +18,45 @@ const DEFAULTS: Record<string, unknown> = { active: true, video_provider: null }
 
 export async function listAdvisers(
   { db, company }: CompanyContext,
-  listing: RemovableListRequest,
+  request: RemovableListRequest,
 ): Promise<PageOfJson> {
-  return readListPage(db, listing.removed ? sql.listRemovedAdvisers : sql.listAdvisers, [company.id], listing);
+  const statements = request.removed ? sql.listRemovedAdvisers : sql.listAdvisers;
+  return readListPage(db, statements, { company_id: company.id }, request);
 }
 
 export async function showAdviser({ db, company }: CompanyContext, id: string): Promise<string> {
-  const record = await db.queryJson(sql.showAdviser, [company.id, id]);
+  const record = await db.queryJson(sql.showAdviser({ company_id: company.id, id }));
   if (record === undefined) throw notFound('adviser');
   return record;
 }
 
 export async function createAdviser(context: CompanyContext, form: Form<AdviserBody>): Promise<string> {
   const { db, company, clock } = context;
-  if (form.ok) await assertBelowLimit(db, sql.adviserLimit, [company.id]);
-  const adviser = JSON.stringify({ ...DEFAULTS, ...readAdviser(form) });
-  const insertable = () => form.ok && form.body.video_provider !== 'zoom';
-  const values = [company.id, newId(), adviser, toSql(clock()), auditOrigin(context)];
+  if (form.ok) await assertBelowLimit(db, sql.adviserLimit, { company_id: company.id });
+  const values = {
+    company_id: company.id,
+    id: newId(),
+    fields: JSON.stringify({ ...DEFAULTS, ...readAdviser(form) }),
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  };
   return retryOnConflict(
-    async () => insertable() && db.queryJson(sql.insertAdviser, values),
+    async () => form.ok && form.body.video_provider !== 'zoom' && db.queryJson(sql.insertAdviser(values)),
     () => explainRejection(context, null, form),
   );
 }
 
 export async function updateAdviser(context: CompanyContext, id: string, form: Form<AdviserBody>): Promise<string> {
   const { db, company, clock } = context;
-  const values = [company.id, id, JSON.stringify(readAdviser(form)), toSql(clock()), auditOrigin(context)];
+  const values = {
+    company_id: company.id,
+    id,
+    fields: JSON.stringify(readAdviser(form)),
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  };
   return retryOnConflict(
-    async () => form.ok && db.queryJson(sql.updateAdviser, values).catch(rethrowUnlessEmailTaken),
+    async () => form.ok && db.queryJson(sql.updateAdviser(values)).catch(rethrowUnlessEmailTaken),
     () => explainRejection(context, id, form),
   );
 }
@@ -53,7 +64,10 @@ export async function updateAdviser(context: CompanyContext, id: string, form: F
 export function removeAdviser(context: CompanyContext, id: string): Promise<string> {
   const { db, company, clock } = context;
   return retryOnConflict(
-    () => db.queryJson(sql.removeAdviser, [company.id, id, toSql(clock()), auditOrigin(context)]),
+    () =>
+      db.queryJson(
+        sql.removeAdviser({ company_id: company.id, id, now: toSql(clock()), origin: auditOrigin(context) }),
+      ),
     async () => {
       await showAdviser(context, id);
     },
@@ -66,13 +80,17 @@ export function restoreAdviser(context: CompanyContext, id: string): Promise<str
   return retryOnConflict(
     () =>
       db
-        .queryJson(sql.restoreAdviser, [company.id, id, toSql(clock()), auditOrigin(context)])
+        .queryJson(
+          sql.restoreAdviser({ company_id: company.id, id, now: toSql(clock()), origin: auditOrigin(context) }),
+        )
         .catch(rethrowUnlessEmailTaken),
     async () => {
-      const judged = await db.queryFirst<{ removed: boolean; taken: boolean }>(sql.judgeRemoved, [company.id, id]);
-      if (!judged) throw notFound('adviser');
-      if (!judged.removed) throw invalidState('removed_at', 'the adviser is not removed');
-      if (judged.taken) throw invalidRequest([{ field: 'email', ...EMAIL_TAKEN }]);
+      const rejection = await db.queryFirst<{ removed: boolean; email_taken: boolean }>(
+        sql.explainRestoreRejection({ company_id: company.id, id }),
+      );
+      if (!rejection) throw notFound('adviser');
+      if (!rejection.removed) throw invalidState('removed_at', 'the adviser is not removed');
+      if (rejection.email_taken) throw invalidRequest([{ field: 'email', ...EMAIL_TAKEN }]);
     },
   );
 }
@@ -102,15 +120,14 @@ async function explainRejection(
   form: Form<AdviserBody>,
 ): Promise<void> {
   const email = form.hasFault('email') ? null : (form.body.email ?? null);
-  const judged = await db.queryFirst<{ found: boolean; taken: boolean; zoom: boolean }>(sql.judgeAdviser, [
-    company.id,
-    id,
-    email,
-  ]);
-  if (!judged?.found) throw notFound('adviser');
-  if (judged.taken) form.addFault('email', EMAIL_TAKEN.code, EMAIL_TAKEN.message);
+  const rejection = await db.queryFirst<{ found: boolean; email_taken: boolean; uses_zoom: boolean }>(
+    sql.explainRejection({ company_id: company.id, id, email }),
+  );
+  if (!rejection?.found) throw notFound('adviser');
+  if (rejection.email_taken) form.addFault('email', EMAIL_TAKEN.code, EMAIL_TAKEN.message);
   const { video_provider } = form.body;
-  if (video_provider !== undefined && (video_provider === 'zoom') !== judged.zoom && !form.hasFault('video_provider')) {
+  const changesZoom = video_provider !== undefined && (video_provider === 'zoom') !== rejection.uses_zoom;
+  if (changesZoom && !form.hasFault('video_provider')) {
     form.addFault(
       'video_provider',
       'invalid_state',

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerList } from '../../http/operation/paging.ts';
+import { respondWithList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from './schema.ts';
 import { createCase, listCases, showCase, updateCase } from './verbs.ts';
 
-const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Management' } as const;
 const collection = '/manage/cases';
 const item = `${collection}/{caseId}`;
 
@@ -22,7 +22,7 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     query: ListQuery,
     response: CaseList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listCases(context, listing)),
+    handle: (context, _params, _form, request) => respondWithList(request, (listing) => listCases(context, listing)),
   });
 
   registerOperation(app, services, {

@@ -10,12 +10,13 @@ import { readListPage } from '../list.ts';
 import type { CaseBody, CreateCaseBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
-export async function listCases(context: CompanyContext, listing: ListRequest): Promise<PageOfJson> {
-  return readListPage(context.db, sql.listCases, [context.company.id], listing, searchedPhone(context, listing));
+export async function listCases(context: CompanyContext, request: ListRequest): Promise<PageOfJson> {
+  const values = { company_id: context.company.id, phone_e164: searchedPhone(context, request) };
+  return readListPage(context.db, sql.listCases, values, request);
 }
 
 export async function showCase({ db, company }: CompanyContext, id: string): Promise<string> {
-  const record = await db.queryJson(sql.showCase, [company.id, id]);
+  const record = await db.queryJson(sql.showCase({ company_id: company.id, id }));
   if (record === undefined) throw notFound('case');
   return record;
 }
@@ -24,16 +25,18 @@ export async function createCase(context: CompanyContext, form: Form<CreateCaseB
   const { db, company, clock } = context;
   const { reference, customers } = form.body;
   const sent = Array.isArray(customers) ? customers : [];
-  const people = sent.map((customer, i) => readNewCustomer(context, form, customer ?? {}, `customers[${i}].`));
+  const newCustomers = sent.map((customer, i) => readNewCustomer(context, form, customer ?? {}, `customers[${i}].`));
   form.check();
-  const record = await db.queryJson(sql.insertCase, [
-    company.id,
-    newId(),
-    reference,
-    JSON.stringify(people),
-    toSql(clock()),
-    auditOrigin(context),
-  ]);
+  const record = await db.queryJson(
+    sql.insertCase({
+      company_id: company.id,
+      id: newId(),
+      reference,
+      customers: JSON.stringify(newCustomers),
+      now: toSql(clock()),
+      origin: auditOrigin(context),
+    }),
+  );
   if (record === undefined) throw new Error('The case was not written, and no reason was found.');
   return record;
 }
@@ -44,8 +47,15 @@ export async function updateCase(context: CompanyContext, id: string, form: Form
     await showCase(context, id);
     form.check();
   }
-  const values = [company.id, id, form.body.reference ?? null, toSql(clock()), auditOrigin(context)];
-  const record = await db.queryJson(sql.updateCase, values);
+  const record = await db.queryJson(
+    sql.updateCase({
+      company_id: company.id,
+      id,
+      reference: form.body.reference,
+      now: toSql(clock()),
+      origin: auditOrigin(context),
+    }),
+  );
   if (record === undefined) throw notFound('case');
   return record;
 }

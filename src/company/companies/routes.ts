@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerList } from '../../http/operation/paging.ts';
+import { respondWithList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from './schema.ts';
 import { createCompany, listCompanies, showCompany, updateCompany } from './verbs.ts';
 
-const companyOperation = { addition: true, access: 'manage', tag: 'Management', params: {} } as const;
-const operatorOperation = { addition: true, access: 'operator', tag: 'Operator' } as const;
+const companyOperation = { extension: true, access: 'manage', tag: 'Management', params: {} } as const;
+const operatorOperation = { extension: true, access: 'operator', tag: 'Operator' } as const;
 const collection = '/manage/companies';
 const item = `${collection}/{companyId}`;
 
@@ -19,7 +19,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     summary: 'Get the company',
     description: 'The settings of the company that the token belongs to.',
     response: CompanyRecord,
-    record: { table: 'companies', show: (context) => showCompany(context, context.company.id) },
+    record: { table: 'companies', key: ['id'], show: (context) => showCompany(context, context.company.id) },
     handle: (context) => showCompany(context, context.company.id),
   });
 
@@ -48,7 +48,8 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     query: ListQuery,
     response: CompanyList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listCompanies(context, listing)),
+    handle: (context, _params, _form, request) =>
+      respondWithList(request, (listing) => listCompanies(context, listing)),
   });
 
   registerOperation(app, services, {
@@ -73,7 +74,7 @@ export function companyRoutes(app: FastifyInstance, services: Services): void {
     description: 'The settings of any company.',
     params: { companyId: 'company' },
     response: CompanyRecord,
-    record: { table: 'companies', show: (context, { companyId }) => showCompany(context, companyId) },
+    record: { table: 'companies', key: ['id'], show: (context, { companyId }) => showCompany(context, companyId) },
     handle: (context, { companyId }) => showCompany(context, companyId),
   });
 

@@ -1,8 +1,9 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
-import { isoTime, jsonObject, statement } from '../../kernel/sql/statement.ts';
-import { listStatements, searchIn } from '../list.sql.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
+import { read, write } from '../../kernel/sql/query.ts';
+import { anyContains, listStatements } from '../list.sql.ts';
 
-/** What a request can set; the names are the columns' and the wire's. */
+/** The settings that a request can set. Columns and JSON fields have the same names. */
 export const SETTINGS = [
   'name',
   'time_zone',
@@ -15,7 +16,7 @@ export const SETTINGS = [
   'contact_email',
 ] as const;
 
-const settings = SETTINGS.join(', ');
+const columns = SETTINGS.join(', ');
 
 const record = jsonObject({
   id: 'c.id',
@@ -24,7 +25,7 @@ const record = jsonObject({
   updated_at: isoTime('c.updated_at'),
 });
 
-export const companyLog = imageAuditLog({
+export const companyAudit = imageAuditLog({
   record: 'company',
   verbs: ['created', 'updated'],
   path: '/manage/company',
@@ -35,57 +36,74 @@ export const companyLog = imageAuditLog({
   image: record,
 });
 
-// An unknown zone raises an error (22023). pg_timezone_names would say the same, but reads every zone file for it.
-const zoneIsKnown = 'now() AT TIME ZONE d.time_zone IS NOT NULL';
+// An unknown zone raises an error (22023). pg_timezone_names would tell as well, but reads every zone file.
+const isKnownZone = 'now() AT TIME ZONE d.time_zone IS NOT NULL';
 
-/** $1 company, $2 its settings as JSON, all of them, $3 now, $4 origin */
-export const insertCompany = statement(
-  'companies.insert',
-  `WITH c AS (
-     INSERT INTO companies (id, ${settings}, created_at, updated_at)
-     SELECT $1, ${SETTINGS.map((name) => `d.${name}`).join(', ')}, $3, $3
-       FROM json_populate_record(NULL::companies, $2) d WHERE ${zoneIsKnown}
-     RETURNING *
-   ), e AS (
-     ${companyLog.insertEvent('created', { from: 'c', at: '$3', origin: '$4' })}
-   )
-   SELECT ${record}::text FROM c`,
-);
-
-/** As above; the JSON holds only what was sent. */
-export const updateCompany = statement(
-  'companies.update',
-  `WITH old AS (
-     SELECT c.* FROM companies c WHERE c.id = $1 FOR NO KEY UPDATE
-   ), c AS (
-     UPDATE companies c
-        SET (${settings}) = (SELECT ${settings} FROM json_populate_record(c, $2) d WHERE ${zoneIsKnown}), updated_at = $3
-       FROM old WHERE c.id = old.id
-     RETURNING c.*
-   ), e AS (
-     ${companyLog.insertEvent('updated', { from: 'c', at: '$3', origin: '$4', before: companyLog.snapshotOf('old') })}
-   )
-   SELECT ${record}::text FROM c`,
-);
-
-/** $1 company */
-export const showCompany = statement('companies.show', `SELECT ${record}::text FROM companies c WHERE c.id = $1`);
-
-/** $1 company or null, $2 zone or null: what stands in the way. */
-export const judgeCompany = statement(
-  'companies.judge',
-  `SELECT ($1::uuid IS NULL OR EXISTS (SELECT 1 FROM companies WHERE id = $1)) AS found,
-          ($2::text IS NULL OR EXISTS (SELECT 1 FROM pg_timezone_names WHERE name = $2)) AS zone_known`,
-);
-
-/** Of the whole installation. */
-export const listCompanies = listStatements('companies', {
-  scope: 0,
-  from: 'companies c WHERE true',
-  as: 'c',
-  element: record,
-  order: 'lower(c.name), c.id',
-  matches: searchIn('lower(c.name)'),
+/** `settings` has every setting. Raises 22023 if the time zone is unknown. */
+export const insertCompany = write('companies.insert', {
+  inputs: { company_id: 'uuid', settings: 'json', now: 'timestamptz', origin: 'json' },
+  sql: (input) => `
+    WITH c AS (
+      INSERT INTO companies (id, ${columns}, created_at, updated_at)
+      SELECT ${input.company_id}, ${SETTINGS.map((name) => `d.${name}`).join(', ')}, ${input.now}, ${input.now}
+        FROM json_populate_record(NULL::companies, ${input.settings}) d WHERE ${isKnownZone}
+      RETURNING *
+    ), event AS (
+      ${companyAudit.insertEvent('created', { from: 'c', at: input.now, origin: input.origin })}
+    )
+    SELECT ${record}::text FROM c`,
 });
 
-export const anyCompany = statement('companies.any', 'SELECT 1 FROM companies LIMIT 1');
+/**
+ * `settings` has only those to change. Returns no row if the company does not exist; raises 22023 if the time zone is
+ * unknown.
+ */
+export const updateCompany = write('companies.update', {
+  inputs: { company_id: 'uuid', settings: 'json', now: 'timestamptz', origin: 'json' },
+  sql: (input) => `
+    WITH old AS (
+      SELECT c.* FROM companies c WHERE c.id = ${input.company_id} FOR NO KEY UPDATE
+    ), c AS (
+      UPDATE companies c
+         SET (${columns}) = (
+               SELECT ${columns} FROM json_populate_record(c, ${input.settings}) d WHERE ${isKnownZone}),
+             updated_at = ${input.now}
+        FROM old WHERE c.id = old.id
+      RETURNING c.*
+    ), event AS (
+      ${companyAudit.insertEvent('updated', {
+        from: 'c',
+        at: input.now,
+        origin: input.origin,
+        before: companyAudit.snapshotOf('old'),
+      })}
+    )
+    SELECT ${record}::text FROM c`,
+});
+
+export const showCompany = read('companies.show', {
+  inputs: { company_id: 'uuid' },
+  sql: (input) => `SELECT ${record}::text FROM companies c WHERE c.id = ${input.company_id}`,
+});
+
+/** Tells why a company was not written. An input that is null is not checked. */
+export const explainRejection = read('companies.explain_rejection', {
+  inputs: { company_id: 'uuid?', time_zone: 'text?' },
+  sql: (input) => `
+    SELECT (${input.company_id} IS NULL
+            OR EXISTS (SELECT 1 FROM companies WHERE id = ${input.company_id})) AS found,
+           (${input.time_zone} IS NULL
+            OR EXISTS (SELECT 1 FROM pg_timezone_names WHERE name = ${input.time_zone})) AS zone_known`,
+});
+
+/** Lists the companies of the whole installation. */
+export const listCompanies = listStatements('companies', {
+  inputs: {},
+  table: 'companies',
+  alias: 'c',
+  element: record,
+  order: 'lower(c.name), c.id',
+  matches: anyContains('lower(c.name)'),
+});
+
+export const findAnyCompany = read('companies.any', { inputs: {}, sql: () => 'SELECT 1 FROM companies LIMIT 1' });

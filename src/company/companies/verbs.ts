@@ -27,30 +27,47 @@ const DEFAULTS: Record<string, unknown> = {
 export async function createCompany(context: AdminContext, form: Form<CompanyBody>): Promise<string> {
   const { db, clock } = context;
   const settings = { ...DEFAULTS, ...readSettings(form) };
-  const values = [newId(), JSON.stringify(settings), toSql(clock()), auditOrigin(context)];
-  const record = form.ok && (await db.queryJson(sql.insertCompany, values).catch(rethrowUnlessUnknownZone));
+  const insert = () =>
+    db.queryJson(
+      sql.insertCompany({
+        company_id: newId(),
+        settings: JSON.stringify(settings),
+        now: toSql(clock()),
+        origin: auditOrigin(context),
+      }),
+    );
+  const record = form.ok && (await insert().catch(rethrowUnlessUnknownZone));
   return record || explainRejection(context, null, form);
 }
 
 export async function updateCompany(context: AdminContext, id: string, form: Form<CompanyBody>): Promise<string> {
   const { db, clock } = context;
-  const values = [id, JSON.stringify(readSettings(form)), toSql(clock()), auditOrigin(context)];
-  const record = form.ok && (await db.queryJson(sql.updateCompany, values).catch(rethrowUnlessUnknownZone));
+  const settings = readSettings(form);
+  const update = () =>
+    db.queryJson(
+      sql.updateCompany({
+        company_id: id,
+        settings: JSON.stringify(settings),
+        now: toSql(clock()),
+        origin: auditOrigin(context),
+      }),
+    );
+  const record = form.ok && (await update().catch(rethrowUnlessUnknownZone));
   return record || explainRejection(context, id, form);
 }
 
 export async function showCompany({ db }: Pick<AdminContext, 'db'>, id: string): Promise<string> {
-  const record = await db.queryJson(sql.showCompany, [id]);
+  const record = await db.queryJson(sql.showCompany({ company_id: id }));
   if (record === undefined) throw notFound('company');
   return record;
 }
 
-export async function listCompanies({ db }: Pick<AdminContext, 'db'>, listing: ListRequest): Promise<PageOfJson> {
-  return readListPage(db, sql.listCompanies, [], listing);
+export async function listCompanies({ db }: Pick<AdminContext, 'db'>, request: ListRequest): Promise<PageOfJson> {
+  return readListPage(db, sql.listCompanies, {}, request);
 }
 
 export async function hasCompanies({ db }: Pick<AdminContext, 'db'>): Promise<boolean> {
-  return (await db.queryFirst(sql.anyCompany, [])) !== undefined;
+  return (await db.queryFirst(sql.findAnyCompany({}))) !== undefined;
 }
 
 /** Returns the sent settings as column values; null is replaced by the default. */
@@ -104,9 +121,11 @@ function rethrowUnlessUnknownZone(error: unknown): undefined {
 /** Throws the reason why no company was written. */
 async function explainRejection({ db }: AdminContext, id: string | null, form: Form<CompanyBody>): Promise<never> {
   const zone = form.hasFault('time_zone') ? null : (form.body.time_zone && parseZone(form.body.time_zone)) || null;
-  const judged = await db.queryFirst<{ found: boolean; zone_known: boolean }>(sql.judgeCompany, [id, zone]);
-  if (!judged?.found) throw notFound('company');
-  if (!judged.zone_known) form.addFault('time_zone', ...UNKNOWN_ZONE);
+  const rejection = await db.queryFirst<{ found: boolean; zone_known: boolean }>(
+    sql.explainRejection({ company_id: id, time_zone: zone }),
+  );
+  if (!rejection?.found) throw notFound('company');
+  if (!rejection.zone_known) form.addFault('time_zone', ...UNKNOWN_ZONE);
   form.check();
   throw new Error('The company was not written, and no reason was found.');
 }

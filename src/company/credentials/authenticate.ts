@@ -49,7 +49,7 @@ async function lookUpCaller(
   lastUsed: LastUsedRecorder,
   token: string,
 ): Promise<Caller | undefined> {
-  const row = await db.queryFirst<TokenRow>(findToken, [secretHash(token), toSql(clock())]);
+  const row = await db.queryFirst<TokenRow>(findToken({ secret_sha256: secretHash(token), now: toSql(clock()) }));
   if (!row) return undefined;
   // Recorded once per look-up instead of once per request: "last used" is exact to about a minute anyway.
   if (row.client_id === null) lastUsed.record(row.id, row.token_id);

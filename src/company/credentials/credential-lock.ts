@@ -23,11 +23,14 @@ export function withCredentialLock<D extends CompanyContext, T>(
 /** Until the transaction ends, no other request creates, changes or ends the company's keys, clients and endpoints. */
 export async function lockCredentials({ db, company, token }: CompanyContext): Promise<void> {
   // An operator's key creates keys for other companies, but it is revoked under the lock of its own company.
-  await db.queryRows(sql.lockCompanies, [[...new Set([company.id, token?.companyId ?? company.id])]]);
+  const companyIds = new Set([company.id, token?.companyId ?? company.id]);
+  await db.queryRows(sql.lockCompanies({ company_ids: [...companyIds] }));
 }
 
 async function assertTokenActive({ db, token, clock }: CompanyContext): Promise<void> {
   if (!token) return;
-  const found = await db.queryFirst(sql.findActiveToken, [token.companyId, token.id, toSql(clock())]);
+  const found = await db.queryFirst(
+    sql.findActiveToken({ company_id: token.companyId, id: token.id, now: toSql(clock()) }),
+  );
   if (!found) throw new InvalidTokenError('The access token is not valid.');
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { CreatedBy, credentialOut } from '../../kernel/credential-columns.ts';
+import { CreatedBy, credentialSchema } from '../../kernel/credential-columns.ts';
 import { instant, nullable, uuid } from '../../kernel/validation/schema-types.ts';
 
 /** The values of the query parameter `also`. */
@@ -33,7 +33,7 @@ const fields = {
     instant({ description: 'For a client, when it last got a token; for an endpoint, when its last delivery ended.' }),
   ),
   created_by: CreatedBy,
-  changed_by: credentialOut(
+  changed_by: credentialSchema(
     'The key or API client that last replaced the secret of the client, or last set the URL of the endpoint.',
   ),
 };

@@ -1,6 +1,6 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import { InvalidValue } from '../../kernel/errors.ts';
-import type { Statement } from '../../kernel/sql/statement.ts';
+import type { Query } from '../../kernel/sql/query.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { CompanyContext } from '../admin-context.ts';
@@ -40,7 +40,9 @@ export const traceInCompany = (
   { type, id }: CredentialKey,
   { onlyWorking }: { onlyWorking: boolean },
 ): Promise<TraceEntry[]> =>
-  db.queryRows<TraceEntry>(sql.traceInCompany, [company.id, type, id, toSql(clock()), onlyWorking]);
+  db.queryRows<TraceEntry>(
+    sql.traceInCompany({ company_id: company.id, type, id, now: toSql(clock()), only_working: onlyWorking }),
+  );
 
 const listWorkingDescendants = async (context: CompanyContext, credential: CredentialKey): Promise<TraceEntry[]> =>
   (await traceInCompany(context, credential, { onlyWorking: true })).filter(({ root }) => !root);
@@ -56,14 +58,18 @@ export async function endDescendants(
 ): Promise<TraceEntry[]> {
   if (kinds.length === 0) return [];
   const ended = (await listWorkingDescendants(context, credential)).filter(({ type }) => kinds.includes(KIND_OF[type]));
-  const commonParams = [toSql(context.clock()), auditOrigin(context)];
-  const end = async (type: TraceEntry['type'], statement: Statement, ...further: string[]) => {
-    const ids = ended.filter((entry) => entry.type === type).map(({ id }) => id);
-    if (ids.length > 0) await context.db.queryRows(statement, [context.company.id, ids, ...commonParams, ...further]);
+  const commonValues = {
+    company_id: context.company.id,
+    now: toSql(context.clock()),
+    origin: auditOrigin(context),
   };
-  await end('webhook_endpoint', sql.disableEndpoints, DISABLED_REASON);
-  await end('key', sql.revokeKeys);
-  await end('client', sql.disableClients);
+  const end = async (type: TraceEntry['type'], query: (ids: string[]) => Query) => {
+    const ids = ended.filter((entry) => entry.type === type).map(({ id }) => id);
+    if (ids.length > 0) await context.db.queryRows(query(ids));
+  };
+  await end('webhook_endpoint', (ids) => sql.disableEndpoints({ ...commonValues, ids, state_reason: DISABLED_REASON }));
+  await end('key', (ids) => sql.revokeKeys({ ...commonValues, ids }));
+  await end('client', (ids) => sql.disableClients({ ...commonValues, ids }));
   return ended;
 }
 

@@ -1,17 +1,19 @@
-import { statement } from '../../kernel/sql/statement.ts';
+import { write } from '../../kernel/sql/query.ts';
 
 /**
- * $1 companies, $2 tokens, $3 times, one element per use. A row that another process is writing is left to it: its
- * time is as good.
+ * The arrays have an element per key. A row that another process is writing is skipped, because that process writes a
+ * time that is as good.
  */
-export const recordLastUsed = statement(
-  'tokens.note_uses',
-  `WITH used AS (
-     SELECT t.company_id, t.id, u.at
-       FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS u (company_id, id, at)
-       JOIN tokens t ON t.company_id = u.company_id AND t.id = u.id
-      WHERE t.last_used_at IS NULL OR t.last_used_at < u.at
-        FOR NO KEY UPDATE OF t SKIP LOCKED
-   )
-   UPDATE tokens t SET last_used_at = used.at FROM used WHERE t.company_id = used.company_id AND t.id = used.id`,
-);
+export const recordLastUsed = write('tokens.record_last_used', {
+  inputs: { company_ids: 'uuid[]', ids: 'uuid[]', last_used_at: 'timestamptz[]' },
+  sql: (input) => `
+    WITH used AS (
+      SELECT t.company_id, t.id, u.last_used_at
+        FROM unnest(${input.company_ids}, ${input.ids}, ${input.last_used_at}) AS u (company_id, id, last_used_at)
+        JOIN tokens t ON t.company_id = u.company_id AND t.id = u.id
+       WHERE t.last_used_at IS NULL OR t.last_used_at < u.last_used_at
+         FOR NO KEY UPDATE OF t SKIP LOCKED
+    )
+    UPDATE tokens t SET last_used_at = used.last_used_at
+      FROM used WHERE t.company_id = used.company_id AND t.id = used.id`,
+});

@@ -40,9 +40,14 @@ export class LastUsedRecorder {
     const written = this.#pending;
     this.#pending = new Map();
     const entries = [...written.values()];
-    const columns = [entries.map(({ companyId }) => companyId), [...written.keys()], entries.map(({ at }) => at)];
     try {
-      await this.#db.queryRows(recordLastUsed, columns);
+      await this.#db.queryRows(
+        recordLastUsed({
+          company_ids: entries.map(({ companyId }) => companyId),
+          ids: [...written.keys()],
+          last_used_at: entries.map(({ at }) => at),
+        }),
+      );
     } catch {
       // No request may fail because of this. The times go into the next write, unless the key has been used since.
       for (const [key, use] of written) if (!this.#pending.has(key)) this.#pending.set(key, use);

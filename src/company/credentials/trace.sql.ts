@@ -1,24 +1,32 @@
-import { longStatement } from '../../kernel/sql/statement.ts';
+import { read } from '../../kernel/sql/query.ts';
 
-/** $1 id of a key or a client, of any company */
-export const findCredential = longStatement(
-  'credentials.find',
-  `SELECT company_id, 'key' AS type, id FROM tokens WHERE id = $1 AND client_id IS NULL
-   UNION ALL
-   SELECT company_id, 'client', id FROM clients WHERE id = $1`,
-);
+/** Finds a key or a client of any company. */
+export const findCredential = read('credentials.find', {
+  inputs: { id: 'uuid' },
+  pool: 'search',
+  sql: (input) => `
+    SELECT company_id, 'key' AS type, id FROM tokens WHERE id = ${input.id} AND client_id IS NULL
+    UNION ALL
+    SELECT company_id, 'client', id FROM clients WHERE id = ${input.id}`,
+});
 
-/** $1 hash of a key, an access token or a client secret. Of an access token it is the client. */
-export const findCredentialBySecret = longStatement(
-  'credentials.find_by_secret',
-  `SELECT company_id, CASE WHEN client_id IS NULL THEN 'key' ELSE 'client' END AS type, coalesce(client_id, id) AS id
-     FROM tokens WHERE secret_sha256 = $1
-   UNION ALL
-   SELECT company_id, 'client', id FROM clients WHERE secret_sha256 = $1`,
-);
+/** Finds the credential of a key, an access token or a client secret. An access token belongs to its client. */
+export const findCredentialBySecret = read('credentials.find_by_secret', {
+  inputs: { secret_sha256: 'bytea' },
+  pool: 'search',
+  sql: (input) => `
+    SELECT company_id, CASE WHEN client_id IS NULL THEN 'key' ELSE 'client' END AS type, coalesce(client_id, id) AS id
+      FROM tokens WHERE secret_sha256 = ${input.secret_sha256}
+    UNION ALL
+    SELECT company_id, 'client', id FROM clients WHERE secret_sha256 = ${input.secret_sha256}`,
+});
 
-/** $1 type, $2 id: the companies for which an operator's key made keys. */
-export const findCompaniesWithCreatedKeys = longStatement(
-  'credentials.companies_of_made_keys',
-  'SELECT DISTINCT company_id AS id FROM tokens WHERE created_by_type = $1 AND created_by_id = $2 AND client_id IS NULL',
-);
+/** An operator's key can create keys in other companies. */
+export const findCompaniesWithCreatedKeys = read('credentials.find_companies_with_created_keys', {
+  inputs: { created_by_type: 'text', created_by_id: 'uuid' },
+  pool: 'search',
+  sql: (input) => `
+    SELECT DISTINCT company_id AS id FROM tokens
+     WHERE created_by_type = ${input.created_by_type} AND created_by_id = ${input.created_by_id}
+       AND client_id IS NULL`,
+});

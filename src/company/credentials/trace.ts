@@ -18,8 +18,8 @@ type FoundCredential = CredentialKey & { company_id: string };
 /** Finds a credential by the id of a key or a client, or by a key, an access token or a client secret. */
 export async function findCredential({ db }: AdminContext, idOrSecret: string): Promise<FoundCredential> {
   const found = isUuid(idOrSecret)
-    ? await db.queryFirst<FoundCredential>(sql.findCredential, [idOrSecret])
-    : await db.queryFirst<FoundCredential>(sql.findCredentialBySecret, [secretHash(idOrSecret)]);
+    ? await db.queryFirst<FoundCredential>(sql.findCredential({ id: idOrSecret }))
+    : await db.queryFirst<FoundCredential>(sql.findCredentialBySecret({ secret_sha256: secretHash(idOrSecret) }));
   if (!found) throw notFound('key or client');
   return found;
 }
@@ -70,7 +70,9 @@ async function forEachCompany(
       rows.push(`${entry.json.slice(0, -1)}, "company_id" : "${companyId}", "ended" : ${endedIds.has(entry.id)}}`);
     }
     visited.add(companyId);
-    const companies = await admin.db.queryRows<{ id: string }>(sql.findCompaniesWithCreatedKeys, [type, id]);
+    const companies = await admin.db.queryRows<{ id: string }>(
+      sql.findCompaniesWithCreatedKeys({ created_by_type: type, created_by_id: id }),
+    );
     nextCompanyId = companies.find((company) => !visited.has(company.id))?.id;
   }
   return `[${rows.join(', ')}]`;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerRemovable } from '../../http/operation/paging.ts';
+import { respondWithRemovableList } from '../../http/operation/paging.ts';
 import { RemovableQuery } from '../../kernel/validation/paging.ts';
 import { CreateCustomerBody, CustomerBody, CustomerList, CustomerRecord, CustomerRemoved } from './schema.ts';
 import {
@@ -13,7 +13,7 @@ import {
   updateCustomer,
 } from './verbs.ts';
 
-const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Management' } as const;
 const collection = '/manage/cases/{caseId}/customers';
 const item = `${collection}/{customerId}`;
 const params = { caseId: 'case', customerId: 'customer' };
@@ -32,7 +32,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     query: RemovableQuery,
     response: CustomerList,
     handle: (context, _params, _form, request) =>
-      answerRemovable(request, (listing) => listCustomers(context, listing)),
+      respondWithRemovableList(request, (listing) => listCustomers(context, listing)),
   });
 
   registerOperation(app, services, {
@@ -46,7 +46,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     query: RemovableQuery,
     response: CustomerList,
     handle: (context, { caseId }, _form, request) =>
-      answerRemovable(request, (listing) => listCaseCustomers(context, caseId, listing)),
+      respondWithRemovableList(request, (listing) => listCaseCustomers(context, caseId, listing)),
   });
 
   registerOperation(app, services, {

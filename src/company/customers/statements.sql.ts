@@ -1,13 +1,14 @@
 import { caseKey, imageAuditLog } from '../../kernel/audit/audit-log.ts';
-import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
+import { read, rowLimit, write } from '../../kernel/sql/query.ts';
 import { listStatements } from '../list.sql.ts';
 
-/** What is stored of a customer; but for `phone_e164` the names are also the wire's. */
-export const CUSTOMER_FIELDS = ['title', 'first_names', 'last_name', 'email', 'phone', 'phone_e164'] as const;
+/** The columns that a request sets. Except `phone_e164`, JSON fields have the same names. */
+export const CUSTOMER_COLUMNS = ['title', 'first_names', 'last_name', 'email', 'phone', 'phone_e164'] as const;
 
-const fields = CUSTOMER_FIELDS.join(', ');
+const columns = CUSTOMER_COLUMNS.join(', ');
 
-const shown = {
+const recordFields = {
   id: 'u.id',
   case_id: 'u.case_id',
   title: 'u.title',
@@ -19,9 +20,9 @@ const shown = {
   updated_at: isoTime('u.updated_at'),
 };
 
-export const customerRecord = jsonObject(shown);
+export const customerRecord = jsonObject(recordFields);
 
-export const customerLog = imageAuditLog({
+export const customerAudit = imageAuditLog({
   record: 'customer',
   verbs: ['created', 'updated', 'removed', 'restored'],
   path: '/manage/cases/{caseId}/customers/{customerId}',
@@ -30,133 +31,158 @@ export const customerLog = imageAuditLog({
   table: 'customers',
   as: 'u',
   key: caseKey('u'),
-  image: jsonObject({ ...shown, removed_at: isoTime('u.removed_at') }),
+  image: jsonObject({ ...recordFields, removed_at: isoTime('u.removed_at') }),
 });
 
-/** In the order in which they came. */
+/** The order in which the customers of a case were added. */
 export const CUSTOMER_ORDER = 'u.created_at, u.id';
 
-const here = 'u.company_id = $1 AND u.case_id = $2 AND u.removed_at IS NULL';
+type CaseInput = { company_id: string; case_id: string };
 
-const removed = 'u.company_id = $1 AND u.case_id = $2 AND u.removed_at IS NOT NULL';
+const isPresent = (input: CaseInput) =>
+  `u.company_id = ${input.company_id} AND u.case_id = ${input.case_id} AND u.removed_at IS NULL`;
+const isRemoved = (input: CaseInput) =>
+  `u.company_id = ${input.company_id} AND u.case_id = ${input.case_id} AND u.removed_at IS NOT NULL`;
 
-/** `number`: the search as E.164, where it can be read as a phone number. */
-export const customerMatches = (pattern: string, number: string) =>
-  `u.search LIKE lower(${pattern}) OR u.phone_e164 = ${number}`;
+/** SQL: whether the customer `u` matches a search. `phone_e164` is null if the search text is not a phone number. */
+export const customerMatches = (input: { pattern: string; phone_e164: string }) =>
+  `u.search LIKE lower(${input.pattern}) OR u.phone_e164 = ${input.phone_e164}`;
 
-const listOf = (name: string, which: string) =>
+const companyList = (name: string, condition: string) =>
   listStatements(name, {
-    scope: 1,
-    from: `customers u WHERE u.company_id = $1 AND ${which}`,
-    as: 'u',
+    inputs: { company_id: 'uuid' },
+    searchInputs: { phone_e164: 'text?' },
+    table: 'customers',
+    alias: 'u',
+    where: (input) => `u.company_id = ${input.company_id} AND ${condition}`,
     element: customerRecord,
     order: 'lower(u.last_name), lower(u.first_names), u.id',
     matches: customerMatches,
   });
 
-export const listCustomers = listOf('customers', 'u.removed_at IS NULL');
-export const listRemovedCustomers = listOf('removed_customers', 'u.removed_at IS NOT NULL');
+export const listCustomers = companyList('customers', 'u.removed_at IS NULL');
+export const listRemovedCustomers = companyList('removed_customers', 'u.removed_at IS NOT NULL');
 
-const listOfCase = (name: string, which: string) =>
+const caseList = (name: string, where: (input: CaseInput) => string) =>
   listStatements(name, {
-    scope: 2,
-    from: `customers u WHERE ${which}`,
-    as: 'u',
+    inputs: { company_id: 'uuid', case_id: 'uuid' },
+    searchInputs: { phone_e164: 'text?' },
+    table: 'customers',
+    alias: 'u',
+    where,
     element: customerRecord,
     order: CUSTOMER_ORDER,
     matches: customerMatches,
-    within: 'cases c WHERE c.company_id = $1 AND c.id = $2',
+    parent: (input) => `cases c WHERE c.company_id = ${input.company_id} AND c.id = ${input.case_id}`,
   });
 
-export const listCaseCustomers = listOfCase('case_customers', here);
-export const listRemovedCaseCustomers = listOfCase('removed_case_customers', removed);
+export const listCaseCustomers = caseList('case_customers', isPresent);
+export const listRemovedCaseCustomers = caseList('removed_case_customers', isRemoved);
 
-/** $1 company, $2 case, $3 id */
-export const showCustomer = statement(
-  'customers.show',
-  `SELECT ${customerRecord}::text FROM customers u WHERE ${here} AND u.id = $3`,
-);
+export const showCustomer = read('customers.show', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid' },
+  sql: (input) => `SELECT ${customerRecord}::text FROM customers u WHERE ${isPresent(input)} AND u.id = ${input.id}`,
+});
 
-/** $1 company, $2 case: removed ones too, which can be restored */
-export const customerLimit = rowLimit(
-  'customers of a case',
-  1_000,
-  'FROM customers WHERE company_id = $1 AND case_id = $2',
-);
-
-/** Customers of the case in `scope`, from a JSON array in which each has its id; `now` is a parameter. */
-export const insertCustomers = (scope: string, customers: string, now: string): string =>
-  `INSERT INTO customers AS u (company_id, case_id, id, ${fields}, created_at, updated_at)
-   SELECT c.company_id, c.id, d.id, ${CUSTOMER_FIELDS.map((name) => `d.${name}`).join(', ')}, ${now}, ${now}
-     FROM ${scope} c, json_populate_recordset(NULL::customers, ${customers}) d`;
-
-/** $1 company, $2 case, $3 the customer as JSON, $4 now, $5 origin */
-export const insertCustomer = statement(
-  'customers.insert',
-  `WITH scope AS (
-     SELECT company_id, id FROM cases WHERE company_id = $1 AND id = $2
-   ), u AS (
-     ${insertCustomers('scope', '$3', '$4')} RETURNING *
-   ), e AS (
-     ${customerLog.insertEvent('created', { from: 'u', at: '$4', origin: '$5' })}
-   )
-   SELECT ${customerRecord}::text FROM u`,
-);
-
-const old = (condition: string) =>
-  `old AS (SELECT u.* FROM customers u WHERE ${condition} AND u.id = $3 FOR NO KEY UPDATE)`;
-const isOld = 'u.company_id = old.company_id AND u.case_id = old.case_id AND u.id = old.id';
-const before = customerLog.snapshotOf('old');
-
-/** $1 company, $2 case, $3 id, $4 what was sent as JSON, $5 now, $6 origin */
-export const updateCustomer = statement(
-  'customers.update',
-  `WITH ${old(here)}, u AS (
-     UPDATE customers u SET (${fields}) = (SELECT ${fields} FROM json_populate_record(u, $4)), updated_at = $5
-       FROM old WHERE ${isOld}
-     RETURNING u.*
-   ), e AS (
-     ${customerLog.insertEvent('updated', { from: 'u', at: '$5', origin: '$6', before })}
-   )
-   SELECT ${customerRecord}::text FROM u`,
-);
+/** Counts removed customers too, because they can be restored. */
+export const customerLimit = rowLimit('customers of a case', 1_000, {
+  inputs: { company_id: 'uuid', case_id: 'uuid' },
+  rows: (input) => `FROM customers WHERE company_id = ${input.company_id} AND case_id = ${input.case_id}`,
+});
 
 /**
- * $1 company, $2 case, $3 id, $4 now, $5 origin. Relationships keep the customer, appointments and invoices what they
- * wrote down.
+ * SQL: inserts customers of the case in the table expression `cases`. `customers` is a JSON array of objects with an id
+ * and the columns.
  */
-export const removeCustomer = statement(
-  'customers.remove',
-  `WITH ${old(here)}, u AS (
-     UPDATE customers u SET removed_at = $4, updated_at = $4 FROM old WHERE ${isOld}
-     RETURNING u.*
-   ), e AS (
-     ${customerLog.insertEvent('removed', { from: 'u', at: '$4', origin: '$5', before })}
-   )
-   SELECT ${jsonObject({ id: 'u.id', removed_at: isoTime('u.removed_at') })}::text FROM u`,
-);
+export const insertCustomers = (cases: string, customers: string, now: string): string =>
+  `INSERT INTO customers AS u (company_id, case_id, id, ${columns}, created_at, updated_at)
+   SELECT c.company_id, c.id, d.id, ${CUSTOMER_COLUMNS.map((name) => `d.${name}`).join(', ')}, ${now}, ${now}
+     FROM ${cases} c, json_populate_recordset(NULL::customers, ${customers}) d`;
 
-/** $1 company, $2 case, $3 id, $4 now, $5 origin. Nothing where it is not removed. */
-export const restoreCustomer = statement(
-  'customers.restore',
-  `WITH ${old(removed)}, u AS (
-     UPDATE customers u SET removed_at = NULL, updated_at = $4 FROM old WHERE ${isOld}
-     RETURNING u.*
-   ), e AS (
-     ${customerLog.insertEvent('restored', { from: 'u', at: '$4', origin: '$5', before })}
-   )
-   SELECT ${customerRecord}::text FROM u`,
-);
+/** `customers` is an array with one customer. Returns no row if the case does not exist. */
+export const insertCustomer = write('customers.insert', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', customers: 'json', now: 'timestamptz', origin: 'json' },
+  sql: (input) => `
+    WITH parent AS (
+      SELECT company_id, id FROM cases WHERE company_id = ${input.company_id} AND id = ${input.case_id}
+    ), u AS (
+      ${insertCustomers('parent', input.customers, input.now)} RETURNING *
+    ), event AS (
+      ${customerAudit.insertEvent('created', { from: 'u', at: input.now, origin: input.origin })}
+    )
+    SELECT ${customerRecord}::text FROM u`,
+});
 
-/** $1 company, $2 case, $3 id. A removed one is found too. */
-export const findCustomer = statement(
-  'customers.find',
-  `SELECT removed_at IS NOT NULL AS removed FROM customers WHERE company_id = $1 AND case_id = $2 AND id = $3`,
-);
+const lockCustomer = (condition: string, id: string) =>
+  `old AS (SELECT u.* FROM customers u WHERE ${condition} AND u.id = ${id} FOR NO KEY UPDATE)`;
+const isOld = 'u.company_id = old.company_id AND u.case_id = old.case_id AND u.id = old.id';
+const before = customerAudit.snapshotOf('old');
 
-/** $1 company, $2 case, $3 the customer that is being changed or null */
-export const judgeCustomer = statement(
-  'customers.judge',
-  `SELECT ($3::uuid IS NULL OR EXISTS (SELECT 1 FROM customers u WHERE ${here} AND u.id = $3)) AS found
-     FROM cases c WHERE c.company_id = $1 AND c.id = $2`,
-);
+/** `fields` has only the columns to change. Returns no row if the customer does not exist. */
+export const updateCustomer = write('customers.update', {
+  inputs: {
+    company_id: 'uuid',
+    case_id: 'uuid',
+    id: 'uuid',
+    fields: 'json',
+    now: 'timestamptz',
+    origin: 'json',
+  },
+  sql: (input) => `
+    WITH ${lockCustomer(isPresent(input), input.id)}, u AS (
+      UPDATE customers u
+         SET (${columns}) = (SELECT ${columns} FROM json_populate_record(u, ${input.fields})),
+             updated_at = ${input.now}
+        FROM old WHERE ${isOld}
+      RETURNING u.*
+    ), event AS (
+      ${customerAudit.insertEvent('updated', { from: 'u', at: input.now, origin: input.origin, before })}
+    )
+    SELECT ${customerRecord}::text FROM u`,
+});
+
+/**
+ * Returns no row if the customer does not exist. Relationships keep the customer; appointments and invoices keep the
+ * email and the names they were created with.
+ */
+export const removeCustomer = write('customers.remove', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', now: 'timestamptz', origin: 'json' },
+  sql: (input) => `
+    WITH ${lockCustomer(isPresent(input), input.id)}, u AS (
+      UPDATE customers u SET removed_at = ${input.now}, updated_at = ${input.now} FROM old WHERE ${isOld}
+      RETURNING u.*
+    ), event AS (
+      ${customerAudit.insertEvent('removed', { from: 'u', at: input.now, origin: input.origin, before })}
+    )
+    SELECT ${jsonObject({ id: 'u.id', removed_at: isoTime('u.removed_at') })}::text FROM u`,
+});
+
+/** Returns no row if the customer is not removed. */
+export const restoreCustomer = write('customers.restore', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', now: 'timestamptz', origin: 'json' },
+  sql: (input) => `
+    WITH ${lockCustomer(isRemoved(input), input.id)}, u AS (
+      UPDATE customers u SET removed_at = NULL, updated_at = ${input.now} FROM old WHERE ${isOld}
+      RETURNING u.*
+    ), event AS (
+      ${customerAudit.insertEvent('restored', { from: 'u', at: input.now, origin: input.origin, before })}
+    )
+    SELECT ${customerRecord}::text FROM u`,
+});
+
+/** Finds removed customers too. */
+export const findCustomer = read('customers.find', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid' },
+  sql: (input) => `
+    SELECT removed_at IS NOT NULL AS removed FROM customers
+     WHERE company_id = ${input.company_id} AND case_id = ${input.case_id} AND id = ${input.id}`,
+});
+
+/** Tells why a customer was not written. `id` is null for a new customer. Returns no row if the case does not exist. */
+export const explainRejection = read('customers.explain_rejection', {
+  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid?' },
+  sql: (input) => `
+    SELECT (${input.id} IS NULL
+            OR EXISTS (SELECT 1 FROM customers u WHERE ${isPresent(input)} AND u.id = ${input.id})) AS found
+      FROM cases c WHERE c.company_id = ${input.company_id} AND c.id = ${input.case_id}`,
+});

@@ -13,18 +13,20 @@ import { readListPage } from '../list.ts';
 import type { CustomerBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
-export async function listCustomers(context: CompanyContext, listing: RemovableListRequest): Promise<PageOfJson> {
-  const lists = listing.removed ? sql.listRemovedCustomers : sql.listCustomers;
-  return readListPage(context.db, lists, [context.company.id], listing, searchedPhone(context, listing));
+export async function listCustomers(context: CompanyContext, request: RemovableListRequest): Promise<PageOfJson> {
+  const statements = request.removed ? sql.listRemovedCustomers : sql.listCustomers;
+  const values = { company_id: context.company.id, phone_e164: searchedPhone(context, request) };
+  return readListPage(context.db, statements, values, request);
 }
 
 export async function listCaseCustomers(
   context: CompanyContext,
   caseId: string,
-  listing: RemovableListRequest,
+  request: RemovableListRequest,
 ): Promise<PageOfJson> {
-  const lists = listing.removed ? sql.listRemovedCaseCustomers : sql.listCaseCustomers;
-  return readListPage(context.db, lists, [context.company.id, caseId], listing, searchedPhone(context, listing));
+  const statements = request.removed ? sql.listRemovedCaseCustomers : sql.listCaseCustomers;
+  const values = { company_id: context.company.id, case_id: caseId, phone_e164: searchedPhone(context, request) };
+  return readListPage(context.db, statements, values, request);
 }
 
 /** Returns the search text as an E.164 number, or null if it is not a phone number. */
@@ -32,7 +34,7 @@ export const searchedPhone = ({ company }: CompanyContext, { search }: ListReque
   (search && phoneNumber(search, company.phoneRegion)) || null;
 
 export async function showCustomer({ db, company }: CompanyContext, caseId: string, id: string): Promise<string> {
-  const record = await db.queryJson(sql.showCustomer, [company.id, caseId, id]);
+  const record = await db.queryJson(sql.showCustomer({ company_id: company.id, case_id: caseId, id }));
   if (record === undefined) throw notFound('customer');
   return record;
 }
@@ -43,11 +45,16 @@ export async function createCustomer(
   form: Form<CustomerBody>,
 ): Promise<string> {
   const { db, company, clock } = context;
-  const customer = JSON.stringify([readNewCustomer(context, form, form.body, '')]);
-  const values = [company.id, caseId, customer, toSql(clock()), auditOrigin(context)];
-  if (form.ok) await assertBelowLimit(db, sql.customerLimit, [company.id, caseId]);
+  const caseValues = { company_id: company.id, case_id: caseId };
+  const values = {
+    ...caseValues,
+    customers: JSON.stringify([readNewCustomer(context, form, form.body, '')]),
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  };
+  if (form.ok) await assertBelowLimit(db, sql.customerLimit, caseValues);
   return retryOnConflict(
-    async () => form.ok && db.queryJson(sql.insertCustomer, values),
+    async () => form.ok && db.queryJson(sql.insertCustomer(values)),
     () => explainRejection(context, caseId, null, form),
   );
 }
@@ -59,34 +66,49 @@ export async function updateCustomer(
   form: Form<CustomerBody>,
 ): Promise<string> {
   const { db, company, clock } = context;
-  const customer = JSON.stringify(readCustomer(context, form, form.body, ''));
-  const values = [company.id, caseId, id, customer, toSql(clock()), auditOrigin(context)];
+  const values = {
+    company_id: company.id,
+    case_id: caseId,
+    id,
+    fields: JSON.stringify(readCustomer(context, form, form.body, '')),
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  };
   return retryOnConflict(
-    async () => form.ok && db.queryJson(sql.updateCustomer, values),
+    async () => form.ok && db.queryJson(sql.updateCustomer(values)),
     () => explainRejection(context, caseId, id, form),
   );
 }
 
 export async function removeCustomer(context: CompanyContext, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
-  const record = await db.queryJson(sql.removeCustomer, [company.id, caseId, id, toSql(clock()), auditOrigin(context)]);
+  const record = await db.queryJson(
+    sql.removeCustomer({
+      company_id: company.id,
+      case_id: caseId,
+      id,
+      now: toSql(clock()),
+      origin: auditOrigin(context),
+    }),
+  );
   if (record === undefined) throw notFound('customer');
   return record;
 }
 
 export function restoreCustomer(context: CompanyContext, caseId: string, id: string): Promise<string> {
   const { db, company, clock } = context;
+  const key = { company_id: company.id, case_id: caseId, id };
   return retryOnConflict(
-    () => db.queryJson(sql.restoreCustomer, [company.id, caseId, id, toSql(clock()), auditOrigin(context)]),
+    () => db.queryJson(sql.restoreCustomer({ ...key, now: toSql(clock()), origin: auditOrigin(context) })),
     async () => {
-      const found = await db.queryFirst<{ removed: boolean }>(sql.findCustomer, [company.id, caseId, id]);
+      const found = await db.queryFirst<{ removed: boolean }>(sql.findCustomer(key));
       if (!found) throw notFound('customer');
       if (!found.removed) throw invalidState('removed_at', 'the customer is not removed');
     },
   );
 }
 
-type CustomerColumns = Partial<Record<(typeof sql.CUSTOMER_FIELDS)[number], string | null>>;
+type CustomerColumns = Partial<Record<(typeof sql.CUSTOMER_COLUMNS)[number], string | null>>;
 
 export const readNewCustomer = (context: CompanyContext, form: Form<unknown>, body: CustomerBody, prefix: string) => ({
   id: newId(),
@@ -127,7 +149,9 @@ async function explainRejection(
   id: string | null,
   form: Form<CustomerBody>,
 ): Promise<void> {
-  const judged = await db.queryFirst<{ found: boolean }>(sql.judgeCustomer, [company.id, caseId, id]);
-  if (!judged?.found) throw notFound(id === null ? 'case' : 'customer');
+  const rejection = await db.queryFirst<{ found: boolean }>(
+    sql.explainRejection({ company_id: company.id, case_id: caseId, id }),
+  );
+  if (!rejection?.found) throw notFound(id === null ? 'case' : 'customer');
   form.check();
 }

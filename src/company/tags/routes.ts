@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerList } from '../../http/operation/paging.ts';
+import { respondWithList } from '../../http/operation/paging.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagList } from './schema.ts';
 import { createCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from './verbs.ts';
 
-const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Management' } as const;
 const collection = '/manage/custom-tags';
 
 export function tagRoutes(app: FastifyInstance, services: Services): void {
@@ -19,7 +19,8 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     query: ListQuery,
     response: DefaultTagList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listDefaultTags(context, listing)),
+    handle: (context, _params, _form, request) =>
+      respondWithList(request, (listing) => listDefaultTags(context, listing)),
   });
 
   registerOperation(app, services, {
@@ -32,7 +33,8 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     query: ListQuery,
     response: CustomTagList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listCustomTags(context, listing)),
+    handle: (context, _params, _form, request) =>
+      respondWithList(request, (listing) => listCustomTags(context, listing)),
   });
 
   registerOperation(app, services, {
@@ -56,7 +58,7 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
     summary: 'Remove a custom tag',
     description: 'It can no longer be added to entries. Entries that have it keep it.',
     params: { tag: 'custom tag' },
-    words: ['tag'],
+    nonUuidParams: ['tag'],
     response: CustomTagRemoved,
     handle: (context, { tag }) => removeCustomTag(context, tag),
   });

@@ -1,11 +1,12 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
-import { isoTime, jsonObject, rowLimit, statement } from '../../kernel/sql/statement.ts';
-import { listStatements, searchIn } from '../list.sql.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
+import { rowLimit, write } from '../../kernel/sql/query.ts';
+import { anyContains, listStatements } from '../list.sql.ts';
 
 const record = jsonObject({ tag: 't.tag', created_at: isoTime('t.created_at') });
 
-/** A tag has no identifier but itself, and the log wants one. */
-export const tagLog = imageAuditLog({
+/** A tag has no id, but an event needs one, so it is derived from the tag. */
+export const tagAudit = imageAuditLog({
   record: 'tag',
   verbs: ['created', 'removed'],
   access: 'manage',
@@ -16,47 +17,52 @@ export const tagLog = imageAuditLog({
 });
 
 export const listCustomTags = listStatements('custom_tags', {
-  scope: 1,
-  from: 'custom_tags t WHERE t.company_id = $1',
-  as: 't',
+  inputs: { company_id: 'uuid' },
+  table: 'custom_tags',
+  alias: 't',
+  where: (input) => `t.company_id = ${input.company_id}`,
   element: record,
   order: 't.tag',
-  matches: searchIn('t.tag'),
+  matches: anyContains('t.tag'),
 });
 
-/** They are everybody's. */
+/** The default tags are the same for every company. */
 export const listDefaultTags = listStatements('default_tags', {
-  scope: 0,
-  from: 'default_tags t WHERE true',
-  as: 't',
+  inputs: {},
+  table: 'default_tags',
+  alias: 't',
   element: jsonObject({ tag: 't.tag' }),
   order: 't.tag',
-  matches: searchIn('t.tag'),
+  matches: anyContains('t.tag'),
 });
 
-/** $1 company */
-export const customTagLimit = rowLimit('custom tags', 1_000, 'FROM custom_tags WHERE company_id = $1');
+export const customTagLimit = rowLimit('custom tags', 1_000, {
+  inputs: { company_id: 'uuid' },
+  rows: (input) => `FROM custom_tags WHERE company_id = ${input.company_id}`,
+});
 
-/** $1 company, $2 tag, $3 now, $4 origin. Nothing where it is taken. */
-export const insertCustomTag = statement(
-  'custom_tags.insert',
-  `WITH t AS (
-     INSERT INTO custom_tags (company_id, tag, created_at) VALUES ($1, $2, $3)
-     ON CONFLICT (company_id, tag) DO NOTHING
-     RETURNING *
-   ), e AS (
-     ${tagLog.insertEvent('created', { from: 't', at: '$3', origin: '$4' })}
-   )
-   SELECT ${record}::text FROM t`,
-);
+/** Returns no row if the company already has the tag. */
+export const insertCustomTag = write('custom_tags.insert', {
+  inputs: { company_id: 'uuid', tag: 'text', now: 'timestamptz', origin: 'json' },
+  sql: (input) => `
+    WITH t AS (
+      INSERT INTO custom_tags (company_id, tag, created_at) VALUES (${input.company_id}, ${input.tag}, ${input.now})
+      ON CONFLICT (company_id, tag) DO NOTHING
+      RETURNING *
+    ), event AS (
+      ${tagAudit.insertEvent('created', { from: 't', at: input.now, origin: input.origin })}
+    )
+    SELECT ${record}::text FROM t`,
+});
 
-/** $1 company, $2 tag, $3 now, $4 origin. Entries keep the tag. */
-export const removeCustomTag = statement(
-  'custom_tags.remove',
-  `WITH t AS (
-     DELETE FROM custom_tags t WHERE t.company_id = $1 AND t.tag = $2 RETURNING *
-   ), e AS (
-     ${tagLog.insertEvent('removed', { from: 't', at: '$3', origin: '$4', before: tagLog.image })}
-   )
-   SELECT ${jsonObject({ tag: 't.tag', removed_at: isoTime('$3::timestamptz') })}::text FROM t`,
-);
+/** Returns no row if the company does not have the tag. Address book entries keep it. */
+export const removeCustomTag = write('custom_tags.remove', {
+  inputs: { company_id: 'uuid', tag: 'text', now: 'timestamptz', origin: 'json' },
+  sql: (input) => `
+    WITH t AS (
+      DELETE FROM custom_tags t WHERE t.company_id = ${input.company_id} AND t.tag = ${input.tag} RETURNING *
+    ), event AS (
+      ${tagAudit.insertEvent('removed', { from: 't', at: input.now, origin: input.origin, before: tagAudit.image })}
+    )
+    SELECT ${jsonObject({ tag: 't.tag', removed_at: isoTime(input.now) })}::text FROM t`,
+});

@@ -11,12 +11,12 @@ import * as sql from './statements.sql.ts';
 
 const TAG_PATTERN = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-export async function listDefaultTags({ db }: Pick<AdminContext, 'db'>, listing: ListRequest): Promise<PageOfJson> {
-  return readListPage(db, sql.listDefaultTags, [], listing);
+export async function listDefaultTags({ db }: Pick<AdminContext, 'db'>, request: ListRequest): Promise<PageOfJson> {
+  return readListPage(db, sql.listDefaultTags, {}, request);
 }
 
-export async function listCustomTags({ db, company }: CompanyContext, listing: ListRequest): Promise<PageOfJson> {
-  return readListPage(db, sql.listCustomTags, [company.id], listing);
+export async function listCustomTags({ db, company }: CompanyContext, request: ListRequest): Promise<PageOfJson> {
+  return readListPage(db, sql.listCustomTags, { company_id: company.id }, request);
 }
 
 export async function createCustomTag(context: CompanyContext, form: Form<CustomTagBody>): Promise<string> {
@@ -24,8 +24,10 @@ export async function createCustomTag(context: CompanyContext, form: Form<Custom
   const { tag } = form.body;
   form.read('tag', tag, assertTag);
   form.check();
-  await assertBelowLimit(db, sql.customTagLimit, [company.id]);
-  const record = await db.queryJson(sql.insertCustomTag, [company.id, tag, toSql(clock()), auditOrigin(context)]);
+  await assertBelowLimit(db, sql.customTagLimit, { company_id: company.id });
+  const record = await db.queryJson(
+    sql.insertCustomTag({ company_id: company.id, tag, now: toSql(clock()), origin: auditOrigin(context) }),
+  );
   if (record) return record;
   form.addFault('tag', 'taken', 'is already a custom tag of the company');
   form.check();
@@ -35,8 +37,10 @@ export async function createCustomTag(context: CompanyContext, form: Form<Custom
 export async function removeCustomTag(context: CompanyContext, tag: string): Promise<string> {
   const { db, company, clock } = context;
   // Text that is not a tag never reaches the database: it could contain characters that PostgreSQL cannot store.
-  const values = [company.id, tag, toSql(clock()), auditOrigin(context)];
-  const record = TAG_PATTERN.test(tag) && (await db.queryJson(sql.removeCustomTag, values));
+  if (!TAG_PATTERN.test(tag)) throw notFound('custom tag');
+  const record = await db.queryJson(
+    sql.removeCustomTag({ company_id: company.id, tag, now: toSql(clock()), origin: auditOrigin(context) }),
+  );
   if (!record) throw notFound('custom tag');
   return record;
 }

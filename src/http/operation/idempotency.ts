@@ -10,13 +10,13 @@ import {
   RequestInProgressError,
 } from '../../kernel/errors.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
-import { findAnswer, keepAnswer, lockKey } from './idempotency.sql.ts';
+import { findResponse, lockKey, storeResponse } from './idempotency.sql.ts';
 import { problemOf } from './problems.ts';
 import { decodeBody, encodeBody, type StoredBody, type StoredResponse } from './stored-response.ts';
 
-/** RFC draft-ietf-httpapi-idempotency-key-header: a write that carries a key is done once, however often it is sent. */
+/** draft-ietf-httpapi-idempotency-key-header: a write with a key is performed once, however often it is sent. */
 
-const KEPT_FOR = { hours: 24 };
+const RETENTION = { hours: 24 };
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export const IdempotencyHeaders = Type.Object({
@@ -25,7 +25,8 @@ export const IdempotencyHeaders = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        'Makes a retry safe: the first answer is kept for 24 hours and given again, with `Idempotency-Replayed: true`.',
+        'Makes a retry safe: the first response is stored for 24 hours and returned again, with ' +
+        '`Idempotency-Replayed: true`.',
       examples: ['7f1c2f9e-6a38-4f0e-9f0b-1d7a5a3c9b11'],
     }),
   ),
@@ -33,7 +34,7 @@ export const IdempotencyHeaders = Type.Object({
 
 export const isWrite = (method: string): boolean => ['POST', 'PATCH', 'PUT', 'DELETE'].includes(method);
 
-/** The key that a write carries; undefined for most. */
+/** Returns the key of a write; undefined if it has none. */
 export function idempotencyKey({ method, headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || !isWrite(method)) return undefined;
@@ -44,8 +45,8 @@ export function idempotencyKey({ method, headers }: FastifyRequest): string | un
 }
 
 /**
- * The write and its answer are one transaction: a crash leaves both or neither. Refusals are kept as well, faults of
- * ours are not: a request that failed because of them is to be sent again.
+ * Performs the write and stores its response in one transaction, so that a crash leaves both or neither. Rejections of
+ * the request are stored too. Other errors are not, because the request may succeed when it is sent again.
  */
 export function runOnce(
   request: FastifyRequest,
@@ -55,40 +56,51 @@ export function runOnce(
 ): Promise<StoredResponse> {
   const { caller } = request;
   if (!caller) throw new Error('An operation was reached without a caller.');
-  const place = [caller.company.id, caller.credential.id, sha256(key)];
+  const { company, credential } = caller;
+  const rowKey = { company_id: company.id, credential_id: credential.id, key_sha256: sha256(key) };
   const now = clock();
-  const since = toSql(now.subtract(KEPT_FOR));
-  const secret = `${request.headers.authorization} ${key}`;
+  const expiredAt = toSql(now.subtract(RETENTION));
+  const callerSecret = `${request.headers.authorization} ${key}`;
   return db.transaction(async (transaction) => {
-    const lock = sha256(`${place[0]} ${place[1]} ${key}`).readBigInt64BE();
-    const held = await transaction.queryFirst<{ free: boolean }>(lockKey, [lock]);
-    if (!held?.free) throw new RequestInProgressError('A request with this Idempotency-Key is under way.');
-    const kept = await transaction.queryFirst<Kept>(findAnswer, [...place, since]);
-    if (kept) return replay(kept, request, secret);
-    const answer = await answerOrRefusal(request, transaction, work);
-    const { body, sealed_body } = encodeBody(answer, secret);
-    const headers = JSON.stringify(answer.headers);
-    const values = [...place, since, fingerprint(request), answer.status, headers, body, sealed_body, toSql(now)];
-    if (!(await transaction.queryFirst(keepAnswer, values)))
-      throw new Error('An answer was kept by two requests at once.');
-    return answer;
+    const lock = sha256(`${company.id} ${credential.id} ${key}`).readBigInt64BE();
+    const row = await transaction.queryFirst<{ locked: boolean }>(lockKey({ lock: lock.toString() }));
+    if (!row?.locked) throw new RequestInProgressError('A request with this Idempotency-Key is in progress.');
+    const stored = await transaction.queryFirst<StoredRow>(findResponse({ ...rowKey, expired_at: expiredAt }));
+    if (stored) return replay(stored, request, callerSecret);
+    const response = await responseOrRejection(request, transaction, work);
+    const saved = await transaction.queryFirst(
+      storeResponse({
+        ...rowKey,
+        expired_at: expiredAt,
+        request_sha256: fingerprint(request),
+        status: response.status,
+        headers: JSON.stringify(response.headers),
+        ...encodeBody(response, callerSecret),
+        now: toSql(now),
+      }),
+    );
+    if (!saved) throw new Error('Two requests stored a response under the same Idempotency-Key.');
+    return response;
   });
 }
 
-type Kept = StoredBody & { request_sha256: Buffer; status: number; headers: Record<string, string> };
+type StoredRow = StoredBody & { request_sha256: Buffer; status: number; headers: Record<string, string> };
 
-function replay(kept: Kept, request: FastifyRequest, secret: string): StoredResponse {
-  if (!kept.request_sha256.equals(fingerprint(request))) {
+function replay(stored: StoredRow, request: FastifyRequest, callerSecret: string): StoredResponse {
+  if (!stored.request_sha256.equals(fingerprint(request))) {
     throw new IdempotencyKeyReusedError('This Idempotency-Key belongs to another request.');
   }
-  const body = decodeBody(kept, secret);
+  const body = decodeBody(stored, callerSecret);
   if (body === undefined) {
-    throw new IdempotencyKeyReusedError('The first answer showed a secret; only the token that got it gets it again.');
+    throw new IdempotencyKeyReusedError(
+      'The first response contained a secret; it is returned only to the token that received it.',
+    );
   }
-  return { status: kept.status, headers: { ...kept.headers, 'idempotency-replayed': 'true' }, body };
+  return { status: stored.status, headers: { ...stored.headers, 'idempotency-replayed': 'true' }, body };
 }
 
-async function answerOrRefusal(
+/** A rejection rolls back what `work` has written, but not the transaction that stores the response. */
+async function responseOrRejection(
   request: FastifyRequest,
   transaction: Executor,
   work: (db: Executor) => Promise<StoredResponse>,

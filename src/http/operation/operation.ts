@@ -29,43 +29,41 @@ export type Services = { db: Database; clock: Clock; records: EtagRegistry };
 type Operation<P extends string, B extends TSchema> = {
   id: string;
   method: HTTPMethods;
-  /** With the specification's own parameter names: /cases/{caseId}/… */
+  /** With the parameter names of the specification: /cases/{caseId}/… */
   path: string;
-  /** Other documented spellings of the same operation: method, path. */
-  also?: readonly [HTTPMethods, string][];
+  /** Other documented methods and paths of the same operation. */
+  aliases?: readonly [HTTPMethods, string][];
   access: Scope;
-  /** Not one of the twelve but ours: it asks for Content-Type only where a body is sent. */
-  addition?: boolean;
+  /** Not one of the twelve specified operations. It requires Content-Type only if a body is sent. */
+  extension?: boolean;
   tag: string;
   summary: string;
   description: string;
-  /** Parameter name and what it names. */
+  /** A noun for each path parameter, such as "invoice". */
   params: Record<P, string>;
-  /** Parameters that are words and not identifiers. */
-  words?: readonly NoInfer<P>[];
+  /** Path parameters that are not UUIDs. */
+  nonUuidParams?: readonly NoInfer<P>[];
   query?: TObject;
   body?: B;
   bodyOptional?: boolean;
   response: TSchema;
-  /** Of the reading of one record. Writes below the same path can then be made to depend on its state. */
-  record?: {
-    table: string;
+  /** Declared by the operation that reads one record. Writes at or below its path then accept If-Match. */
+  record?: Omit<ReadableRecord, 'show'> & {
     show: (context: Context, params: Record<P, string>) => Promise<string>;
-    lock?: (context: Context) => Promise<void>;
   };
-  /** Gives the JSON text of the answer. It must write nothing when the form has faults, and nowhere but in `db`. */
+  /** Returns the JSON text of the response. Must write only through `db`, and nothing if the form has faults. */
   handle: (
     context: Context,
     params: Record<P, string>,
     form: Form<Static<B>>,
     request: FastifyRequest,
-  ) => Promise<string | Answer>;
+  ) => Promise<string | JsonResponse>;
 };
 
-/** A long list comes in pieces, some entries in each. */
-export type Answer = { json: string | AsyncIterable<string>; headers: Record<string, string> };
+/** A long list is streamed in pieces of several entries. */
+export type JsonResponse = { json: string | AsyncIterable<string>; headers: Record<string, string> };
 
-/** Serves one operation under every method and path that the specification gives it. */
+/** Registers an operation under each of its methods and paths. */
 export function registerOperation<P extends string, B extends TSchema>(
   app: FastifyInstance,
   services: Services,
@@ -73,39 +71,37 @@ export function registerOperation<P extends string, B extends TSchema>(
 ): void {
   const { record } = operation;
   if (record) services.records.add(operation.path, record as ReadableRecord);
+  const readBody = (request: FastifyRequest) => formOf<B>((operation.body ?? NO_BODY) as B, request.body);
   const run = (request: FastifyRequest, form: Form<Static<B>>, db: Executor = services.db) =>
-    operation.handle(contextOf(request, services, db), identifiers(request, operation), form, request);
-  /** As `run`, onto the state of the record that the caller names. */
+    operation.handle(contextOf(request, services, db), idsOf(request, operation), form, request);
   const runConditionally = async (
     request: FastifyRequest,
-    wanted: string,
-    held: LockableRecord,
+    expected: string,
+    lockable: LockableRecord,
     db: Executor,
   ): Promise<StoredResponse> => {
     const context = contextOf(request, services, db);
-    const params = identifiers(request, operation);
-    const write = () => run(request, read(request), db);
-    const { answer, tag } = await withIfMatch(context, params, held, wanted, write);
-    const { headers, ...rest } = whole(answer);
-    return { ...rest, headers: { ...headers, ...(tag && { etag: tag }) } };
+    const write = () => run(request, readBody(request), db);
+    const { result, etag } = await withIfMatch(context, idsOf(request, operation), lockable, expected, write);
+    const { headers, ...rest } = toStoredResponse(result);
+    return { ...rest, headers: { ...headers, ...(etag && { etag }) } };
   };
-  const read = (request: FastifyRequest) => formOf<B>((operation.body ?? NO_BODY) as B, request.body);
 
   for (const [i, [method, path]] of (
-    [[operation.method, operation.path], ...(operation.also ?? [])] as const
+    [[operation.method, operation.path], ...(operation.aliases ?? [])] as const
   ).entries()) {
     const writes = isWrite(method);
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      config: { access: operation.access, specified: !operation.addition, path: operation.path },
+      config: { access: operation.access, specified: !operation.extension, path: operation.path },
       schema: {
         operationId: i === 0 ? operation.id : `${operation.id}_${i + 1}`,
         tags: [i === 0 ? operation.tag : 'Alternative forms'],
         summary: operation.summary,
         description: i === 0 ? operation.description : `The same as ${operation.method} ${operation.path}.`,
         security: securityOf(operation.access),
-        params: Type.Object(paramsOf(operation.params)),
+        params: Type.Object(paramSchemas(operation.params)),
         ...(writes && { headers: IdempotencyHeaders }),
         ...(record && { headers: NoneMatchHeaders }),
         ...(operation.query && { querystring: operation.query }),
@@ -114,7 +110,7 @@ export function registerOperation<P extends string, B extends TSchema>(
       },
       ...(writes && {
         onResponse: (request, reply, done) => {
-          // What was written stands in the log of events, and the workers send it on.
+          // The write has appended events, which the workers deliver to webhooks.
           if (reply.statusCode < 300 && request.caller?.company.webhooks) notifyWorkers(services.db);
           done();
         },
@@ -122,44 +118,42 @@ export function registerOperation<P extends string, B extends TSchema>(
       handler: async (request, reply) => {
         if (writes) {
           const key = idempotencyKey(request);
-          const wanted = ifMatch(request);
-          const held = wanted && services.records.at(operation.path);
-          if (key !== undefined || held) {
+          const expected = ifMatch(request);
+          const lockable = expected && services.records.at(operation.path);
+          if (key !== undefined || lockable) {
             const work = (db: Executor) =>
-              held ? runConditionally(request, wanted, held, db) : run(request, read(request), db).then(whole);
+              lockable
+                ? runConditionally(request, expected, lockable, db)
+                : run(request, readBody(request), db).then(toStoredResponse);
             const { status, headers, body } = await (key === undefined
               ? services.db.transaction(work)
               : runOnce(request, key, services, work));
             return (reply as FastifyReply).status(status).headers(headers).send(body);
           }
         }
-        const answer = await run(request, read(request));
+        const answer = await run(request, readBody(request));
         reply.header('content-type', JSON_TYPE['content-type']);
         if (typeof answer !== 'string') reply.headers(answer.headers);
         const json = typeof answer === 'string' ? answer : answer.json;
         if (typeof json !== 'string') return Readable.from(asList(json));
-        const shown = renderWallTimes(json);
-        if (!record) return shown;
-        // A query can change what is shown, but not which state of the record it is.
-        const params = identifiers(request, operation);
-        const tag = etagOf(
-          operation.query
-            ? renderWallTimes(await record.show(contextOf(request, services, services.db), params))
-            : shown,
-        );
-        reply.header('etag', tag);
-        if (!matchesIfNoneMatch(request, tag)) return shown;
+        const body = renderWallTimes(json);
+        if (!record) return body;
+        // A query can change what is shown, so the tag is made of the record as it is shown without one.
+        const show = () => record.show(contextOf(request, services, services.db), idsOf(request, operation));
+        const etag = etagOf(operation.query ? renderWallTimes(await show()) : body);
+        reply.header('etag', etag);
+        if (!matchesIfNoneMatch(request, etag)) return body;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
         if (!(error instanceof BodyTooLargeError)) throw error;
-        // The path is judged before the body, also when that is too large to be read. What would act without a body
-        // acts too, and is undone: only where it finds nothing does the answer change.
-        const undone = services.db.transaction(async (db) => {
+        // An unknown path is reported before a body that is too large. To find out, the operation runs with a rejected
+        // form in a transaction that is always rolled back, because some operations act without a body.
+        const rolledBack = services.db.transaction(async (db) => {
           await run(request, rejectedForm('too_long', ''), db);
           throw error;
         });
-        return undone.catch((found: unknown) => {
+        return rolledBack.catch((found: unknown) => {
           throw found instanceof NotFoundError ? found : error;
         });
       },
@@ -167,14 +161,14 @@ export function registerOperation<P extends string, B extends TSchema>(
   }
 }
 
-const paramsOf = (names: Record<string, string>) =>
-  Object.fromEntries(Object.entries(names).map(([name, what]) => [name, Type.String({ description: `The ${what}.` })]));
+const paramSchemas = (nouns: Record<string, string>) =>
+  Object.fromEntries(Object.entries(nouns).map(([name, noun]) => [name, Type.String({ description: `The ${noun}.` })]));
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
-function whole(answer: string | Answer): StoredResponse {
+function toStoredResponse(answer: string | JsonResponse): StoredResponse {
   if (typeof answer === 'string') return { status: 200, headers: JSON_TYPE, body: renderWallTimes(answer) };
-  if (typeof answer.json !== 'string') throw new Error('A write answers with one text.');
+  if (typeof answer.json !== 'string') throw new Error('The response of a write cannot be streamed.');
   return { status: 200, headers: { ...JSON_TYPE, ...answer.headers }, body: renderWallTimes(answer.json) };
 }
 
@@ -186,6 +180,7 @@ async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   }
   yield before === '[' ? '[]' : ']';
 }
+
 /** No API client can have the scope operator. */
 const securityOf = (scope: Scope) =>
   scope === 'operator' ? [{ bearer: [scope] }] : [{ bearer: [scope] }, { oauth2: [scope] }];
@@ -199,14 +194,14 @@ function contextOf({ caller, id }: FastifyRequest, { clock }: Services, db: Exec
   return { company, credential, token, scopes, requestId: id, db, clock };
 }
 
-/** What cannot be an identifier stands for one that is given to nothing: it is unknown in the words of the verb. */
-function identifiers<P extends string, B extends TSchema>(
+/** Replaces a path parameter that is not a UUID by an id that is never issued, so that the verb reports it as unknown. */
+function idsOf<P extends string, B extends TSchema>(
   request: FastifyRequest,
-  { params: names, words = [] }: Operation<P, B>,
+  { params: nouns, nonUuidParams = [] }: Operation<P, B>,
 ): Record<P, string> {
   let params = request.params as Record<P, string>;
-  for (const name in names) {
-    if (!isUuid(params[name]) && !words.includes(name)) params = { ...params, [name]: NEVER_ISSUED_ID };
+  for (const name in nouns) {
+    if (!isUuid(params[name]) && !nonUuidParams.includes(name)) params = { ...params, [name]: NEVER_ISSUED_ID };
   }
   return params;
 }

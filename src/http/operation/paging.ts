@@ -5,32 +5,32 @@ import {
   type ListRequest,
   type Page,
   type PageOfJson,
+  parseListRequest,
+  parseRemovableListRequest,
   type RemovableListRequest,
   RemovableQuery,
-  readListing,
-  readRemovable,
 } from '../../kernel/validation/paging.ts';
-import type { Answer } from './operation.ts';
+import type { JsonResponse } from './operation.ts';
 
 /** Answers one page of a list that can be searched. */
-export const answerList = (
+export const respondWithList = (
   request: FastifyRequest,
   list: (listing: ListRequest) => Promise<PageOfJson>,
-): Promise<Answer> => answer(request, readForm(ListQuery, request.query), readListing, list);
+): Promise<JsonResponse> => respond(request, readForm(ListQuery, request.query), parseListRequest, list);
 
 /** The same of a list of what can be removed and restored. */
-export const answerRemovable = (
+export const respondWithRemovableList = (
   request: FastifyRequest,
   list: (listing: RemovableListRequest) => Promise<PageOfJson>,
-): Promise<Answer> => answer(request, readForm(RemovableQuery, request.query), readRemovable, list);
+): Promise<JsonResponse> => respond(request, readForm(RemovableQuery, request.query), parseRemovableListRequest, list);
 
 /** The list is asked even where the query has faults: its path may be unknown. */
-async function answer<T, L extends ListRequest>(
+async function respond<T, L extends ListRequest>(
   { url }: FastifyRequest,
   query: Form<T>,
   read: (query: Form<T>) => L,
   list: (listing: L) => Promise<PageOfJson>,
-): Promise<Answer> {
+): Promise<JsonResponse> {
   const listing = read(query);
   const { json, total } = await list(listing);
   query.check();
@@ -40,7 +40,7 @@ async function answer<T, L extends ListRequest>(
 type Listed = { json: string | AsyncIterable<string>; page?: Page & { total: number } };
 
 /** Answers the list of a case: a page of it with its headers, or all of it. */
-export async function answerListed(request: FastifyRequest, list: Promise<Listed>): Promise<Answer> {
+export async function respondWithCaseList(request: FastifyRequest, list: Promise<Listed>): Promise<JsonResponse> {
   const { json, page } = await list;
   return { json, headers: page ? pageHeaders(request.url, page, page.total) : {} };
 }

@@ -2,10 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../kernel/database/database.ts';
 import { UnavailableError } from '../../kernel/errors.ts';
 import type { Migration } from '../../kernel/schema/migrations.ts';
-import { statement } from '../../kernel/sql/statement.ts';
+import { read } from '../../kernel/sql/query.ts';
 import { sendProblem } from '../operation/problems.ts';
 
-const applied = statement('migrations.last', 'SELECT max(version) AS version FROM migrations');
+const lastMigration = read('migrations.last', {
+  inputs: {},
+  sql: () => 'SELECT max(version) AS version FROM migrations',
+});
 
 const STARTING = new UnavailableError('The service is starting.');
 const STOPPING = new UnavailableError('The service is stopping.');
@@ -39,7 +42,7 @@ export function health(app: FastifyInstance, { db, migrations, isStarted, logSta
   app.get('/readyz', { config: { access: 'public' } }, async (request, reply) => {
     // Nothing is wrong, so nothing is logged: a supervisor asks again and again.
     if (!isStarted() || stopping) return sendProblem(request, reply, stopping ? STOPPING : STARTING);
-    const row = await db.queryFirst<{ version: number | null }>(applied, []);
+    const row = await db.queryFirst<{ version: number | null }>(lastMigration({}));
     // A later one is of the release that follows: its migrations work while this release still runs.
     if ((row?.version ?? 0) < wanted) throw new UnavailableError('The database has not been migrated.');
     const stalled = await logStalledSeconds();

@@ -64,9 +64,10 @@ function mergeRequests<Request extends { query: Query }>(
   requests: Request[],
 ): PlannedStatement<Request> {
   if (!batch) throw new Error('The statement cannot be batched.');
-  const values = batch.types.map((type, i) =>
-    requests.map(({ query }) => (isArrayType(type) ? arrayText(query.values[i]) : query.values[i])),
-  );
+  const values = batch.types.map((type, i) => {
+    const column = requests.map(({ query }) => query.values[i]);
+    return isArrayType(type) ? column.map(arrayText) : column;
+  });
   return { statement: batch, values, requests };
 }
 

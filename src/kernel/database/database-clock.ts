@@ -1,34 +1,37 @@
 import type { Logger } from 'pino';
-import { statement } from '../sql/statement.ts';
+import { read } from '../sql/query.ts';
 import type { Clock } from '../time/time.ts';
 import type { Database } from './database.ts';
 
-const ASK_AGAIN_MS = 60_000;
-const WORTH_A_WORD_MS = 2_000;
+const SYNC_INTERVAL_MS = 60_000;
+const MAX_DRIFT_MS = 2_000;
 
-const now = statement('database.clock', 'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms');
+const readClock = read('database.clock', {
+  inputs: {},
+  sql: () => 'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms',
+});
 
 /**
- * The time of the database, asked for every minute and counted on by one's own clock in between. Workers on many
- * machines then mean the same by a lease, whatever their own clocks say.
+ * Returns a clock that shows the time of the database. The difference to the local clock is measured every minute. Workers
+ * on several machines then agree on when a lease expires.
  */
 export async function databaseClock(
   db: Database,
-  own: Clock,
+  localClock: Clock,
   logger: Logger,
 ): Promise<{ clock: Clock; stop: () => void }> {
-  let ahead = 0;
-  const ask = async () => {
-    const before = own().epochMilliseconds;
-    const row = await db.queryFirst<{ ms: number }>(now, []);
-    const measured = Math.round((row?.ms ?? before) - (before + own().epochMilliseconds) / 2);
-    if (Math.abs(measured) > WORTH_A_WORD_MS && Math.abs(measured - ahead) > WORTH_A_WORD_MS) {
-      logger.warn({ milliseconds: measured }, 'the clock of this machine and that of the database are apart');
+  let offsetMs = 0;
+  const sync = async () => {
+    const before = localClock().epochMilliseconds;
+    const row = await db.queryFirst<{ ms: number }>(readClock({}));
+    const measured = Math.round((row?.ms ?? before) - (before + localClock().epochMilliseconds) / 2);
+    if (Math.abs(measured) > MAX_DRIFT_MS && Math.abs(measured - offsetMs) > MAX_DRIFT_MS) {
+      logger.warn({ milliseconds: measured }, 'the clocks of this machine and of the database differ');
     }
-    ahead = measured;
+    offsetMs = measured;
   };
-  await ask();
-  // Where the database is away, what was measured last is as good as anything.
-  const timer = setInterval(() => ask().catch(() => {}), ASK_AGAIN_MS).unref();
-  return { clock: () => own().add({ milliseconds: ahead }), stop: () => clearInterval(timer) };
+  await sync();
+  // While the database is away, the last offset stays in use.
+  const timer = setInterval(() => sync().catch(() => {}), SYNC_INTERVAL_MS).unref();
+  return { clock: () => localClock().add({ milliseconds: offsetMs }), stop: () => clearInterval(timer) };
 }

@@ -2,55 +2,55 @@ import type pg from 'pg';
 import type { Connection } from './database.ts';
 import { PrimaryClient } from './primary-client.ts';
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
-const ASK_MS = 30_000;
-const ANSWER_MS = 5_000;
+const MIN_RECONNECT_DELAY_MS = 500;
+const MAX_RECONNECT_DELAY_MS = 30_000;
+const PING_INTERVAL_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 5_000;
 
 /**
- * Hears what is notified on a channel, on a connection of its own that is made again whenever it breaks. Nothing tells a
- * connection that is lost from one on which nothing is said, so it asks from time to time.
+ * Receives the notifications of a channel on a connection of its own, and reconnects when it breaks. A dead connection
+ * looks like a quiet one, so it is pinged periodically.
  */
 export class Listener {
   readonly #connection: Connection;
   readonly #channel: string;
-  readonly #heard: () => void;
-  readonly #askMs: number;
+  readonly #onNotification: () => void;
+  readonly #pingIntervalMs: number;
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #pause = FIRST_PAUSE_MS;
+  #reconnectDelay = MIN_RECONNECT_DELAY_MS;
   #closed = false;
-  /** False while nothing can be heard. */
+  /** False while notifications may be lost. */
   listening = false;
 
-  constructor(connection: Connection, channel: string, heard: () => void, askMs: number = ASK_MS) {
+  constructor(connection: Connection, channel: string, onNotification: () => void, pingIntervalMs = PING_INTERVAL_MS) {
     this.#connection = connection;
     this.#channel = channel;
-    this.#heard = heard;
-    this.#askMs = askMs;
+    this.#onNotification = onNotification;
+    this.#pingIntervalMs = pingIntervalMs;
   }
 
   async open(): Promise<void> {
     const client = new PrimaryClient({
       ...this.#connection,
       application_name: 'case-records listen',
-      connectionTimeoutMillis: ANSWER_MS,
-      query_timeout: ANSWER_MS,
+      connectionTimeoutMillis: RESPONSE_TIMEOUT_MS,
+      query_timeout: RESPONSE_TIMEOUT_MS,
     });
     this.#client = client;
-    client.on('notification', this.#heard);
+    client.on('notification', this.#onNotification);
     // Without a listener a broken connection would end the process.
     client.on('error', () => {});
-    client.once('end', () => this.#lost(client));
+    client.once('end', () => this.#reconnect(client));
     try {
       await client.connect();
       await this.#listen(client);
       this.listening = true;
-      this.#pause = FIRST_PAUSE_MS;
-      // What was notified while nobody listened.
-      this.#heard();
+      this.#reconnectDelay = MIN_RECONNECT_DELAY_MS;
+      // Notifications may have been lost while there was no connection.
+      this.#onNotification();
     } catch {
-      this.#giveUp(client);
+      this.#drop(client);
     }
   }
 
@@ -63,21 +63,21 @@ export class Listener {
   async #listen(client: pg.Client): Promise<void> {
     await client.query(`LISTEN ${this.#channel}`);
     if (this.#closed) return;
-    this.#timer = setTimeout(() => this.#listen(client).catch(() => this.#giveUp(client)), this.#askMs);
+    this.#timer = setTimeout(() => this.#listen(client).catch(() => this.#drop(client)), this.#pingIntervalMs);
   }
 
-  #giveUp(client: pg.Client): void {
+  #drop(client: pg.Client): void {
     void client.end();
-    this.#lost(client);
+    this.#reconnect(client);
   }
 
-  #lost(client: pg.Client): void {
+  #reconnect(client: pg.Client): void {
     if (this.#closed || client !== this.#client) return;
     clearTimeout(this.#timer);
     this.#client = undefined;
     this.listening = false;
-    this.#heard();
-    this.#timer = setTimeout(() => void this.open(), this.#pause);
-    this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS);
+    this.#onNotification();
+    this.#timer = setTimeout(() => void this.open(), this.#reconnectDelay);
+    this.#reconnectDelay = Math.min(this.#reconnectDelay * 2, MAX_RECONNECT_DELAY_MS);
   }
 }

@@ -1,12 +1,12 @@
 import pg from 'pg';
 
-/** `sessionSql` is a part of connecting: the pool's time limit for a new connection covers it as well. */
+/** `sessionSql` is run as part of connecting, so the pool's connection timeout covers it. */
 export type PrimaryClientConfig = pg.ClientConfig & { sessionSql?: string };
 
 /**
- * A connection to write on. A standby shows what was and takes nothing: whoever reaches one is told that the connection
- * has ended. So is whoever waits for a commit that somebody kept from waiting for its standby: PostgreSQL reports it as
- * done, with a notice beside it, and it may be lost with the primary.
+ * A connection to the primary. Ends when the server turns out to be a standby, which rejects writes and may return old
+ * rows. Also ends when a commit stops waiting for its synchronous standby (for example by pg_cancel_backend): PostgreSQL
+ * reports success and sends a notice, but the write may be lost with the primary.
  */
 export class PrimaryClient extends pg.Client {
   readonly #sessionSql: string | undefined;
@@ -14,7 +14,7 @@ export class PrimaryClient extends pg.Client {
   constructor(config?: PrimaryClientConfig) {
     super(config);
     this.#sessionSql = config?.sessionSql;
-    // A connection that breaks fails its statements. Without a listener its error would also end the process.
+    // The statements of a broken connection fail. Without a listener its error would also end the process.
     this.on('error', () => {});
     const { connection } = this;
     connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
@@ -23,7 +23,7 @@ export class PrimaryClient extends pg.Client {
     });
     this.on('notice', ({ routine }) => {
       if (routine !== 'SyncRepWaitForLSN') return;
-      // At once: what reports it as done may be in the same packet.
+      // The report of success may be in the same packet, so the statements must fail immediately.
       connection.emit('error', new Error('Connection terminated: a commit did not wait for its standby.'));
       connection.stream.destroy();
     });
@@ -36,7 +36,7 @@ export class PrimaryClient extends pg.Client {
       try {
         if (this.#sessionSql !== undefined) await this.query(this.#sessionSql);
       } catch (error) {
-        // The pool forgets a connection that could not be made, and would leave this one open.
+        // The pool forgets a connection that it could not open, and would leave this one open.
         this.connection.stream.destroy();
         throw error;
       }

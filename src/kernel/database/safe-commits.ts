@@ -1,7 +1,7 @@
 /**
- * A role, a database or the server can be told at any time not to wait for the disk (`off`) or for the standbys
- * (`local`), and a crash would then lose acknowledged writes. So each connection raises such a setting before its first
- * statement, and keeps every other one, such as `remote_apply`, for as long as it lives.
+ * synchronous_commit can be changed at any time for a role, a database or the server, so that commits do not wait for the
+ * disk (`off`) or for the standbys (`local`). A crash would then lose acknowledged writes, so each connection raises such
+ * a setting before its first statement. Stricter settings such as `remote_apply` are kept.
  */
 export const WITH_SAFE_COMMITS = `SELECT set_config('synchronous_commit',
   CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on'

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Connection, Database } from '../database/database.ts';
+import { type LegacyStatement, toQuery } from '../database/legacy-query.ts';
 import { Listener } from '../database/listener.ts';
+import type { Query, Statement } from '../sql/query.ts';
 import { type Clock, toSql } from '../time/time.ts';
+import type { ClaimValues } from './job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from './job-queue.ts';
 import { CHANNEL } from './notify-workers.ts';
 
@@ -142,16 +145,17 @@ export class JobWorker {
     if (busy >= slots) return 0;
     const now = clock();
     const leaseId = randomUUID();
-    const keys = await db.queryRows<JobKey>(queue.statements.claim, [
-      toSql(now),
-      leaseId,
-      toSql(now.add(LEASE)),
-      slots - busy,
-      [...companies.keys()],
-      [...companies.values()],
-      slotsPerCompany,
-      Math.floor(slots * RESERVED_SLOT_SHARE),
-    ]);
+    const values: ClaimValues = {
+      now: toSql(now),
+      lease: leaseId,
+      lease_until: toSql(now.add(LEASE)),
+      limit: slots - busy,
+      busy_companies: [...companies.keys()],
+      busy_counts: [...companies.values()],
+      max_per_company: slotsPerCompany,
+      reserved: Math.floor(slots * RESERVED_SLOT_SHARE),
+    };
+    const keys = await db.queryRows<JobKey>(bind(queue.statements.claim, values));
     for (const key of keys) this.#start(queue, key, leaseId);
     return keys.length;
   }
@@ -211,7 +215,7 @@ export class JobWorker {
     const { queue, key, lease } = job;
     job.reclaimed = false;
     await db
-      .queryRows(queue.statements.release, [lease.id, ...queue.key.map((column) => key[column])])
+      .queryRows(queue.statements.release(lease.id, key))
       .catch((error) => logger.warn({ err: error }, 'failed to release a job that was claimed twice'));
     this.wake();
   }
@@ -222,7 +226,9 @@ export class JobWorker {
     for (const queue of queues) {
       const { busy, saturated } = this.#loadOf(queue);
       if (busy >= slots) continue;
-      const next = await db.queryFirst<{ at: string | null }>(queue.statements.nextDue, [saturated]);
+      const next = await db.queryFirst<{ at: string | null }>(
+        bind(queue.statements.nextDue, { excluded_companies: saturated }),
+      );
       if (!next?.at) continue;
       const ms = Math.ceil(clock().until(Temporal.Instant.from(next.at)).total('milliseconds'));
       delay = Math.min(delay, Math.max(ms, MIN_DELAY_MS));
@@ -248,12 +254,15 @@ export class JobWorker {
       for (const queue of queues) {
         const jobs = [...this.#runningJobs.values()].filter((job) => job.queue === queue);
         if (jobs.length === 0) continue;
-        const leaseIds = jobs.map(({ lease }) => lease.id);
-        const keys = queue.key.map((column) => jobs.map(({ key }) => key[column]));
+        const leases = jobs.map(({ lease, key }) => ({ id: lease.id, key }));
         await db
-          .queryRows(queue.statements.renew, [toSql(clock().add(LEASE)), leaseIds, ...keys])
+          .queryRows(queue.statements.renew(toSql(clock().add(LEASE)), leases))
           .catch((error) => logger.warn({ err: error }, 'failed to renew leases; retrying'));
       }
     }, RENEW_INTERVAL_MS);
   }
 }
+
+/** Transitional: a queue may still have statements with positional values. */
+const bind = <Values extends object>(statement: Statement<Values> | LegacyStatement, values: Values): Query =>
+  typeof statement === 'function' ? statement(values) : toQuery(statement, Object.values(values));

@@ -1,12 +1,12 @@
 import type { Database, Executor } from '../database/database.ts';
-import { statement } from '../sql/statement.ts';
+import { write } from '../sql/query.ts';
 import type { Instant } from '../time/time.ts';
 
 export const CHANNEL = 'due_work';
 const MIN_INTERVAL_MS = 50;
 const MAX_LEAD_MS = 60_000;
 
-const notify = statement('due_work.notify', `SELECT pg_notify('${CHANNEL}', '')`);
+const notify = write('due_work.notify', { inputs: {}, sql: () => `SELECT pg_notify('${CHANNEL}', '')` });
 const pendingByDatabase = new WeakMap<Executor, { again: boolean }>();
 
 /** Whether workers should be notified of a job. A job that is due later is found in time by polling. */
@@ -28,7 +28,7 @@ function sendNotification(db: Database): void {
   }
   const state = { again: false };
   pendingByDatabase.set(db, state);
-  db.queryRows(notify, []).catch(() => {});
+  db.queryRows(notify({})).catch(() => {});
   setTimeout(() => {
     pendingByDatabase.delete(db);
     if (state.again) sendNotification(db);

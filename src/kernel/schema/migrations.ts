@@ -7,7 +7,7 @@ import type { Connection } from '../database/database.ts';
 export type Migration = { version: number; name: string; sql: string; sha256: string };
 
 const FOLDER = new URL('../../../migrations/', import.meta.url);
-// Any number will do, as long as every process takes the same one.
+// An arbitrary number that every process uses.
 const LOCK = 7_226_001;
 
 export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]> {
@@ -20,25 +20,26 @@ export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]>
   );
 }
 
-/** The names of those that the database lacks. Changes nothing. */
+/** Returns the names of the migrations that the database lacks. Changes nothing. */
 export async function pendingMigrations(connection: Connection, migrations: Migration[]): Promise<string[]> {
   const client = await connectClient(connection, 'migrate');
   try {
-    const { rows } = await client.query("SELECT to_regclass('migrations') IS NOT NULL AS begun");
-    return pendingOf(migrations, rows[0].begun ? await appliedOn(client) : []).map(({ name }) => name);
+    const { rows } = await client.query("SELECT to_regclass('migrations') IS NOT NULL AS exists");
+    return missingFrom(migrations, rows[0].exists ? await appliedMigrations(client) : []).map(({ name }) => name);
   } finally {
     await client.end();
   }
 }
 
-/** Brings the schema up to date. Ten processes may call it at once: one works, the others wait and find it done. */
+/** Applies the missing migrations. Concurrent processes wait for the first one and then find nothing to do. */
 export async function migrate(connection: Connection, migrations: Migration[]): Promise<string[]> {
   const client = await connectClient(connection, 'migrate');
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
     await client.query(`CREATE TABLE IF NOT EXISTS migrations (
-      version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
-    const pending = pendingOf(migrations, await appliedOn(client));
+      version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,
+      applied_at timestamptz NOT NULL DEFAULT now())`);
+    const pending = missingFrom(migrations, await appliedMigrations(client));
     for (const migration of pending) await apply(client, migration);
     return pending.map(({ name }) => name);
   } finally {
@@ -46,26 +47,27 @@ export async function migrate(connection: Connection, migrations: Migration[]): 
   }
 }
 
-const appliedOn = async (client: pg.Client) =>
+const appliedMigrations = async (client: pg.Client) =>
   (await client.query<Applied>('SELECT version, name, sha256 FROM migrations')).rows;
 
 type Applied = { version: number; name: string; sha256: string };
 
-function pendingOf(migrations: Migration[], applied: Applied[]): Migration[] {
+function missingFrom(migrations: Migration[], applied: Applied[]): Migration[] {
   const known = new Map(migrations.map((migration) => [migration.version, migration]));
   for (const { version, name, sha256 } of applied) {
     const migration = known.get(version);
     if (!migration)
       throw new Error(
-        `The database has migration ${name}, which this version of the service does not know. Use a newer version.`,
+        `The database has migration ${name}, which this version of the service does not know. Run a newer version.`,
       );
-    if (migration.sha256 !== sha256) throw new Error(`Migration ${name} was changed after it had been applied.`);
+    if (migration.sha256 !== sha256)
+      throw new Error(`Migration ${name} was changed after it had been applied. Restore the original file.`);
   }
   const done = new Set(applied.map(({ version }) => version));
   return migrations.filter(({ version }) => !done.has(version));
 }
 
-/** All of a migration or nothing: an end in the middle leaves the database as it was before it. */
+/** Applies a migration in one transaction, so that an interruption leaves the database unchanged. */
 async function apply(client: pg.Client, { version, name, sql, sha256 }: Migration): Promise<void> {
   await client.query('BEGIN');
   try {

@@ -1,22 +1,21 @@
 /**
- * The newest releases that are known to fix vulnerabilities, by major version, for a warning at the start and in
- * `doctor`. `npm run releases` compares the table with upstream's own lists; docs/supply-chain.md tells more.
+ * The newest known security releases by major version. An older version causes a warning at startup and in `doctor`.
+ * `npm run releases` compares the table with the lists of the projects; see docs/supply-chain.md.
  */
 
 export type SecurityRelease = {
   version: string;
-  /** The day of the release. */
   released: string;
-  /** How this is known. */
+  /** Where the version and the date come from. */
   source: string;
 };
 export type Program = 'PostgreSQL' | 'Node';
 
-/** The day on which the table was brought up to date. */
+/** The day on which the table was last updated. */
 export const LISTED_ON = '2026-11-18';
 
-const NOVEMBER = "the notes of an extension builder's release of the same day; the day by the release schedule";
-const OCTOBER = "distributions' advisories of October 2026; Node's own announcement could not be read";
+const NOVEMBER = "an extension builder's release notes of the same day; the date is from the release schedule";
+const OCTOBER = "advisories of distributions, October 2026; Node's announcement was not accessible";
 
 export const SECURITY_RELEASES: Record<Program, Record<string, SecurityRelease>> = {
   PostgreSQL: {
@@ -36,7 +35,7 @@ export const SECURITY_RELEASES: Record<Program, Record<string, SecurityRelease>>
   },
 };
 
-/** Returns undefined if the version has all fixes that the table knows, or is of a line newer than the table. */
+/** Returns undefined if the version has all listed fixes, or if its major version is newer than the table. */
 export function missingFixes(program: Program, version: string, releases = SECURITY_RELEASES): string | undefined {
   const lines = releases[program];
   const major = version.split('.', 1)[0] ?? '';
@@ -45,14 +44,16 @@ export function missingFixes(program: Program, version: string, releases = SECUR
     if (compareVersions(version, release.version) >= 0) return undefined;
     return `${program} ${version} lacks the security fixes of ${release.version} (${release.released}).`;
   }
-  const ended = Object.keys(lines).some((listed) => Number(listed) > Number(major));
-  return ended ? `${program} ${major} gets no security fixes any more.` : undefined;
+  const isUnsupported = Object.keys(lines).some((listed) => Number(listed) > Number(major));
+  return isUnsupported ? `${program} ${major} no longer gets security fixes.` : undefined;
 }
 
 export function postgresAdvice(version: string, { bundled }: { bundled: boolean }): string | undefined {
   const missing = missingFixes('PostgreSQL', version);
-  const cure = bundled ? 'Set DATABASE_URL to a server that has them: see docs/supply-chain.md.' : 'Update the server.';
-  return missing && `${missing} ${cure}`;
+  const advice = bundled
+    ? 'Set DATABASE_URL to a server that has them: see docs/supply-chain.md.'
+    : 'Update the server.';
+  return missing && `${missing} ${advice}`;
 }
 
 export function nodeAdvice(version: string): string | undefined {
@@ -60,10 +61,10 @@ export function nodeAdvice(version: string): string | undefined {
   return missing && `${missing} Run the service on a Node that has them: see docs/supply-chain.md.`;
 }
 
-/** From `server_version_num`, such as 180004: distributions add words of their own to `server_version`. */
+/** Converts `server_version_num`, such as 180004. Distributions add text of their own to `server_version`. */
 export const postgresVersion = (number: number): string => `${Math.floor(number / 10_000)}.${number % 10_000}`;
 
-/** Negative if `a` is older than `b`. What follows a hyphen does not count. */
+/** Returns a negative number if `a` is older than `b`. Ignores everything after a hyphen. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => version.split('-', 1)[0]?.split('.').map(Number) ?? []);
   for (let i = 0; i < Math.max(left?.length ?? 0, right?.length ?? 0); i++) {

@@ -74,7 +74,8 @@ type VariantDeclaration<I extends Inputs, P extends Parts> = {
   /** The inputs that each part adds. */
   parts: P;
   pool?: PoolName;
-  batch?: boolean;
+  /** A function if only the variants with certain parts can serve several requests. */
+  batch?: boolean | ((has: (part: keyof P & string) => boolean) => boolean);
   /** The text that has these parts; `input` has the inputs of the chosen parts only. */
   fromInput: (
     input: InputNames<AllInputs<I, P>>,
@@ -112,31 +113,38 @@ function declare<I extends Inputs>(
 
 function declareVariants<I extends Inputs, P extends Parts>(
   name: string,
-  { inputs, parts, fromInput, ...options }: VariantDeclaration<I, P>,
+  { inputs, parts, pool = 'short', batch, fromInput }: VariantDeclaration<I, P>,
   readOnly: boolean,
 ): StatementVariants<I, P> {
-  type Variant = { prepared: PreparedStatement; order: readonly string[] };
-  const made = new Map<string, Variant>();
+  type Variant = { prepared: PreparedStatement; order: readonly { part: string | undefined; name: string }[] };
   const partNames = Object.keys(parts);
-  const variant = (chosen: readonly string[]): Variant => {
-    const fullName = [name, ...chosen].join('+');
-    const known = made.get(fullName);
+  const variants = new Map<number, Variant>();
+  /** Each bit stands for a part. */
+  const variant = (bits: number): Variant => {
+    const known = variants.get(bits);
     if (known) return known;
+    const chosen = partNames.filter((_part, i) => bits & (1 << i));
     const all: Inputs = Object.assign({}, inputs, ...chosen.map((part) => parts[part]));
+    const has = (part: string) => chosen.includes(part);
     const text = (input: InputNames<Inputs>, inputTable: string) =>
-      fromInput(input as InputNames<AllInputs<I, P>>, inputTable, (part) => chosen.includes(part));
-    const prepared = prepare(fullName, { ...options, inputs: all, fromInput: text }, readOnly);
-    const added: Variant = { prepared, order: Object.keys(all) };
-    made.set(fullName, added);
+      fromInput(input as InputNames<AllInputs<I, P>>, inputTable, has);
+    const isBatchable = typeof batch === 'function' ? batch(has) : (batch ?? false);
+    const declared = { inputs: all, pool, batch: isBatchable, fromInput: text };
+    const prepared = prepare([name, ...chosen].join('+'), declared, readOnly);
+    const partOf = (input: string) => chosen.find((part) => Object.hasOwn(parts[part] as Inputs, input));
+    const added: Variant = { prepared, order: Object.keys(all).map((input) => ({ part: partOf(input), name: input })) };
+    variants.set(bits, added);
     return added;
   };
-  const base = variant([]).prepared;
+  const base = variant(0).prepared;
   // The committed SQL files show each part by itself.
-  for (const part of partNames) variantsToShow.push(() => variant([part]));
+  for (const i of partNames.keys()) variantsToShow.push(() => variant(1 << i));
   const bind = (values: InputValues<I>, chosen: PartValues<P> = {}): Query => {
-    const { prepared, order } = variant(partNames.filter((part) => chosen[part]));
-    const all = Object.assign({}, values, ...Object.values(chosen).filter((part) => typeof part === 'object'));
-    return { statement: prepared, values: inOrder(order, all) };
+    const bits = partNames.reduce((sum, part, i) => (chosen[part] ? sum | (1 << i) : sum), 0);
+    const { prepared, order } = variant(bits);
+    const source = (part: string | undefined) =>
+      (part === undefined ? values : chosen[part]) as Record<string, unknown>;
+    return { statement: prepared, values: order.map(({ part, name }) => source(part)[name]) };
   };
   return Object.assign(bind, { base });
 }

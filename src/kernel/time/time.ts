@@ -7,29 +7,28 @@ export type Clock = () => Instant;
 
 export const systemClock: Clock = () => Temporal.Now.instant();
 
-/** The same in milliseconds, for what every request asks: an Instant takes microseconds to make. */
+/** The clock in milliseconds, for code that runs in every request: creating an Instant takes microseconds. */
 export const millisecondsOf = (clock: Clock): (() => number) =>
   clock === systemClock ? Date.now : () => clock().epochMilliseconds;
 
 const WALL = /^\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?$/;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
-/** Than microseconds. */
-const FINER = /\.\d{7}/;
+const FINER_THAN_MICROSECONDS = /\.\d{7}/;
 const REJECT = { overflow: 'reject' } as const;
-const DAY = /^(\d\d)\/(\d\d)\/(\d{4})$/;
+const BIRTHDAY = /^(\d\d)\/(\d\d)\/(\d{4})$/;
 
-/** Both forms of a request, for the schema; what they hold is judged by `parseTime`. */
+/** Both forms that a request may use, for the schema. `parseTime` checks the date and the time of day. */
 export const TIME_PATTERN =
   '^\\d{4}-\\d\\d-\\d\\d( \\d\\d:\\d\\d(:\\d\\d)?|T\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+-]\\d\\d:\\d\\d))$';
 
-// Four digits in every zone, so that every shape that goes out can come back in.
-const FIRST_MS = Date.parse('1000-01-02T00:00:00Z');
-const LAST_MS = Date.parse('9999-12-30T23:59:59.999Z');
+// Times within these bounds have a four-digit year in every zone, so every time in a response is valid in a request.
+const MIN_MS = Date.parse('1000-01-02T00:00:00Z');
+const MAX_MS = Date.parse('9999-12-30T23:59:59.999Z');
 
-/** Text without a zone is wall time in `zone`; skipped times move forward, repeated ones mean the first. */
+/** Text without a zone is wall time in `zone`. A skipped time moves forward; a repeated time means the first one. */
 export function parseTime(text: string, zone: string): Instant {
   const instant = readTime(text, zone);
-  if (instant.epochMilliseconds < FIRST_MS || instant.epochMilliseconds > LAST_MS) {
+  if (instant.epochMilliseconds < MIN_MS || instant.epochMilliseconds > MAX_MS) {
     throw new InvalidValue('out_of_range', 'must lie between the years 1000 and 9999');
   }
   return instant;
@@ -38,7 +37,7 @@ export function parseTime(text: string, zone: string): Instant {
 function readTime(text: string, zone: string): Instant {
   const wall = WALL.test(text);
   if (!wall && !ISO.test(text)) throw new InvalidValue('format', 'must be a time such as 2026-03-29 14:30:00');
-  // Temporal takes second 60 for 59; here it is no time of day.
+  // Temporal reads second 60 as 59; here it is invalid.
   if (text.slice(17, 19) === '60') throw new InvalidValue('format', 'must be a real date and time of day');
   try {
     return wall ? readWall(text, zone) : readIso(text);
@@ -47,7 +46,7 @@ function readTime(text: string, zone: string): Instant {
   }
 }
 
-/** Only what is unusual is left to Temporal, which takes four times as long. */
+/** Uses Temporal, which takes four times as long, only for unusual times. */
 function readWall(text: string, zone: string): Instant {
   const wall = parseEpochSeconds(text);
   const second = wall === undefined ? undefined : zoneOf(zone).toEpoch(wall);
@@ -58,46 +57,48 @@ function readWall(text: string, zone: string): Instant {
 
 function readIso(text: string): Instant {
   const instant = Temporal.Instant.from(text);
-  return FINER.test(text) ? instant.round({ smallestUnit: 'microsecond', roundingMode: 'floor' }) : instant;
+  return FINER_THAN_MICROSECONDS.test(text)
+    ? instant.round({ smallestUnit: 'microsecond', roundingMode: 'floor' })
+    : instant;
 }
 
-/** When something happened: not after now. */
+/** Parses a time that must not be in the future. */
 export function parsePastTime(text: string, zone: string, now: Instant): Instant {
   const instant = parseTime(text, zone);
   if (Temporal.Instant.compare(instant, now) > 0) throw new InvalidValue('out_of_range', 'must not be in the future');
   return instant;
 }
 
-/** A day of birth, DD/MM/YYYY: a real day and not after today in `zone`. */
+/** Parses DD/MM/YYYY, which must be a real day and not after today in `zone`. Returns YYYY-MM-DD. */
 export function parseBirthday(text: string, zone: string, now: Instant): string {
-  const [, day, month, year] = DAY.exec(text) ?? [];
+  const [, day, month, year] = BIRTHDAY.exec(text) ?? [];
   if (!day || !month || !year || !isDay(Number(year), Number(month), Number(day))) {
     throw new InvalidValue('format', 'must be a real day in the form DD/MM/YYYY');
   }
   if (Number(year) < 1000) throw new InvalidValue('out_of_range', 'must not be before the year 1000');
-  const begins = Date.UTC(Number(year), Number(month) - 1, Number(day)) / 1000;
-  if (begins > zoneOf(zone).toWall(Math.floor(now.epochMilliseconds / 1000))) {
+  const startOfDay = Date.UTC(Number(year), Number(month) - 1, Number(day)) / 1000;
+  if (startOfDay > zoneOf(zone).toWall(Math.floor(now.epochMilliseconds / 1000))) {
     throw new InvalidValue('out_of_range', 'must not be in the future');
   }
   return `${year}-${month}-${day}`;
 }
 
-/** How an instant goes to PostgreSQL, whose timestamptz keeps microseconds. Not by Temporal, which takes twice as long. */
+/** Formats an instant for PostgreSQL, whose timestamptz has microseconds. Temporal would take twice as long. */
 export function toSql(instant: Instant): string {
   const ms = instant.epochMilliseconds;
-  if (ms < FIRST_MS || ms > LAST_MS) return instant.toString(MICROSECONDS);
+  if (ms < MIN_MS || ms > MAX_MS) return instant.toString(MICROSECONDS);
   const seconds = Math.floor(ms / 1000);
-  // What is left of the millisecond, before 1970 up to the next one.
+  // Nanoseconds beyond the millisecond; negative before 1970.
   const rest = Number(instant.epochNanoseconds % 1_000_000n);
   const micros = (ms - seconds * 1000) * 1000 + Math.floor((rest < 0 ? rest + 1_000_000 : rest) / 1000);
-  writeTime(written, 0, seconds);
-  written[10] = T;
-  writeTwoDigits(written, 20, Math.floor(micros / 10_000));
-  writeTwoDigits(written, 22, Math.floor(micros / 100) % 100);
-  writeTwoDigits(written, 24, micros % 100);
-  return written.toString('latin1');
+  writeTime(buffer, 0, seconds);
+  buffer[10] = T;
+  writeTwoDigits(buffer, 20, Math.floor(micros / 10_000));
+  writeTwoDigits(buffer, 22, Math.floor(micros / 100) % 100);
+  writeTwoDigits(buffer, 24, micros % 100);
+  return buffer.toString('latin1');
 }
 
 const MICROSECONDS = { fractionalSecondDigits: 6 } as const;
-const written = Buffer.from('0000-00-00T00:00:00.000000Z');
-const T = written[10] as number;
+const buffer = Buffer.from('0000-00-00T00:00:00.000000Z');
+const T = buffer[10] as number;

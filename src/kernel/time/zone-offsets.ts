@@ -1,57 +1,57 @@
-import { DAY } from './civil-time.ts';
+import { SECONDS_PER_DAY } from './civil-time.ts';
 
-/** Seconds from one change of a zone's clock to the next, and what the clock is ahead of UTC in between. */
+/** The seconds from one transition of a zone to the next, and the offset from UTC in between. */
 type OffsetPeriod = { from: number; to: number; offset: number };
 
-const MOST_SPANS = 500;
-/** More than there is between any two offsets of a zone, which are up to a day apart where it changed its date. */
-const TRANSITION_MARGIN = 2 * DAY;
+const MAX_PERIODS = 500;
+/** Larger than the difference of any two offsets of a zone, which is up to a day if the zone changed its date. */
+const TRANSITION_MARGIN = 2 * SECONDS_PER_DAY;
 
-/** Temporal takes microseconds for a time, a known span next to nothing. Most times lie in one or two of them. */
+/** Caches the offsets of a zone. Temporal takes microseconds for a time, and most times lie in one or two periods. */
 export class Zone {
   readonly #name: string;
-  #spans: OffsetPeriod[] = [];
+  #periods: OffsetPeriod[] = [];
 
   constructor(name: string) {
     this.#name = name;
   }
 
   offsetAt(seconds: number): number {
-    return (this.#known(seconds) ?? this.#learn(seconds)).offset;
+    return (this.#cached(seconds) ?? this.#add(seconds)).offset;
   }
 
-  /** What it would be in UTC if the clock there showed the same. */
+  /** Converts epoch seconds to wall-clock seconds: the epoch seconds at which UTC shows the same date and time. */
   toWall(seconds: number): number {
     return seconds + this.offsetAt(seconds);
   }
 
   /**
-   * Which second is called so, where `wall` is what it would be in UTC. Undefined close to a change of the clock, and where
-   * too much is known already: whoever asks for a time of every century does not push out what is shown.
+   * Converts wall-clock seconds to epoch seconds. Returns undefined near a transition or if the cache is full, so that
+   * requests with times of every century do not evict the periods that responses need. The caller then uses Temporal.
    */
   toEpoch(wall: number): number | undefined {
-    const span = this.#known(wall) ?? (this.#spans.length < MOST_SPANS ? this.#learn(wall) : undefined);
-    if (span === undefined) return undefined;
-    const second = wall - span.offset;
-    return span.from + TRANSITION_MARGIN <= second && second < span.to - TRANSITION_MARGIN ? second : undefined;
+    const period = this.#cached(wall) ?? (this.#periods.length < MAX_PERIODS ? this.#add(wall) : undefined);
+    if (period === undefined) return undefined;
+    const second = wall - period.offset;
+    return period.from + TRANSITION_MARGIN <= second && second < period.to - TRANSITION_MARGIN ? second : undefined;
   }
 
-  /** What is asked for often comes to stand in front. */
-  #known(seconds: number): OffsetPeriod | undefined {
-    const spans = this.#spans;
-    for (let i = 0; i < spans.length; i++) {
-      const span = spans[i] as OffsetPeriod;
-      if (seconds < span.from || seconds >= span.to) continue;
-      if (i > 0) [spans[i - 1], spans[i]] = [span, spans[i - 1] as OffsetPeriod];
-      return span;
+  /** Moves a period that it finds one place forward, so that frequent ones are found first. */
+  #cached(seconds: number): OffsetPeriod | undefined {
+    const periods = this.#periods;
+    for (let i = 0; i < periods.length; i++) {
+      const period = periods[i] as OffsetPeriod;
+      if (seconds < period.from || seconds >= period.to) continue;
+      if (i > 0) [periods[i - 1], periods[i]] = [period, periods[i - 1] as OffsetPeriod];
+      return period;
     }
     return undefined;
   }
 
-  #learn(seconds: number): OffsetPeriod {
-    const span = spanAt(seconds, this.#name);
-    this.#spans = [span, ...this.#spans].slice(0, MOST_SPANS);
-    return span;
+  #add(seconds: number): OffsetPeriod {
+    const period = periodAt(seconds, this.#name);
+    this.#periods = [period, ...this.#periods].slice(0, MAX_PERIODS);
+    return period;
   }
 }
 
@@ -63,11 +63,11 @@ export function zoneOf(name: string): Zone {
   return zone;
 }
 
-function spanAt(seconds: number, zone: string): OffsetPeriod {
+function periodAt(seconds: number, zone: string): OffsetPeriod {
   const time = Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toZonedDateTimeISO(zone);
-  const edge = (change: Temporal.ZonedDateTime | null) => change && change.epochMilliseconds / 1000;
-  // 'previous' looks before the time itself, which may be the very second of the change.
-  const from = edge(time.add({ seconds: 1 }).getTimeZoneTransition('previous')) ?? -Infinity;
-  const to = edge(time.getTimeZoneTransition('next')) ?? Infinity;
+  const secondsOf = (transition: Temporal.ZonedDateTime | null) => transition && transition.epochMilliseconds / 1000;
+  // 'previous' excludes the time itself, which may be the second of a transition.
+  const from = secondsOf(time.add({ seconds: 1 }).getTimeZoneTransition('previous')) ?? -Infinity;
+  const to = secondsOf(time.getTimeZoneTransition('next')) ?? Infinity;
   return { from, to, offset: time.offsetNanoseconds / 1e9 };
 }

@@ -8,7 +8,7 @@ export function requireEmail(text: string): string {
   return text;
 }
 
-/** E.164, the one spelling that every number has; undefined where the text cannot be a number in the region. */
+/** Returns the number in E.164 form; undefined if the text cannot be a number of the region. */
 export function phoneNumber(text: string, region: string): string | undefined {
   const number = parsePhoneNumberFromString(text, { defaultCountry: region as CountryCode, extract: false });
   return number?.isPossible() ? number.number : undefined;

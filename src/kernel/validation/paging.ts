@@ -1,64 +1,64 @@
 import { type Static, Type } from 'typebox';
 import { InvalidValue } from '../errors.ts';
 import type { Form } from './form.ts';
-import { isTrue, NATURAL_PATTERN, queryFlag } from './schema-types.ts';
+import { isTrue, POSITIVE_INTEGER_PATTERN, queryFlag } from './schema-types.ts';
 
-/** A part of a list. */
+/** Which part of a list is requested. */
 export type Page = { limit: number; offset: number };
 
-/** A part of those entries of a list that contain a text; null for all of them. */
+/** A page of the entries that contain the text; null for a page of all entries. */
 export type ListRequest = Page & { search: string | null };
 
-/** The same of those that were removed, or (by default) of those that were not. */
+/** A page of the removed entries, or (by default) of the others. */
 export type RemovableListRequest = ListRequest & { removed?: boolean };
 
-/** The part as JSON text, and how many entries the whole list has. */
+/** The page as JSON text, and the number of entries of the whole list. */
 export type PageOfJson = { json: string; total: number };
 
-const MOST_PAGES = 1_000_000;
-const MOST_PER_PAGE = 200;
+const MAX_PAGE = 1_000_000;
+const MAX_PER_PAGE = 200;
 
-const positiveInteger = (defaultValue: number, most: number, description: string) =>
+const positiveInteger = (defaultValue: number, max: number, description: string) =>
   Type.Optional(
     Type.Unsafe<string>({
       type: ['integer', 'string'],
-      pattern: NATURAL_PATTERN,
+      pattern: POSITIVE_INTEGER_PATTERN,
       minimum: 1,
-      maximum: most,
+      maximum: max,
       default: defaultValue,
       description,
     }),
   );
 
-/** The parameters of a list that comes in pages. */
+/** The query parameters of a paged list. */
 export const PAGE_QUERY = {
-  page: positiveInteger(1, MOST_PAGES, 'Which page, from 1.'),
-  per_page: positiveInteger(50, MOST_PER_PAGE, `Entries per page, at most ${MOST_PER_PAGE}.`),
+  page: positiveInteger(1, MAX_PAGE, 'The number of the page, from 1.'),
+  per_page: positiveInteger(50, MAX_PER_PAGE, `Entries per page, at most ${MAX_PER_PAGE}.`),
 };
 const PageQuery = Type.Object(PAGE_QUERY);
 export type PageQuery = Static<typeof PageQuery>;
 
-/** The same for a list that can be searched. */
+/** The query of a paged list that can be searched. */
 export const ListQuery = Type.Object({
   ...PAGE_QUERY,
   search: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Only entries that contain this text, without regard to case.' }),
+    Type.String({ maxLength: 200, description: 'Only entries that contain this text. Case does not matter.' }),
   ),
 });
 
-/** The same for a list of what can be removed and restored. */
+/** The query of a paged list whose entries can be removed and restored. */
 export const RemovableQuery = Type.Object({
   ...ListQuery.properties,
-  removed: queryFlag({ description: 'True lists those that were removed, and only those.' }),
+  removed: queryFlag({ description: 'True lists only the removed entries.' }),
 });
 
 export function parsePage(query: Form<Static<typeof PageQuery>>): Page {
-  const page = readNatural(query, 'page', 1, MOST_PAGES);
-  const perPage = readNatural(query, 'per_page', 50, MOST_PER_PAGE);
+  const page = readPositiveInteger(query, 'page', 1, MAX_PAGE);
+  const perPage = readPositiveInteger(query, 'per_page', 50, MAX_PER_PAGE);
   return { limit: perPage, offset: (page - 1) * perPage };
 }
 
-export function readListing(query: Form<Static<typeof ListQuery>>): ListRequest {
+export function parseListRequest(query: Form<Static<typeof ListQuery>>): ListRequest {
   const search = query.read('search', query.body.search, (text) => {
     if (text.includes('\0')) throw new InvalidValue('invalid_character', 'must not contain NUL characters');
     return text;
@@ -66,23 +66,23 @@ export function readListing(query: Form<Static<typeof ListQuery>>): ListRequest 
   return { ...parsePage(query), search: search || null };
 }
 
-export const readRemovable = (query: Form<Static<typeof RemovableQuery>>): RemovableListRequest => ({
-  ...readListing(query),
+export const parseRemovableListRequest = (query: Form<Static<typeof RemovableQuery>>): RemovableListRequest => ({
+  ...parseListRequest(query),
   removed: isTrue(query.body.removed),
 });
 
-function readNatural(
+function readPositiveInteger(
   query: Form<Static<typeof PageQuery>>,
   field: 'page' | 'per_page',
-  byDefault: number,
-  most: number,
+  defaultValue: number,
+  max: number,
 ) {
   const read = query.read(field, query.body[field], (value) => {
-    if (Number(value) > most) throw new InvalidValue('out_of_range', `must not be more than ${most}`);
+    if (Number(value) > max) throw new InvalidValue('out_of_range', `must not be more than ${max}`);
     return Number(value);
   });
-  return read ?? byDefault;
+  return read ?? defaultValue;
 }
 
-/** The text as a LIKE pattern, with nothing in it that LIKE would read as a wildcard. */
+/** Returns a LIKE pattern that matches values containing the text, with its wildcards escaped. */
 export const likePattern = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;

@@ -2,18 +2,18 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { DECIMAL_PATTERN } from '../money.ts';
 import { TIME_PATTERN } from '../time/time.ts';
 
-/** The building blocks of request and response schemas. Lengths count Unicode code points. */
+/** Building blocks of request and response schemas. Lengths count Unicode code points. */
 
 type Options = Record<string, unknown>;
 
 const UUID_PATTERN = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
 
-/** A whole number from 1, as a query string has it. */
-export const NATURAL_PATTERN = '^[1-9][0-9]*$';
+/** A whole number from 1 in a query string. */
+export const POSITIVE_INTEGER_PATTERN = '^[1-9][0-9]*$';
 
-/** What a caller is told when text does not have the form. */
+/** The message for a text that does not match the pattern. */
 export const PATTERN_MESSAGES: Record<string, string> = {
-  [NATURAL_PATTERN]: 'must be a whole number from 1',
+  [POSITIVE_INTEGER_PATTERN]: 'must be a whole number from 1',
   [UUID_PATTERN]: 'must be a UUID',
   [TIME_PATTERN]: 'must be a time in the form YYYY-MM-DD HH:mm:ss',
   [DECIMAL_PATTERN]: 'must be a plain decimal number such as 60 or 60.00',
@@ -26,14 +26,14 @@ export const text = (options: Options = {}) => Type.String({ maxLength: MAX_SHOR
 export const booleanFlag = (options: Options = {}) => Type.Boolean(options);
 export const uuid = (options: Options = {}) => Type.String({ pattern: UUID_PATTERN, format: 'uuid', ...options });
 
-/** Wall time of the company, or ISO 8601 with a zone. */
+/** Wall time in the company's zone, or ISO 8601 with a zone. */
 export const time = (options: Options = {}) => Type.String({ pattern: TIME_PATTERN, ...options });
 
 /** A JSON number or a plain decimal string. */
 export const decimal = (options: Options = {}) =>
   Type.Unsafe<number | string>({ type: ['number', 'string'], pattern: DECIMAL_PATTERN, ...options });
 
-/** A flag of a query string. */
+/** A boolean in a query string. */
 export const queryFlag = (options: Options = {}) =>
   Type.Optional(
     Type.Unsafe<boolean | 'true' | 'false' | '1' | '0'>({
@@ -44,17 +44,17 @@ export const queryFlag = (options: Options = {}) =>
     }),
   );
 
-export const isTrue = (sent: Static<ReturnType<typeof queryFlag>> | undefined): boolean =>
-  sent === true || sent === 'true' || sent === '1';
+export const isTrue = (value: Static<ReturnType<typeof queryFlag>> | undefined): boolean =>
+  value === true || value === 'true' || value === '1';
 
-/** The field may be left out, and null means "no value". */
+/** The field may be omitted, and null means "no value". */
 export function optional<T extends TSchema>(schema: T) {
   const { type, enum: values, ...rest } = schema as unknown as { type: string | string[]; enum?: unknown[] };
   const nullable = { ...rest, type: [type, 'null'].flat(), ...(values && { enum: [...values, null] }) };
   return Type.Optional(Type.Unsafe<Static<T> | null>(nullable));
 }
 
-/** The key is always there, its value may be null. */
+/** The field is always present; its value may be null. */
 export const nullable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [(schema as unknown as { type: string }).type, 'null'] });
 
@@ -67,7 +67,7 @@ export const instant = (options: Options = {}) =>
     ...options,
   });
 
-/** <YYYY-MM-DD HH:mm:ss>, wall time of the company. */
+/** <YYYY-MM-DD HH:mm:ss>, wall time in the company's zone. */
 export const wallTime = (options: Options = {}) =>
   Type.String({
     pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$',
@@ -75,5 +75,5 @@ export const wallTime = (options: Options = {}) =>
     ...options,
   });
 
-/** The answer of a deletion. */
+/** The response of a deletion. */
 export const Deleted = Type.Object({ id: Type.String(), deleted_at: instant() }, { additionalProperties: false });

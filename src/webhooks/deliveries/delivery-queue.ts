@@ -6,17 +6,22 @@ import type { Database } from '../../kernel/database/database.ts';
 import { nextAttemptAt, retryAfterSeconds } from '../../kernel/jobs/backoff.ts';
 import type { DeliveryCounters } from '../../kernel/jobs/delivery-counters.ts';
 import { MAX_REASON_LENGTH } from '../../kernel/jobs/failure-reason.ts';
-import { leaseStatements } from '../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import type { SecretBox } from '../../kernel/secret-box.ts';
-import { stripNul } from '../../kernel/sql/statement.ts';
+import { stripNul } from '../../kernel/sql/inputs.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
 import { secretOwner, signatureHeader } from '../endpoints/secrets.ts';
 import { type PostOptions, post } from '../outbound/http-post.ts';
 import { NoResponseError } from '../outbound/public-connect.ts';
 import * as sql from './delivery-queue.sql.ts';
-import { type Attempt, type DeliveryResult, resultRecorder, type StartedDelivery } from './delivery-result.ts';
+import {
+  type Attempt,
+  type DeliveryKey,
+  type DeliveryResult,
+  resultRecorder,
+  type StartedDelivery,
+} from './delivery-result.ts';
 import { DELIVERY_SCHEDULE, deliveryDeadline } from './delivery-schedule.ts';
 import { retryWhileLocked } from './retry-on-lock.ts';
 import { deliveryEventId } from './verbs.ts';
@@ -35,9 +40,9 @@ export type DeliveryQueueOptions = {
 type StartedDeliveryRow = StartedDelivery & {
   id: string;
   event_type: string;
-  attempt: number;
-  first: string;
-  created: string;
+  attempt_number: number;
+  first_attempt_at: string;
+  created_at: string;
   url: string;
   event_key: Buffer;
   sealed_secret: string | null;
@@ -54,10 +59,10 @@ export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
   const { one: findEvent } = eventStatements(options.auditLogs);
   const recordResult = resultRecorder({ db, clock, logger });
 
-  async function handle(key: JobKey, lease: Lease): Promise<void> {
-    const values = sql.KEY.map((column) => key[column]);
+  async function handle(jobKey: JobKey, lease: Lease): Promise<void> {
+    const key = jobKey as DeliveryKey;
     const row = await retryWhileLocked(lease.signal, () =>
-      db.queryFirst<StartedDeliveryRow>(sql.startDelivery, [...values, lease.id, toSql(clock())]),
+      db.queryFirst<StartedDeliveryRow>(sql.startDelivery({ ...key, lease: lease.id, now: toSql(clock()) })),
     );
     if (!row) return;
     const body = await loadBody(key, row);
@@ -65,7 +70,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
       body === undefined
         ? { state: 'dropped', attempt: { ...NO_RESPONSE, at: toSql(clock()), error: 'The event is no longer stored.' } }
         : await send(key, row, body, lease.signal);
-    const state = await recordResult(values as string[], lease, row, result);
+    const state = await recordResult(key, lease, row, result);
     // The record's next delivery, or one that waited for a free slot of the endpoint, may be due now.
     notifyWorkers(db);
     logResult(key, row, result, state);
@@ -73,16 +78,16 @@ export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
 
   /** Returns the event exactly as GET /events shows it, or undefined if its retention is over. */
   async function loadBody(
-    key: JobKey,
-    { id, position, created, event_key }: StartedDeliveryRow,
+    key: DeliveryKey,
+    { id, position, created_at, event_key }: StartedDeliveryRow,
   ): Promise<string | undefined> {
-    if (position === null) return JSON.stringify({ id, type: 'ping', at: created, endpoint_id: key.endpoint_id });
-    const event = await db.queryFirst<{ json: string }>(findEvent, [key.company_id, position]);
+    if (position === null) return JSON.stringify({ id, type: 'ping', at: created_at, endpoint_id: key.endpoint_id });
+    const event = await db.queryFirst<{ json: string }>(findEvent({ company_id: key.company_id, position }));
     return event && eventJson(event_key, position, event.json);
   }
 
   async function send(
-    key: JobKey,
+    key: DeliveryKey,
     row: StartedDeliveryRow,
     body: string,
     signal: AbortSignal,
@@ -109,8 +114,8 @@ export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
     }
   }
 
-  function signedHeaders(key: JobKey, row: StartedDeliveryRow, body: string): Record<string, string> {
-    const owner = secretOwner(key.company_id, key.endpoint_id as string);
+  function signedHeaders(key: DeliveryKey, row: StartedDeliveryRow, body: string): Record<string, string> {
+    const owner = secretOwner(key.company_id, key.endpoint_id);
     const sealed = [row.sealed_secret, row.sealed_previous_secret].filter((secret) => secret !== null);
     const opened = sealed.map((secret) => secrets.open(secret, owner)).filter((secret) => secret !== undefined);
     if (opened.length === 0) throw new NoResponseError(UNDECRYPTABLE_SECRET);
@@ -123,7 +128,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
   }
 
   function failedResult(
-    { position, attempt: attemptNumber, first }: StartedDeliveryRow,
+    { position, attempt_number: attemptNumber, first_attempt_at }: StartedDeliveryRow,
     attempt: Attempt,
     retryAfter: string | undefined,
   ): DeliveryResult {
@@ -132,7 +137,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
     if (attempt.status === STATUS_GONE) return { state: 'gone', attempt };
     const now = clock();
     const requestedSeconds = retryAfterSeconds(retryAfter, now);
-    const deadline = deliveryDeadline(Temporal.Instant.from(first));
+    const deadline = deliveryDeadline(Temporal.Instant.from(first_attempt_at));
     const failed = { attempt: attemptNumber, now, deadline, requestedSeconds };
     const retryAt = nextAttemptAt(DELIVERY_SCHEDULE, failed, random);
     return retryAt
@@ -141,22 +146,20 @@ export function deliveryQueue(options: DeliveryQueueOptions): JobQueue {
   }
 
   function logResult(
-    key: JobKey,
+    key: DeliveryKey,
     row: StartedDeliveryRow,
     { attempt }: DeliveryResult,
     state: string | undefined,
   ): void {
     const { status, error, ms } = attempt;
     const delivery = { company: key.company_id, endpoint: key.endpoint_id, delivery: row.id, type: row.event_type };
-    const fields = { ...delivery, attempt: row.attempt, state, status, reason: error, ms };
+    const fields = { ...delivery, attempt: row.attempt_number, state, status, reason: error, ms };
     if (state === 'delivered') logger.info(fields, 'webhook delivered');
     else logger[state === 'failed' ? 'error' : 'warn'](fields, 'webhook not delivered');
     if (state === 'delivered' || state === 'failed') counters.countWebhook(state);
   }
 
-  const leases = leaseStatements({ table: 'webhook_deliveries', key: sql.KEY, open: sql.OPEN });
-  const statements = { ...leases, claim: sql.claim, nextDue: sql.nextDue };
-  return { name: 'webhook_deliveries', key: sql.KEY, statements, handle };
+  return { name: 'webhook_deliveries', key: sql.KEY, statements: sql.statements, handle };
 }
 
 const NO_RESPONSE: Omit<Attempt, 'at'> = { status: null, error: null, ms: 0, answer: null };

@@ -35,13 +35,15 @@ export type DeliveryResult =
 /** The delivery when its attempt began. A ping has no position. */
 export type StartedDelivery = { position: string | null; epoch: number };
 
+export type DeliveryKey = Record<(typeof sql.KEY)[number], string>;
+
 type RecordResult = (
-  key: string[],
+  key: DeliveryKey,
   lease: Lease,
   started: StartedDelivery,
   result: DeliveryResult,
 ) => Promise<string | undefined>;
-type LockedEndpoint = { state: string; epoch: number; faltering: boolean };
+type LockedEndpoint = { state: string; epoch: number; unhealthy: boolean };
 
 // When an event is abandoned, an endpoint that accepted no other event in this time is failing as a whole.
 const HEALTH_WINDOW = { hours: 12 };
@@ -59,7 +61,7 @@ export function resultRecorder({ db, clock, logger }: { db: Database; clock: Clo
 }
 
 type FinishedDelivery = {
-  key: string[];
+  key: DeliveryKey;
   lease: Lease;
   started: StartedDelivery;
   result: DeliveryResult;
@@ -73,17 +75,17 @@ type FinishedDelivery = {
 async function recordResult(tx: Executor, delivery: FinishedDelivery): Promise<string | undefined> {
   const { key, started, result } = delivery;
   const { state, retryAt, pausesEndpoint } = result;
-  const endpointKey = key.slice(0, 2);
+  const endpointKey = { company_id: key.company_id, endpoint_id: key.endpoint_id };
   const mayStopEndpoint = state === 'gone' || state === 'abandoned';
   const lock = mayStopEndpoint ? sql.lockEndpointExclusive : sql.lockEndpointShared;
-  const endpoint = await tx.queryFirst<LockedEndpoint>(lock, endpointKey);
+  const endpoint = await tx.queryFirst<LockedEndpoint>(lock(endpointKey));
   // Pings and dropped deliveries do not change the endpoint's health.
   const keepsHealth = started.position === null || state === 'dropped';
-  const unhealthy = keepsHealth ? endpoint?.faltering : state !== 'delivered';
-  if (endpoint && (pausesEndpoint || unhealthy !== endpoint.faltering)) {
-    await tx.queryRows(sql.lockEndpointExclusive, endpointKey);
+  const unhealthy = keepsHealth ? endpoint?.unhealthy : state !== 'delivered';
+  if (endpoint && unhealthy !== undefined && (pausesEndpoint || unhealthy !== endpoint.unhealthy)) {
+    await tx.queryRows(sql.lockEndpointExclusive(endpointKey));
     const pausedUntil = pausesEndpoint ? toSql(retryAt) : null;
-    await tx.queryRows(sql.recordEndpointHealth, [...endpointKey, unhealthy, pausedUntil]);
+    await tx.queryRows(sql.recordEndpointHealth({ ...endpointKey, unhealthy, paused_until: pausedUntil }));
   }
   // After a resumption every waiting delivery is due immediately, with its attempts counted from zero.
   const resumed = endpoint !== undefined && endpoint.epoch > started.epoch;
@@ -96,17 +98,18 @@ async function recordResult(tx: Executor, delivery: FinishedDelivery): Promise<s
 /** Stops the endpoint and alerts the company. If the endpoint accepts other events, only the delivery has failed. */
 async function stopEndpoint(tx: Executor, delivery: FinishedDelivery): Promise<string | undefined> {
   const { key, result, now } = delivery;
-  const endpointKey = key.slice(0, 2);
+  const { company_id, endpoint_id } = key;
   const gone = result.state === 'gone';
   const since = toSql(now.subtract(HEALTH_WINDOW));
-  const isHealthy = !gone && (await tx.queryFirst(sql.findDeliveredSince, [...endpointKey, since])) !== undefined;
+  const isHealthy =
+    !gone && (await tx.queryFirst(sql.findDeliveredSince({ company_id, endpoint_id, since }))) !== undefined;
   const written = await writeResult(tx, delivery, isHealthy ? 'failed' : 'waiting');
   if (written === undefined) return undefined;
-  const change = [...endpointKey, toSql(now), WORKER_ORIGIN];
-  if (gone) await tx.queryRows(disableEndpoint, [...change, 'The endpoint answered 410 Gone.']);
-  else if (!isHealthy) await tx.queryRows(markFailing, [...change, FAILING_REASON]);
+  const change = { company_id, id: endpoint_id, now: toSql(now), origin: WORKER_ORIGIN };
+  if (gone) await tx.queryRows(disableEndpoint({ ...change, reason: 'The endpoint answered 410 Gone.' }));
+  else if (!isHealthy) await tx.queryRows(markFailing({ ...change, reason: FAILING_REASON }));
   const kind: AlertKind = gone ? 'gone' : isHealthy ? 'delivery_failed' : 'failing';
-  await tx.queryRows(insertAlert, [...endpointKey, newId(), kind, toSql(now)]);
+  await tx.queryRows(insertAlert({ company_id, endpoint_id, id: newId(), kind, now: toSql(now) }));
   return written;
 }
 
@@ -119,8 +122,15 @@ async function writeResult(
   state: string,
   retryAt?: Instant,
 ) {
-  const leaseId = result.state === 'delivered' ? null : lease.id;
-  const tries = JSON.stringify([result.attempt]);
-  const values = [...key, leaseId, toSql(now), state, tries, retryAt ? toSql(retryAt) : null];
-  return (await tx.queryFirst<{ state: string }>(sql.recordDeliveryResult, values))?.state;
+  const row = await tx.queryFirst<{ state: string }>(
+    sql.recordDeliveryResult({
+      ...key,
+      lease: result.state === 'delivered' ? null : lease.id,
+      now: toSql(now),
+      state,
+      tries: JSON.stringify([result.attempt]),
+      retry_at: retryAt && toSql(retryAt),
+    }),
+  );
+  return row?.state;
 }

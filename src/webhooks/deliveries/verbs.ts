@@ -32,15 +32,15 @@ export async function listDeliveries(
   { limit, offset }: Page,
 ): Promise<PageOfJson> {
   const { db, company } = context;
-  const { state = null, type = null } = query.body;
+  const { state, type } = query.body;
   const [from, to] = (['from', 'to'] as const).map((field) =>
     query.read(field, query.body[field], (text) => toSql(parseTime(text, company.timeZone))),
   );
   await showEndpoint(context, endpointId);
   query.check();
-  const values = [company.id, endpointId, state, type, from ?? null, to ?? null];
-  const rows = await db.queryRows<DeliveryRow>(sql.listDeliveries, [...values, limit, offset]);
-  const total = (await db.queryFirst<{ total: number }>(sql.countDeliveries, values))?.total ?? 0;
+  const filters = { company_id: company.id, endpoint_id: endpointId, state, type, from, to };
+  const rows = await db.queryRows<DeliveryRow>(sql.listDeliveries({ ...filters, limit, offset }));
+  const total = (await db.queryFirst<{ total: number }>(sql.countDeliveries(filters)))?.total ?? 0;
   return { json: `[${rows.map((row) => withEventId(context, row)).join(', ')}]`, total };
 }
 
@@ -55,7 +55,9 @@ async function findDelivery(
 ): Promise<DeliveryRow & { state: string }> {
   const { db, company } = context;
   await showEndpoint(context, endpointId);
-  const row = await db.queryFirst<DeliveryRow & { state: string }>(sql.showDelivery, [company.id, endpointId, id]);
+  const row = await db.queryFirst<DeliveryRow & { state: string }>(
+    sql.showDelivery({ company_id: company.id, endpoint_id: endpointId, id }),
+  );
   if (!row) throw notFound('delivery');
   return row;
 }
@@ -63,11 +65,12 @@ async function findDelivery(
 /** Queues a ping, or returns the one that is already waiting. */
 export async function pingEndpoint(context: Context, endpointId: string): Promise<string> {
   const { db, company, clock } = context;
-  const endpoint = [company.id, endpointId];
+  const endpoint = { company_id: company.id, endpoint_id: endpointId };
   const ping = await retryOnConflict(
     async () => {
-      const inserted = await db.queryFirst<DeliveryRow>(sql.insertPing, [...endpoint, newId(), toSql(clock())]);
-      const row = inserted ?? (await db.queryFirst<DeliveryRow>(sql.findWaitingPing, endpoint));
+      const insert = sql.insertPing({ ...endpoint, id: newId(), now: toSql(clock()) });
+      const inserted = await db.queryFirst<DeliveryRow>(insert);
+      const row = inserted ?? (await db.queryFirst<DeliveryRow>(sql.findWaitingPing(endpoint)));
       return row && withEventId(context, row);
     },
     async () => {
@@ -85,10 +88,14 @@ export async function replayDelivery(context: Context, endpointId: string, id: s
   await assertMayReadEvents(context, endpointId);
   if (found.position === null) throw invalidState('event_type', 'a ping cannot be replayed; send a new one');
   if (found.state === 'waiting') throw alreadyWaiting();
-  const values = [company.id, endpointId, id, newId(), toSql(clock())];
-  const row = await queueReplays(context, endpointId, (tx) =>
-    tx.queryFirst<DeliveryRow & Reordered>(sql.insertReplay, values),
-  );
+  const insert = sql.insertReplay({
+    company_id: company.id,
+    endpoint_id: endpointId,
+    replayed_id: id,
+    id: newId(),
+    now: toSql(clock()),
+  });
+  const row = await queueReplays(context, endpointId, (tx) => tx.queryFirst<DeliveryRow & Reordered>(insert));
   if (!row) throw alreadyWaiting();
   return withEventId(context, row);
 }
@@ -116,11 +123,18 @@ export async function replayRange(
   }
   const { types } = JSON.parse(await showEndpoint(context, endpointId));
   form.check();
-  const bounds = [after?.position ?? null, until?.position ?? null, after?.at ?? null, until?.at ?? null];
-  const values = [company.id, endpointId, toSql(clock()), requestedTypes ?? types, ...bounds, MAX_REPLAYED_EVENTS];
-  const found = await queueReplays(context, endpointId, (tx) =>
-    tx.queryFirst<QueuedReplays>(sql.insertReplays, values),
-  );
+  const insert = sql.insertReplays({
+    company_id: company.id,
+    endpoint_id: endpointId,
+    now: toSql(clock()),
+    types: requestedTypes ?? types,
+    after_position: after?.position,
+    until_position: until?.position,
+    from: after?.at,
+    to: until?.at,
+    max_events: MAX_REPLAYED_EVENTS,
+  });
+  const found = await queueReplays(context, endpointId, (tx) => tx.queryFirst<QueuedReplays>(insert));
   const { queued = 0, last = null } = found ?? {};
   const next = queued === MAX_REPLAYED_EVENTS && last !== null ? eventId(company.eventKey, BigInt(last)) : null;
   return JSON.stringify({ queued, next });
@@ -135,8 +149,9 @@ async function queueReplays<T extends Reordered>(
   endpointId: string,
   queue: (tx: Executor) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const endpoint = [company.id, endpointId];
-  const found = await db.queryFirst<{ waiting: number }>(sql.countWaiting, [...endpoint, MAX_WAITING_DELIVERIES + 1]);
+  const endpoint = { company_id: company.id, endpoint_id: endpointId };
+  const count = sql.countWaiting({ ...endpoint, max: MAX_WAITING_DELIVERIES + 1 });
+  const found = await db.queryFirst<{ waiting: number }>(count);
   if (found && found.waiting > MAX_WAITING_DELIVERIES) {
     throw invalidState(
       'deliveries',
@@ -144,9 +159,9 @@ async function queueReplays<T extends Reordered>(
     );
   }
   const result = await db.transaction(async (tx) => {
-    if (!(await tx.queryFirst(sql.lockEndpoint, endpoint))) throw notFound('webhook endpoint');
+    if (!(await tx.queryFirst(sql.lockEndpoint(endpoint)))) throw notFound('webhook endpoint');
     const queued = await queue(tx);
-    if (queued?.records) await tx.queryRows(sql.reorderDeliveries, [...endpoint, queued.records]);
+    if (queued?.records) await tx.queryRows(sql.reorderDeliveries({ ...endpoint, record_ids: queued.records }));
     return queued;
   });
   notifyWorkers(db);

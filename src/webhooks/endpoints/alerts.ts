@@ -2,10 +2,9 @@ import type { Logger } from 'pino';
 import type { Database } from '../../kernel/database/database.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../kernel/jobs/backoff.ts';
 import { MAX_REASON_LENGTH } from '../../kernel/jobs/failure-reason.ts';
-import { queueStatements } from '../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../kernel/jobs/job-queue.ts';
 import type { PlainMail } from '../../kernel/plain-mail.ts';
-import { stripNul } from '../../kernel/sql/statement.ts';
+import { stripNul } from '../../kernel/sql/inputs.ts';
 import { type Clock, type Instant, toSql } from '../../kernel/time/time.ts';
 import * as sql from './alerts.sql.ts';
 
@@ -19,11 +18,12 @@ export type AlertQueueOptions = {
   random?: () => number;
 };
 
+type AlertKey = Record<(typeof sql.KEY)[number], string>;
 type StartedAlertRow = {
   id: string;
   kind: sql.AlertKind;
-  attempt: number;
-  due: string;
+  attempt_number: number;
+  due_at: string;
   url: string;
   company: string;
   recipient: string | null;
@@ -34,20 +34,30 @@ const DEADLINE = { hours: 72 };
 /** Sends alert mails, each at least once: a worker that dies after sending leaves the alert to be sent again. */
 export function alertQueue({ db, clock, logger, sendMail, random = Math.random }: AlertQueueOptions): JobQueue {
   async function handle(key: JobKey, lease: Lease): Promise<void> {
-    const values = [...sql.KEY.map((column) => key[column]), lease.id];
-    const row = await db.queryFirst<StartedAlertRow>(sql.startAlert, values);
+    const { company_id, endpoint_id, id } = key as AlertKey;
+    const row = await db.queryFirst<StartedAlertRow>(sql.startAlert({ company_id, endpoint_id, id, lease: lease.id }));
     if (!row) return;
-    const record = (state: sql.AlertState, error: string | null, retryAt?: Instant) => {
-      const result = [toSql(clock()), state, row.recipient, error, retryAt ? toSql(retryAt) : null];
-      return db.queryRows(sql.recordAlertResult, [...values, ...result]);
-    };
-    const fields = { company: key.company_id, endpoint: key.endpoint_id, kind: row.kind };
+    const record = (state: sql.AlertState, error: string | null, retryAt?: Instant) =>
+      db.queryRows(
+        sql.recordAlertResult({
+          company_id,
+          endpoint_id,
+          id,
+          lease: lease.id,
+          now: toSql(clock()),
+          state,
+          recipient: row.recipient,
+          error,
+          retry_at: retryAt && toSql(retryAt),
+        }),
+      );
+    const fields = { company: company_id, endpoint: endpoint_id, kind: row.kind };
     if (row.recipient === null) {
       logger.error(fields, 'webhook alert not sent: the company has no address');
       await record(sql.ALERT_STATES.failed, 'The company has no contact_email and no sender_address. Set one of them.');
       return;
     }
-    const due = Temporal.Instant.from(row.due);
+    const due = Temporal.Instant.from(row.due_at);
     try {
       await sendMail({ id: row.id, due, recipient: row.recipient, ...renderAlert(row) }, clock(), lease.signal);
       await record(sql.ALERT_STATES.sent, null);
@@ -56,20 +66,18 @@ export function alertQueue({ db, clock, logger, sendMail, random = Math.random }
       const { permanent = false, message } = error as Error & { permanent?: boolean };
       const retryAt = permanent
         ? undefined
-        : nextAttemptAt(PROVIDER_SCHEDULE, { attempt: row.attempt, now: clock(), deadline: due.add(DEADLINE) }, random);
+        : nextAttemptAt(
+            PROVIDER_SCHEDULE,
+            { attempt: row.attempt_number, now: clock(), deadline: due.add(DEADLINE) },
+            random,
+          );
       const state = retryAt ? sql.ALERT_STATES.waiting : sql.ALERT_STATES.failed;
       await record(state, stripNul(message.slice(0, MAX_REASON_LENGTH)), retryAt);
       logger[retryAt ? 'warn' : 'error']({ ...fields, reason: message }, 'webhook alert not sent');
     }
   }
 
-  const statements = queueStatements({
-    tenantTable: 'companies',
-    table: 'webhook_notices',
-    key: sql.KEY,
-    open: sql.OPEN,
-  });
-  return { name: 'webhook_notices', key: sql.KEY, statements, handle };
+  return { name: 'webhook_notices', key: sql.KEY, statements: sql.statements, handle };
 }
 
 const STOPPED =

@@ -22,7 +22,7 @@ const fields = {
 export const endpointJson = jsonObject(fields);
 
 /** No secret is in it, sealed or not, nor how far the endpoint has come. */
-export const endpointAuditLog = imageAuditLog({
+export const endpointAudit = imageAuditLog({
   record: 'webhook_endpoint',
   verbs: ['created', 'updated', 'secret_rotated', 'marked_failing', 'disabled', 'resumed', 'removed'],
   path: '/webhooks/endpoints/{endpointId}',

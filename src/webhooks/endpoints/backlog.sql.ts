@@ -1,4 +1,4 @@
-import { statement } from '../../kernel/sql/statement.ts';
+import { read, write } from '../../kernel/sql/query.ts';
 
 /**
  * What a worker does with the waiting deliveries of an endpoint: after a resumption they are due immediately, after a
@@ -7,56 +7,84 @@ import { statement } from '../../kernel/sql/statement.ts';
 export const BACKLOG_ACTIONS = { expedite: 'hasten', discard: 'drop' } as const;
 export type BacklogAction = (typeof BACKLOG_ACTIONS)[keyof typeof BACKLOG_ACTIONS];
 
-/** $1 company, $2 endpoint */
-export const findBacklog = statement(
-  'webhook_endpoints.backlog',
-  'SELECT backlog, epoch FROM webhook_endpoints WHERE company_id = $1 AND id = $2 AND backlog IS NOT NULL',
-);
+const ENDPOINT_INPUTS = { company_id: 'uuid', endpoint_id: 'uuid' } as const;
+
+/** Returns no row if the endpoint has no backlog. */
+export const findBacklog = read('webhook_endpoints.find_backlog', {
+  inputs: ENDPOINT_INPUTS,
+  sql: (input) => `
+    SELECT backlog, epoch FROM webhook_endpoints
+     WHERE company_id = ${input.company_id} AND id = ${input.endpoint_id} AND backlog IS NOT NULL`,
+});
+
+/** `after_…`: the last delivery of the batch before. */
+const BATCH_INPUTS = {
+  ...ENDPOINT_INPUTS,
+  now: 'timestamptz',
+  batch_size: 'int',
+  after_record_id: 'uuid',
+  after_position: 'bigint',
+  after_id: 'uuid',
+} as const;
+type BatchInput = Record<keyof typeof BATCH_INPUTS, string>;
+
+type BatchChange = {
+  lock: string;
+  condition: (input: BatchInput) => string;
+  changes: (input: BatchInput) => string;
+};
 
 /**
- * $1 company, $2 endpoint, $3 now, $4 how many, $5–$7 record, position and id of the last delivery of the batch before.
- * A batch starts after the one before, so deliveries that were skipped are not read again. Returns the last delivery of
- * the batch and the size of the batch, or no row if none is left.
+ * Changes a batch of the waiting deliveries. It starts after the batch before, so deliveries that were skipped are not
+ * read again. Returns the last delivery of the batch and the size of the batch, or no row if none is left.
  */
-const backlogBatch = (name: string, lock: string, condition: string, changes: string) =>
-  statement(
-    name,
-    `WITH batch AS MATERIALIZED (
-       SELECT d.record_id, d.position, d.id FROM webhook_deliveries d
-        WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.state = 'waiting'
-          AND (d.record_id, d.position, d.id) > ($5::uuid, $6::bigint, $7::uuid)
-        ORDER BY d.record_id, d.position, d.id LIMIT $4
-     ), held AS MATERIALIZED (
-       SELECT d.id FROM batch b CROSS JOIN LATERAL (
-         SELECT d.id FROM webhook_deliveries d
-          WHERE d.company_id = $1 AND d.endpoint_id = $2 AND d.id = b.id AND d.state = 'waiting' ${condition} ${lock}) d
-     ), written AS (
-       UPDATE webhook_deliveries d SET ${changes} WHERE d.company_id = $1 AND d.endpoint_id = $2
-          AND d.id = ANY (ARRAY(SELECT h.id FROM held h)) AND $3::timestamptz IS NOT NULL
-     )
-     SELECT b.record_id, b.position::text, b.id, (SELECT count(*)::int FROM batch) AS count
-       FROM batch b ORDER BY b.record_id DESC, b.position DESC, b.id DESC LIMIT 1`,
-  );
+const backlogBatch = (name: string, { lock, condition, changes }: BatchChange) =>
+  write(name, {
+    inputs: BATCH_INPUTS,
+    sql: (input) => {
+      const ofEndpoint = `d.company_id = ${input.company_id} AND d.endpoint_id = ${input.endpoint_id}`;
+      return `
+    WITH batch AS MATERIALIZED (
+      SELECT d.record_id, d.position, d.id FROM webhook_deliveries d
+       WHERE ${ofEndpoint} AND d.state = 'waiting'
+         AND (d.record_id, d.position, d.id) > (${input.after_record_id}, ${input.after_position}, ${input.after_id})
+       ORDER BY d.record_id, d.position, d.id LIMIT ${input.batch_size}
+    ), locked AS MATERIALIZED (
+      SELECT d.id FROM batch b CROSS JOIN LATERAL (
+        SELECT d.id FROM webhook_deliveries d
+         WHERE ${ofEndpoint} AND d.id = b.id AND d.state = 'waiting' AND ${condition(input)}
+           ${lock}) d
+    ), changed AS (
+      UPDATE webhook_deliveries d SET ${changes(input)}
+       WHERE ${ofEndpoint} AND d.id = ANY (ARRAY(SELECT l.id FROM locked l))
+    )
+    SELECT b.record_id, b.position::text, b.id, (SELECT count(*)::int FROM batch) AS count
+      FROM batch b ORDER BY b.record_id DESC, b.position DESC, b.id DESC LIMIT 1`;
+    },
+  });
 
-/** Skips deliveries that a worker has leased: their attempt is under way. Skips those tried since the resumption, too. */
-export const expediteBatch = backlogBatch(
-  'webhook_deliveries.hasten',
-  'FOR UPDATE SKIP LOCKED',
-  `AND d.ready AND d.claim_at > $3 AND d.lease_by IS NULL
-   AND d.epoch < (SELECT w.epoch FROM webhook_endpoints w WHERE w.company_id = $1 AND w.id = $2)`,
-  'due_at = least(d.due_at, $3), lease_until = NULL',
-);
+/** Skips leased deliveries, whose attempt is under way, and those that were tried since the resumption. */
+export const expediteBatch = backlogBatch('webhook_deliveries.expedite', {
+  lock: 'FOR UPDATE SKIP LOCKED',
+  condition: (input) => `d.ready AND d.claim_at > ${input.now} AND d.lease_by IS NULL
+           AND d.epoch < (SELECT w.epoch FROM webhook_endpoints w
+                           WHERE w.company_id = ${input.company_id} AND w.id = ${input.endpoint_id})`,
+  changes: (input) => `due_at = least(d.due_at, ${input.now}), lease_until = NULL`,
+});
 
-export const discardBatch = backlogBatch(
-  'webhook_deliveries.drop',
-  'FOR UPDATE',
-  '',
-  `state = 'dropped', ready = false, ended_at = $3, lease_by = NULL, lease_until = NULL`,
-);
+const discard = (now: string) =>
+  `state = 'dropped', ready = false, ended_at = ${now}, lease_by = NULL, lease_until = NULL`;
 
-/** $1 company, $2 endpoint, $3 now */
-export const discardPing = statement(
-  'webhook_deliveries.drop_ping',
-  `UPDATE webhook_deliveries SET state = 'dropped', ready = false, ended_at = $3, lease_by = NULL, lease_until = NULL
-    WHERE company_id = $1 AND endpoint_id = $2 AND state = 'waiting' AND position IS NULL`,
-);
+export const discardBatch = backlogBatch('webhook_deliveries.discard', {
+  lock: 'FOR UPDATE',
+  condition: () => 'true',
+  changes: (input) => discard(input.now),
+});
+
+export const discardPing = write('webhook_deliveries.discard_ping', {
+  inputs: { ...ENDPOINT_INPUTS, now: 'timestamptz' },
+  sql: (input) => `
+    UPDATE webhook_deliveries SET ${discard(input.now)}
+     WHERE company_id = ${input.company_id} AND endpoint_id = ${input.endpoint_id}
+       AND state = 'waiting' AND position IS NULL`,
+});

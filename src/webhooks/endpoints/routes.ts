@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { answerList } from '../../http/operation/paging.ts';
+import { respondWithList } from '../../http/operation/paging.ts';
 import { Form } from '../../kernel/validation/form.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import {
@@ -24,7 +24,7 @@ import {
   type WebhookSettings,
 } from './verbs.ts';
 
-export const WEBHOOK_OPERATION = { addition: true, access: 'webhooks', tag: 'Webhooks' } as const;
+export const WEBHOOK_OPERATION = { extension: true, access: 'webhooks', tag: 'Webhooks' } as const;
 export const ENDPOINT_PATH = '/webhooks/endpoints/{endpointId}';
 export const ENDPOINT_PARAMS = { endpointId: 'webhook endpoint' };
 const LIST_PATH = '/webhooks/endpoints';
@@ -43,7 +43,8 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
     params: {},
     query: ListQuery,
     response: EndpointList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listEndpoints(context, listing)),
+    handle: (context, _params, _form, request) =>
+      respondWithList(request, (listing) => listEndpoints(context, listing)),
   });
 
   registerOperation(app, services, {

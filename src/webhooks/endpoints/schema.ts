@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { CreatedBy, credentialOut } from '../../kernel/credential-columns.ts';
+import { CreatedBy, credentialSchema } from '../../kernel/credential-columns.ts';
 import { decimal, instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 
 export const ENDPOINT_STATES = ['active', 'disabled', 'failing'] as const;
@@ -59,7 +59,7 @@ const fields = {
   created_at: instant(),
   updated_at: instant(),
   created_by: CreatedBy,
-  url_set_by: credentialOut(
+  url_set_by: credentialSchema(
     'The key or API client that set the current `url`, with its name at that time; null for the command line.',
   ),
 };

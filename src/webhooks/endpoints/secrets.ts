@@ -23,7 +23,7 @@ export async function countSecrets(
   { db, clock }: { db: Executor; clock: Clock },
   secrets: SecretBox,
 ): Promise<{ total: number; undecryptable: number; outdated: number }> {
-  const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
+  const rows = await db.queryRows<SealedRow>(sql.listEncryptedSecrets({ now: toSql(clock()) }));
   const open = rows.filter(
     ({ company_id, id, sealed }) => secrets.open(sealed, secretOwner(company_id, id)) !== undefined,
   );
@@ -40,7 +40,7 @@ export async function reencryptSecrets(
   { db, clock }: { db: Executor; clock: Clock },
   secrets: SecretBox,
 ): Promise<{ secrets: number; reencrypted: number; undecryptable: number }> {
-  const rows = await db.queryRows<SealedRow>(sql.sealedSecrets, [toSql(clock())]);
+  const rows = await db.queryRows<SealedRow>(sql.listEncryptedSecrets({ now: toSql(clock()) }));
   let reencrypted = 0;
   let undecryptable = 0;
   for (const { company_id, id, sealed } of rows) {
@@ -48,8 +48,10 @@ export async function reencryptSecrets(
     if (secrets.isCurrent(sealed, owner)) continue;
     const secret = secrets.open(sealed, owner);
     if (secret === undefined) undecryptable += 1;
-    else if (await db.queryFirst(sql.reencryptSecret, [company_id, id, sealed, secrets.seal(secret, owner)]))
-      reencrypted += 1;
+    else {
+      const resealed = secrets.seal(secret, owner);
+      if (await db.queryFirst(sql.reencryptSecret({ company_id, id, sealed, resealed }))) reencrypted += 1;
+    }
   }
   return { secrets: rows.length, reencrypted, undecryptable };
 }

@@ -3,7 +3,6 @@ import { expandTypes } from '../../events/event-types.ts';
 import { readWatermark } from '../../events/watermark.ts';
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
-import { credentialValues } from '../../kernel/credential-columns.ts';
 import type { Executor } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { InvalidValue, invalidRequest, invalidState, notFound } from '../../kernel/errors.ts';
@@ -40,12 +39,13 @@ const MAX_OVERLAP_HOURS = 168n;
 
 export async function listEndpoints({ db, company }: Context, list: ListRequest): Promise<PageOfJson> {
   const { limit, offset, search } = list;
-  const values = [company.id, limit, offset, search === null ? null : likePattern(search)];
-  return (await db.queryFirst<PageOfJson>(sql.listEndpoints, values)) ?? { json: '[]', total: 0 };
+  const pattern = search === null ? null : likePattern(search);
+  const query = sql.listEndpoints({ company_id: company.id, limit, offset, pattern });
+  return (await db.queryFirst<PageOfJson>(query)) ?? { json: '[]', total: 0 };
 }
 
 export async function showEndpoint({ db, company }: Context, id: string): Promise<string> {
-  const record = await db.queryJson(sql.showEndpoint, [company.id, id]);
+  const record = await db.queryJson(sql.showEndpoint({ company_id: company.id, id }));
   if (record === undefined) throw notFound('webhook endpoint');
   return record;
 }
@@ -55,20 +55,38 @@ export async function createEndpoint(
   form: Form<CreateEndpointBody>,
   settings: WebhookSettings,
 ): Promise<string> {
-  const { db, company, clock, credential } = context;
+  const { db, company, clock } = context;
   const url = parseEndpoint(context, form, settings);
   const id = newId();
   const secret = newSecret();
   const sealed = sealSecret(context, form, id, secret, settings);
   form.check();
-  const { description = null, types } = form.body;
+  const { description, types } = form.body;
   const { position: watermark } = await readWatermark(db);
-  const values = [company.id, id, url, description, types, sealed, toSql(clock()), auditOrigin(context)];
-  const all = [...values, watermark.toString(), MAX_ENDPOINTS, ...credentialValues(credential)];
-  const record = await withCredentialLock(context, (locked) => locked.db.queryJson(sql.insertEndpoint, all));
+  const insert = sql.insertEndpoint({
+    company_id: company.id,
+    id,
+    // `check` has rejected a form without a valid URL.
+    url: url as string,
+    description,
+    types,
+    sealed_secret: sealed,
+    watermark: watermark.toString(),
+    max_endpoints: MAX_ENDPOINTS,
+    ...credentialInputs(context),
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  });
+  const record = await withCredentialLock(context, (locked) => locked.db.queryJson(insert));
   if (record === undefined) throw tooManyEndpoints();
   return withSecret(record, secret);
 }
+
+const credentialInputs = ({ credential }: Context) => ({
+  credential_type: credential?.type,
+  credential_id: credential?.id,
+  credential_name: credential?.name,
+});
 
 const tooManyEndpoints = () =>
   invalidRequest([
@@ -86,18 +104,29 @@ export async function updateEndpoint(
   form: Form<EndpointBody>,
   settings: WebhookSettings,
 ): Promise<string> {
-  const { db, company, clock, credential } = context;
-  const { description = null, types = null, state = null } = form.body;
-  const url = parseEndpoint(context, form, settings) ?? null;
-  const now = toSql(clock());
-  const values = [company.id, id, now, auditOrigin(context), url, description, types, state];
-  const all = [...values, form.has('description'), MAX_TYPE_CHANGES, ...credentialValues(credential)];
+  const { db, company, clock } = context;
+  const { description, types, state } = form.body;
+  const url = parseEndpoint(context, form, settings);
+  const update = sql.updateEndpoint({
+    company_id: company.id,
+    id,
+    url,
+    description,
+    set_description: form.has('description'),
+    types,
+    state,
+    max_type_changes: MAX_TYPE_CHANGES,
+    ...credentialInputs(context),
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  });
   const record = await retryOnConflict(
-    async () => form.ok && withCredentialLock(context, (locked) => locked.db.queryJson(sql.updateEndpoint, all)),
+    async () => form.ok && withCredentialLock(context, (locked) => locked.db.queryJson(update)),
     async () => {
       await showEndpoint(context, id);
       form.check();
-      if (types && (await db.queryFirst(sql.hasTooManyTypeChanges, [company.id, id, types, MAX_TYPE_CHANGES]))) {
+      const limit = types && { company_id: company.id, id, types, max_type_changes: MAX_TYPE_CHANGES };
+      if (limit && (await db.queryFirst(sql.hasTooManyTypeChanges(limit)))) {
         throw invalidState(
           'types',
           `have been changed ${MAX_TYPE_CHANGES} times since events were last queued; resume the endpoint first`,
@@ -113,9 +142,9 @@ export async function updateEndpoint(
 export async function resumeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
   await assertMayReadEvents(context, id);
-  const values = [company.id, id, toSql(clock()), auditOrigin(context)];
+  const change = { company_id: company.id, id, now: toSql(clock()), origin: auditOrigin(context) };
   const record = await retryOnConflict(
-    () => withCredentialLock(context, (locked) => locked.db.queryJson(sql.resumeEndpoint, values)),
+    () => withCredentialLock(context, (locked) => locked.db.queryJson(sql.resumeEndpoint(change))),
     async () => {
       const { state } = JSON.parse(await showEndpoint(context, id));
       if (state === 'active') throw invalidState('state', 'the endpoint is already active');
@@ -138,9 +167,16 @@ export async function rotateSecret(
   const secret = newSecret();
   const sealed = sealSecret(context, form, id, secret, settings);
   const now = clock();
-  const values = [company.id, id, toSql(now), auditOrigin(context), sealed, toSql(now.add({ hours: Number(hours) }))];
+  const rotate = sql.rotateSecret({
+    company_id: company.id,
+    id,
+    sealed_secret: sealed,
+    previous_secret_until: toSql(now.add({ hours: Number(hours) })),
+    now: toSql(now),
+    origin: auditOrigin(context),
+  });
   const record = await retryOnConflict(
-    async () => form.ok && withCredentialLock(context, (locked) => locked.db.queryJson(sql.rotateSecret, values)),
+    async () => form.ok && withCredentialLock(context, (locked) => locked.db.queryJson(rotate)),
     async () => {
       await showEndpoint(context, id);
       form.check();
@@ -151,9 +187,9 @@ export async function rotateSecret(
 
 export async function removeEndpoint(context: Context, id: string): Promise<string> {
   const { db, company, clock } = context;
-  const values = [company.id, id, toSql(clock()), auditOrigin(context)];
+  const change = { company_id: company.id, id, now: toSql(clock()), origin: auditOrigin(context) };
   const record = await retryOnConflict(
-    () => withCredentialLock(context, (locked) => locked.db.queryJson(sql.removeEndpoint, values)),
+    () => withCredentialLock(context, (locked) => locked.db.queryJson(sql.removeEndpoint(change))),
     async () => {
       await showEndpoint(context, id);
     },
@@ -164,7 +200,7 @@ export async function removeEndpoint(context: Context, id: string): Promise<stri
 
 /** Counts the failing endpoints of all companies, for the doctor. */
 export async function countFailingEndpoints({ db }: { db: Executor }): Promise<number> {
-  return (await db.queryFirst<{ count: number }>(sql.countFailingEndpoints, []))?.count ?? 0;
+  return (await db.queryFirst<{ count: number }>(sql.countFailingEndpoints({})))?.count ?? 0;
 }
 
 const NOT_ALLOWED = {
@@ -198,15 +234,17 @@ function parseEndpoint(
   return form.read('url', form.body.url, (text) => parseEndpointUrl(text, allowPrivateAddresses));
 }
 
+/** Without SECRETS_KEY the form gets a fault, so the empty text that is returned is never stored. */
 function sealSecret<T>(
   { company }: Context,
   form: Form<T>,
   id: string,
   secret: string,
   { secrets }: WebhookSettings,
-): string | undefined {
-  if (!secrets) form.addFault('secret', 'invalid_state', 'cannot be stored: the setting SECRETS_KEY is not set');
-  return secrets?.seal(secret, secretOwner(company.id, id));
+): string {
+  if (secrets) return secrets.seal(secret, secretOwner(company.id, id));
+  form.addFault('secret', 'invalid_state', 'cannot be stored: the setting SECRETS_KEY is not set');
+  return '';
 }
 
 /** The secret is added here and not in the statement, so that it reaches neither the database nor its logs. */

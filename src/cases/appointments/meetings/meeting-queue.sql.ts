@@ -1,13 +1,13 @@
-import { isoTime, statement } from '../../../kernel/sql/statement.ts';
-import { ofAppointment } from '../appointment-key.sql.ts';
+import { isoTime } from '../../../kernel/sql/json.ts';
+import { write } from '../../../kernel/sql/query.ts';
+import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment, ofInputAppointment } from '../appointment-key.sql.ts';
 import { appointmentAudit } from '../audit.sql.ts';
 
 /** The statements of one reconcile step: start it, record its result. */
 
 export const MEETING_KEY = ['company_id', 'case_id', 'appointment_id'] as const;
+export type MeetingKey = Record<(typeof MEETING_KEY)[number], string>;
 export const OPEN = `state = 'pending'`;
-
-const isKey = 'company_id = $1 AND case_id = $2 AND appointment_id = $3';
 
 /** SQL: whether the meeting is, or may be, at another account than the adviser's current one. */
 const atOtherAccount = '(g.provider, g.account_id) IS DISTINCT FROM (d.video_provider, d.video_account_id)';
@@ -18,12 +18,12 @@ const reachable = `(g.account_id IS NULL OR EXISTS (
    WHERE v.company_id = g.company_id AND v.id = g.account_id AND v.sealed_secret IS NOT NULL))`;
 
 /** SQL: the next step towards the desired state. A meeting that may exist unrecorded is looked up first. */
-const step = `CASE
+const step = (now: string) => `CASE
   WHEN g.doubtful AND ${reachable} THEN 'lookup'
   WHEN g.external_id IS NOT NULL AND (NOT g.wished OR ${atOtherAccount}) AND ${reachable} THEN 'remove'
   WHEN NOT g.wished OR d.video_provider IS NULL THEN 'none'
-  WHEN g.end_at <= $5 THEN CASE WHEN g.external_id IS NOT NULL THEN 'keep'
-                                WHEN g.due_at < g.end_at THEN 'expired' ELSE 'none' END
+  WHEN g.end_at <= ${now} THEN CASE WHEN g.external_id IS NOT NULL THEN 'keep'
+                                    WHEN g.due_at < g.end_at THEN 'expired' ELSE 'none' END
   WHEN g.external_id IS NULL OR ${atOtherAccount} THEN 'create'
   ELSE 'update' END`;
 
@@ -34,96 +34,113 @@ const deadline = `CASE WHEN j.step IN ('lookup', 'remove') THEN greatest(j.end_a
                        ELSE j.end_at END`;
 
 /**
- * $1–$3 key, $4 lease, $5 now. Reads everything again and records the intent: a meeting is uncertain from before it is
- * created until the result is recorded. Locks the adviser and the appointment in the order in which the statements that
- * change them reach the meeting, so that they cannot deadlock. Returns no row if the lease was lost.
+ * Reads everything again and records the intent: a meeting is uncertain from before it is created until the result is
+ * recorded. Locks the adviser and the appointment in the order in which the statements that change them reach the
+ * meeting, so that they cannot deadlock. Returns no row if the lease was lost.
  */
-export const startReconcile = statement(
-  'meetings.start',
-  `WITH a AS (
-     SELECT * FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR SHARE
-   ), d AS (
-     SELECT d.* FROM a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id FOR SHARE OF d
-   ), g AS (
-     SELECT g.*, d.video_provider, d.video_account_id, ${step} AS step,
-            g.wished AND d.video_provider IS NOT NULL AND ${atOtherAccount} AS changing_account
-       FROM a CROSS JOIN d JOIN meetings g ON ${ofAppointment('g')}
-      WHERE g.lease_by = $4 FOR UPDATE OF g
-   ), j AS (
-     SELECT g.*, CASE g.step WHEN 'create' THEN g.video_provider ELSE g.provider END AS step_provider,
-            CASE g.step WHEN 'create' THEN g.video_account_id ELSE g.account_id END AS step_account
-       FROM g
-   ), started AS (
-     UPDATE meetings s
-        SET provider = j.step_provider, account_id = j.step_account, doubtful = s.doubtful OR j.step = 'create',
-            attempts = s.attempts + (j.step IN ('lookup', 'create', 'update', 'remove'))::int, updated_at = $5
-       FROM j WHERE s.company_id = $1 AND s.case_id = $2 AND s.appointment_id = $3
-   )
-   SELECT j.step, j.changing_account, j.wanted AS generation, j.attempts + 1 AS attempt, j.reference,
-          j.step_provider AS provider, j.external_id, j.join_url, j.doubtful AS uncertain, j.last_error,
-          ${isoTime('j.start_at')} AS start, ${isoTime('j.end_at')} AS end, ${isoTime(deadline)} AS deadline,
-          o.name AS company, o.time_zone, j.step_account AS video_account_id, v.adviser_id, v.account_id, v.client_id,
-          v.host, v.sealed_secret
-     FROM j JOIN companies o ON o.id = j.company_id
-     LEFT JOIN video_accounts v ON v.company_id = j.company_id AND v.id = j.step_account`,
-);
+export const startReconcile = write('meetings.start', {
+  inputs: { ...APPOINTMENT_KEY_INPUTS, lease: 'uuid', now: 'timestamptz' },
+  sql: (input) => `
+    WITH a AS (
+      SELECT * FROM appointments a WHERE ${isAppointment(input)} FOR SHARE
+    ), d AS (
+      SELECT d.* FROM a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id FOR SHARE OF d
+    ), g AS (
+      SELECT g.*, d.video_provider, d.video_account_id, ${step(input.now)} AS step,
+             g.wished AND d.video_provider IS NOT NULL AND ${atOtherAccount} AS changing_account
+        FROM a CROSS JOIN d JOIN meetings g ON ${ofAppointment('g')}
+       WHERE g.lease_by = ${input.lease} FOR UPDATE OF g
+    ), j AS (
+      SELECT g.*, CASE g.step WHEN 'create' THEN g.video_provider ELSE g.provider END AS step_provider,
+             CASE g.step WHEN 'create' THEN g.video_account_id ELSE g.account_id END AS step_account
+        FROM g
+    ), started AS (
+      UPDATE meetings s
+         SET provider = j.step_provider, account_id = j.step_account, doubtful = s.doubtful OR j.step = 'create',
+             attempts = s.attempts + (j.step IN ('lookup', 'create', 'update', 'remove'))::int,
+             updated_at = ${input.now}
+        FROM j WHERE ${ofInputAppointment('s', input)}
+    )
+    SELECT j.step, j.changing_account, j.wanted AS generation, j.attempts + 1 AS attempt, j.reference,
+           j.step_provider AS provider, j.external_id, j.join_url, j.doubtful AS uncertain, j.last_error,
+           ${isoTime('j.start_at')} AS start, ${isoTime('j.end_at')} AS end, ${isoTime(deadline)} AS deadline,
+           o.name AS company, o.time_zone, j.step_account AS video_account_id, v.adviser_id, v.account_id, v.client_id,
+           v.host, v.sealed_secret
+      FROM j JOIN companies o ON o.id = j.company_id
+      LEFT JOIN video_accounts v ON v.company_id = j.company_id AND v.id = j.step_account`,
+});
 
 /**
- * $1–$3 key, $4 lease, $5 now, $6 generation of the desired state that the step was for, $7 state, $8 external id, $9
- * link, $10 uncertain, $11 error, $12 when to continue, or null for immediately, $13 origin. If the generation has
- * changed in the meantime, another step follows. After a failure confirmations keep waiting, because the cause may be
- * corrected in time. Returns no row if the lease was lost.
+ * `generation` is that of the desired state that the step was for: if it has changed in the meantime, another step
+ * follows. `retry_at` is null to continue immediately. After a failure confirmations keep waiting, because the cause
+ * may be corrected in time. Returns no row if the lease was lost.
  */
-export const recordResult = statement(
-  'meetings.record_result',
-  `WITH a AS (
-     SELECT * FROM appointments WHERE company_id = $1 AND case_id = $2 AND id = $3 FOR NO KEY UPDATE
-   ), g AS (
-     UPDATE meetings g
-        SET state = CASE WHEN g.wanted > $6 THEN 'pending' ELSE $7 END, external_id = $8, join_url = $9, doubtful = $10,
-            last_error = $11, updated_at = $5, lease_by = NULL,
-            lease_until = CASE WHEN g.wanted > $6 THEN NULL ELSE $12::timestamptz END
-       FROM a WHERE ${ofAppointment('g')} AND g.lease_by = $4
-     RETURNING g.*
-   ), p AS (
-     UPDATE appointments p
-        SET video_id = g.external_id, join_url = g.join_url, version = p.version + 1,
-            meeting_pending = CASE g.state WHEN 'failed' THEN p.meeting_pending
-                                           ELSE g.state = 'pending' AND g.wished END
-       FROM g WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3
-     RETURNING p.video_id, p.join_url
-   ), e AS (
-     ${appointmentAudit.insertEvent('meeting_changed', {
-       from: 'a, p WHERE (a.video_id, a.join_url) IS DISTINCT FROM (p.video_id, p.join_url)',
-       at: '$5',
-       origin: '$13',
-       before: appointmentAudit.snapshot,
-     })}
-   )
-   SELECT g.state FROM g`,
-);
+export const recordResult = write('meetings.record_result', {
+  inputs: {
+    ...APPOINTMENT_KEY_INPUTS,
+    lease: 'uuid',
+    generation: 'int',
+    state: 'text',
+    external_id: 'text?',
+    join_url: 'text?',
+    uncertain: 'boolean',
+    last_error: 'text?',
+    retry_at: 'timestamptz?',
+    now: 'timestamptz',
+    origin: 'json',
+  },
+  sql: (input) => `
+    WITH a AS (
+      SELECT * FROM appointments a WHERE ${isAppointment(input)} FOR NO KEY UPDATE
+    ), g AS (
+      UPDATE meetings g
+         SET state = CASE WHEN g.wanted > ${input.generation} THEN 'pending' ELSE ${input.state} END,
+             external_id = ${input.external_id}, join_url = ${input.join_url}, doubtful = ${input.uncertain},
+             last_error = ${input.last_error}, updated_at = ${input.now}, lease_by = NULL,
+             lease_until = CASE WHEN g.wanted > ${input.generation} THEN NULL ELSE ${input.retry_at} END
+        FROM a WHERE ${ofAppointment('g')} AND g.lease_by = ${input.lease}
+      RETURNING g.*
+    ), p AS (
+      UPDATE appointments p
+         SET video_id = g.external_id, join_url = g.join_url, version = p.version + 1,
+             meeting_pending = CASE g.state WHEN 'failed' THEN p.meeting_pending
+                                            ELSE g.state = 'pending' AND g.wished END
+        FROM g WHERE p.company_id = g.company_id AND p.case_id = g.case_id AND p.id = g.appointment_id
+      RETURNING p.video_id, p.join_url
+    ), event AS (
+      ${appointmentAudit.insertEvent('meeting_changed', {
+        from: 'a, p WHERE (a.video_id, a.join_url) IS DISTINCT FROM (p.video_id, p.join_url)',
+        at: input.now,
+        origin: input.origin,
+        before: appointmentAudit.snapshot,
+      })}
+    )
+    SELECT g.state FROM g`,
+});
 
 /**
- * $1–$3 key. Ends the wait of confirmations for the meeting. Runs after `recordResult` in the same transaction: its
- * newer snapshot also sees a confirmation that started to wait before the appointment was locked. Also ends a back-off
- * after a failed attempt, because a message does not record which of the two it waits for.
+ * Ends the wait of confirmations for the meeting. Runs after `recordResult` in the same transaction: its newer snapshot
+ * also sees a confirmation that started to wait before the appointment was locked. Also ends a back-off after a failed
+ * attempt, because a message does not record which of the two it waits for.
  */
-export const releaseConfirmations = statement(
-  'meetings.release',
-  `UPDATE messages SET lease_until = NULL
-    WHERE ${isKey} AND kind = 'confirmation' AND state = 'scheduled' AND lease_by IS NULL`,
-);
+export const releaseConfirmations = write('meetings.release', {
+  inputs: APPOINTMENT_KEY_INPUTS,
+  sql: (input) => `
+    UPDATE messages m SET lease_until = NULL
+     WHERE ${ofInputAppointment('m', input)} AND m.kind = 'confirmation' AND m.state = 'scheduled'
+       AND m.lease_by IS NULL`,
+});
 
 /**
- * $1–$3 key, $4 now, $5 account. For a worker that created a meeting after it had lost its lease: takes the lease away
- * from the current worker, and a lookup keeps one meeting and removes the other. Returns no row if the meeting is at
- * another account.
+ * For a worker that created a meeting after it had lost its lease: takes the lease away from the current worker, and a
+ * lookup keeps one meeting and removes the other. Returns no row if the meeting is at another account.
  */
-export const markUncertain = statement(
-  'meetings.mark_uncertain',
-  `UPDATE meetings
-      SET doubtful = true, state = 'pending', wanted = wanted + 1, due_at = $4, updated_at = $4,
-          lease_by = NULL, lease_until = NULL
-    WHERE ${isKey} AND account_id IS NOT DISTINCT FROM $5
-   RETURNING 1`,
-);
+export const markUncertain = write('meetings.mark_uncertain', {
+  inputs: { ...APPOINTMENT_KEY_INPUTS, account_id: 'uuid?', now: 'timestamptz' },
+  sql: (input) => `
+    UPDATE meetings g
+       SET doubtful = true, state = 'pending', wanted = g.wanted + 1, due_at = ${input.now}, updated_at = ${input.now},
+           lease_by = NULL, lease_until = NULL
+     WHERE ${ofInputAppointment('g', input)} AND g.account_id IS NOT DISTINCT FROM ${input.account_id}
+    RETURNING 1`,
+});

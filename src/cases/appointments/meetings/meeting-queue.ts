@@ -2,10 +2,11 @@ import type { Logger } from 'pino';
 import { WORKER_ORIGIN } from '../../../kernel/audit/audit-log.ts';
 import type { Database } from '../../../kernel/database/database.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../kernel/jobs/backoff.ts';
+import { MAX_REASON_LENGTH } from '../../../kernel/jobs/failure-reason.ts';
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
-import { stripNul } from '../../../kernel/sql/statement.ts';
+import { stripNul } from '../../../kernel/sql/inputs.ts';
 import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
 import { forgetUnusedSecrets } from './accounts/statements.sql.ts';
 import * as sql from './meeting-queue.sql.ts';
@@ -19,7 +20,6 @@ export type MeetingQueueOptions = ReconcileServices & {
   random?: () => number;
 };
 
-const MAX_REASON_LENGTH = 500;
 const MIN_RETRY_DELAY = { seconds: 1 };
 const MAX_ATTEMPTS_AT_OLD_ACCOUNT = 3;
 
@@ -32,11 +32,11 @@ type RecordedResult = ReconcileResult & { error: string | null; retryAt: Instant
  */
 export function meetingQueue(options: MeetingQueueOptions): JobQueue {
   const { db, clock, logger, random = Math.random } = options;
-  const keyValues = (key: JobKey) => sql.MEETING_KEY.map((column) => key[column]);
 
-  async function handle(key: JobKey, lease: Lease): Promise<void> {
-    const values = [...keyValues(key), lease.id, toSql(clock())];
-    const step = await db.queryFirst<ReconcileStep>(sql.startReconcile, values);
+  async function handle(jobKey: JobKey, lease: Lease): Promise<void> {
+    const key = jobKey as sql.MeetingKey;
+    const inputs = { ...keyInputs(key), lease: lease.id, now: toSql(clock()) };
+    const step = await db.queryFirst<ReconcileStep>(sql.startReconcile(inputs));
     if (!step) return;
     const result = await reconcile(options, step, key, lease.signal).then(
       (done): RecordedResult => ({ ...done, error: errorAfter(done, step), retryAt: undefined }),
@@ -45,11 +45,11 @@ export function meetingQueue(options: MeetingQueueOptions): JobQueue {
     const state = await recordResult(key, lease, step, result);
     if (state === undefined && result.created) await discard(key, step, result.created, lease.signal);
     // A replaced account's secret is kept only as long as a meeting has to be removed with it.
-    if (step.step !== 'update') await db.queryRows(forgetUnusedSecrets, [key.company_id]);
+    if (step.step !== 'update') await db.queryRows(forgetUnusedSecrets({ company_id: key.company_id }));
     logResult(key, step, result, state);
   }
 
-  function toMeetingError(error: unknown, key: JobKey): MeetingError {
+  function toMeetingError(error: unknown, key: sql.MeetingKey): MeetingError {
     if (error instanceof MeetingError) return error;
     logger.error({ err: error, ...key }, 'unexpected error while reconciling a meeting');
     return new MeetingError('An unexpected error occurred; see the log.', {
@@ -92,27 +92,29 @@ export function meetingQueue(options: MeetingQueueOptions): JobQueue {
 
   /** Returns the new state of the meeting, or undefined if another worker has claimed it in the meantime. */
   async function recordResult(
-    key: JobKey,
+    key: sql.MeetingKey,
     lease: Lease,
     step: ReconcileStep,
     { state, externalId, joinUrl, uncertain, error, retryAt }: RecordedResult,
   ): Promise<string | undefined> {
     const newState = await db.transaction(async (transaction) => {
-      const recorded = await transaction.queryFirst<{ state: string }>(sql.recordResult, [
-        ...keyValues(key),
-        lease.id,
-        toSql(clock()),
-        step.generation,
-        state,
-        stripNul(externalId),
-        stripNul(joinUrl),
-        uncertain,
-        stripNul(error),
-        retryAt ? toSql(retryAt) : null,
-        WORKER_ORIGIN,
-      ]);
+      const recorded = await transaction.queryFirst<{ state: string }>(
+        sql.recordResult({
+          ...keyInputs(key),
+          lease: lease.id,
+          generation: step.generation,
+          state,
+          external_id: stripNul(externalId),
+          join_url: stripNul(joinUrl),
+          uncertain,
+          last_error: stripNul(error),
+          retry_at: retryAt && toSql(retryAt),
+          now: toSql(clock()),
+          origin: WORKER_ORIGIN,
+        }),
+      );
       if (recorded && ['ready', 'none'].includes(recorded.state)) {
-        await transaction.queryRows(sql.releaseConfirmations, keyValues(key));
+        await transaction.queryRows(sql.releaseConfirmations(keyInputs(key)));
       }
       return recorded?.state;
     });
@@ -125,18 +127,23 @@ export function meetingQueue(options: MeetingQueueOptions): JobQueue {
    * the row uncertain so that a lookup removes one of them, or removes the new one if the row uses another account now.
    */
   async function discard(
-    key: JobKey,
+    key: sql.MeetingKey,
     step: ReconcileStep,
     created: ProviderMeeting,
     signal: AbortSignal,
   ): Promise<void> {
-    const values = [...keyValues(key), toSql(clock()), step.video_account_id];
-    const marked = await db.queryFirst(sql.markUncertain, values);
+    const inputs = { ...keyInputs(key), account_id: step.video_account_id, now: toSql(clock()) };
+    const marked = await db.queryFirst(sql.markUncertain(inputs));
     if (marked) return notifyWorkers(db);
     await reconcile(options, { ...step, step: 'remove', external_id: created.id }, key, signal);
   }
 
-  function logResult(key: JobKey, row: ReconcileStep, { error }: RecordedResult, state: string | undefined): void {
+  function logResult(
+    key: sql.MeetingKey,
+    row: ReconcileStep,
+    { error }: RecordedResult,
+    state: string | undefined,
+  ): void {
     const { provider, step, attempt } = row;
     const fields = { company: key.company_id, appointment: key.appointment_id, provider, step, attempt, state };
     if (error === null) logger.info(fields, 'meeting reconciled');
@@ -151,6 +158,12 @@ export function meetingQueue(options: MeetingQueueOptions): JobQueue {
   });
   return { name: 'meetings', key: sql.MEETING_KEY, statements, handle };
 }
+
+const keyInputs = ({ company_id, case_id, appointment_id }: sql.MeetingKey) => ({
+  company_id,
+  case_id,
+  id: appointment_id,
+});
 
 /** While a meeting is pending or after it failed, the last error stays visible: it says why. */
 function errorAfter({ state }: ReconcileResult, { last_error }: ReconcileStep): string | null {

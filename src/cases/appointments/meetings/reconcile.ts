@@ -1,5 +1,5 @@
-import type { JobKey } from '../../../kernel/jobs/job-queue.ts';
 import type { SecretBox } from '../../../kernel/secret-box.ts';
+import type { MeetingKey } from './meeting-queue.sql.ts';
 import {
   type Account,
   type Meeting,
@@ -54,7 +54,7 @@ export type ReconcileResult = {
 export async function reconcile(
   { providers, secrets }: ReconcileServices,
   step: ReconcileStep,
-  key: JobKey,
+  key: MeetingKey,
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
   if (step.step === 'none') return { ...NO_MEETING, state: 'none' };
@@ -119,7 +119,7 @@ const meetingOf = ({ reference, company, start, end, time_zone }: ReconcileStep)
 });
 
 /** Returns undefined for a provider without credentials, and for an account whose secret was deleted. */
-function openAccount(step: ReconcileStep, { company_id }: JobKey, secrets: SecretBox): Account | undefined {
+function openAccount(step: ReconcileStep, { company_id }: MeetingKey, secrets: SecretBox): Account | undefined {
   const { video_account_id, adviser_id, account_id, client_id, host, sealed_secret } = step;
   // The statement waited for the adviser's row lock, so its snapshot is older than the account's row.
   if (video_account_id !== null && adviser_id === null) {

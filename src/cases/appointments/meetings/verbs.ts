@@ -7,8 +7,8 @@ import { toSql } from '../../../kernel/time/time.ts';
 import type { Page, PageOfJson } from '../../../kernel/validation/paging.ts';
 import * as sql from './statements.sql.ts';
 
-export async function readMeeting({ db, company }: Context, caseId: string, appointmentId: string): Promise<string> {
-  const record = await db.queryJson(sql.readMeeting, [company.id, caseId, appointmentId]);
+export async function readMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
+  const record = await context.db.queryJson(sql.readMeeting(keyInputs(context, caseId, appointmentId)));
   if (record === undefined) throw notFound('appointment');
   return record;
 }
@@ -18,18 +18,19 @@ export async function listMeetings(
   state: string | undefined,
   { limit, offset }: Page,
 ): Promise<PageOfJson> {
-  const page = await db.queryFirst<PageOfJson>(sql.listMeetings, [company.id, state ?? null, limit, offset]);
+  const inputs = { company_id: company.id, state, limit, offset };
+  const page = await db.queryFirst<PageOfJson>(sql.listMeetings(inputs));
   return page ?? { json: '[]', total: 0 };
 }
 
 /** For an appointment that was booked without a meeting, or whose meeting has failed. */
 export async function requestMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
-  const { db, company, clock } = context;
-  const values = [company.id, caseId, appointmentId, toSql(clock())];
+  const { db } = context;
+  const inputs = changeInputs(context, caseId, appointmentId);
   const record = await retryOnConflict(
-    () => db.queryJson(sql.requestMeeting, [...values, auditOrigin(context)]),
+    () => db.queryJson(sql.requestMeeting(inputs)),
     async () => {
-      const reasons = await findRejectionReasons(context, values);
+      const reasons = await findRejectionReasons(context, inputs);
       if (reasons.cancelled) throw invalidState('cancelled', 'the appointment is cancelled');
       if (reasons.over) throw invalidState('end_time', 'the appointment is over');
       if (!reasons.connected) throw invalidState('adviser_email', 'the adviser has no connected video account');
@@ -40,12 +41,12 @@ export async function requestMeeting(context: Context, caseId: string, appointme
 }
 
 export async function withdrawMeeting(context: Context, caseId: string, appointmentId: string): Promise<string> {
-  const { db, company, clock } = context;
-  const values = [company.id, caseId, appointmentId, toSql(clock())];
+  const { db } = context;
+  const inputs = changeInputs(context, caseId, appointmentId);
   const record = await retryOnConflict(
-    () => db.queryJson(sql.withdrawMeeting, [...values, auditOrigin(context)]),
+    () => db.queryJson(sql.withdrawMeeting(inputs)),
     async () => {
-      const reasons = await findRejectionReasons(context, values);
+      const reasons = await findRejectionReasons(context, inputs);
       if (!reasons.requested) throw invalidState('video_meeting', 'the appointment has no meeting');
     },
   );
@@ -55,8 +56,22 @@ export async function withdrawMeeting(context: Context, caseId: string, appointm
 
 type RejectionReasons = { cancelled: boolean; over: boolean; connected: boolean; requested: boolean };
 
-async function findRejectionReasons({ db }: Context, values: unknown[]): Promise<RejectionReasons> {
-  const reasons = await db.queryFirst<RejectionReasons>(sql.rejectionReasons, values);
+async function findRejectionReasons({ db }: Context, inputs: ChangeInputs): Promise<RejectionReasons> {
+  const reasons = await db.queryFirst<RejectionReasons>(sql.rejectionReasons(inputs));
   if (!reasons) throw notFound('appointment');
   return reasons;
 }
+
+const keyInputs = ({ company }: Context, caseId: string, appointmentId: string) => ({
+  company_id: company.id,
+  case_id: caseId,
+  id: appointmentId,
+});
+
+type ChangeInputs = ReturnType<typeof changeInputs>;
+
+const changeInputs = (context: Context, caseId: string, appointmentId: string) => ({
+  ...keyInputs(context, caseId, appointmentId),
+  now: toSql(context.clock()),
+  origin: auditOrigin(context),
+});

@@ -2,8 +2,8 @@ import {
   describeFailure,
   isPermanent,
   parseJsonObject,
+  REQUEST_TIMEOUT_MS,
   sendRequest,
-  TIMEOUT_MS,
 } from '../../../kernel/outbound-http.ts';
 import type { Clock, Instant } from '../../../kernel/time/time.ts';
 import { MeetingError } from './provider.ts';
@@ -19,7 +19,7 @@ export async function sendToZoom(
   { method, url, headers, body }: ZoomRequest,
   clock: Clock,
   signal: AbortSignal,
-  timeoutMs = TIMEOUT_MS,
+  timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<ZoomReply> {
   try {
     const request = {
@@ -32,7 +32,7 @@ export async function sendToZoom(
     const retryAfter = parseRetryAfter(response.headers.get('retry-after'), clock());
     return { status: response.status, json, retryAfter };
   } catch (error) {
-    const { why } = describeFailure(error, timeoutMs);
+    const { reason: why } = describeFailure(error, timeoutMs);
     throw new MeetingError(`Zoom could not be reached: ${why}.`, { permanent: false, uncertain: true, cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import { caseKey, imageAuditLog } from '../../../kernel/audit/audit-log.ts';
-import { isoTime, jsonObject } from '../../../kernel/sql/statement.ts';
+import { isoTime, jsonObject } from '../../../kernel/sql/json.ts';
 
 /** Until a message is sent or has failed its state follows from the appointment, so changes of it are not logged. */
 const onceEnded = (value: string) => `CASE WHEN m.state IN ('sent', 'failed') THEN ${value} END`;

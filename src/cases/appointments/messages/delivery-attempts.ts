@@ -3,13 +3,13 @@ import { WORKER_ORIGIN } from '../../../kernel/audit/audit-log.ts';
 import type { Database } from '../../../kernel/database/database.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { batchCalls } from '../../../kernel/jobs/call-batcher.ts';
-import type { JobKey, Lease } from '../../../kernel/jobs/job-queue.ts';
+import type { Lease } from '../../../kernel/jobs/job-queue.ts';
 import { retryUntilRecorded } from '../../../kernel/jobs/retry-write.ts';
-import { type Statement, stripNul } from '../../../kernel/sql/statement.ts';
+import { stripNul } from '../../../kernel/sql/inputs.ts';
 import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
 import type { Channel, Kind, OutgoingMessage, Receipt } from './message.ts';
+import type { MessageKey } from './message-queue.sql.ts';
 import * as sql from './message-queue.sql.ts';
-import { MESSAGE_KEY } from './statements.sql.ts';
 
 /** Records the attempts to send a message: the intent before the attempt, and its result afterwards. */
 export type DeliveryAttempts = {
@@ -20,10 +20,10 @@ export type DeliveryAttempts = {
   recordFailure(message: ClaimedMessage, failure: DeliveryFailure): Promise<string | undefined>;
 };
 
-export type ClaimedMessage = { key: JobKey; lease: Lease };
+export type ClaimedMessage = { key: MessageKey; lease: Lease };
 /** `retryAt` is undefined if there is no further attempt. */
 export type DeliveryFailure = { reason: string; retryAt: Instant | undefined; uncertain: boolean };
-type SentMessage = { key: JobKey; receipt: Receipt };
+type SentMessage = { key: MessageKey; receipt: Receipt };
 
 export type StartedMessage = {
   id: string;
@@ -50,9 +50,9 @@ export type StartedMessage = {
   customer: string | null;
 };
 
-export const toOutgoingMessage = (key: JobKey, row: StartedMessage): OutgoingMessage => ({
+export const toOutgoingMessage = (key: MessageKey, row: StartedMessage): OutgoingMessage => ({
   id: row.id,
-  appointmentId: key.appointment_id as string,
+  appointmentId: key.appointment_id,
   channel: row.channel,
   kind: row.kind,
   due: Temporal.Instant.from(row.due),
@@ -82,43 +82,47 @@ export type DeliveryAttemptsOptions = {
 };
 
 export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: DeliveryAttemptsOptions): DeliveryAttempts {
-  const startAll = (statement: Statement, messages: ClaimedMessage[]) => {
+  const startInputs = () => {
     const now = clock();
+    return { now: toSql(now), behind_until: toSql(now.add(BEHIND_DELAY)), origin: WORKER_ORIGIN };
+  };
+  const startAll = (messages: ClaimedMessage[]) => {
     const leases = messages.map(({ lease }) => lease.id);
-    return db.queryRows<StartedMessage>(statement, [
-      ...keyColumns(messages),
-      leases,
-      toSql(now),
-      toSql(now.add(BEHIND_DELAY)),
-      WORKER_ORIGIN,
-    ]);
+    return db.queryRows<StartedMessage>(sql.startMessages({ ...keyArrays(messages), leases, ...startInputs() }));
   };
-  const recordAllSent = (statement: Statement, messages: SentMessage[]) => {
-    const to = messages.map(({ receipt }) => receipt.to);
-    const providerIds = messages.map(({ receipt }) => stripNul(receipt.providerId));
-    const values = [...keyColumns(messages), to, providerIds, toSql(clock()), WORKER_ORIGIN];
-    return db.queryRows<{ id: string }>(statement, values);
-  };
+  const startOne = ({ key, lease }: ClaimedMessage) =>
+    db.queryFirst<StartedMessage>(sql.startMessage({ ...keyInputs(key), lease: lease.id, ...startInputs() }));
+
+  const sentInputs = ({ key, receipt }: SentMessage) => ({
+    ...keyInputs(key),
+    sent_to: receipt.to,
+    provider_id: stripNul(receipt.providerId),
+    now: toSql(clock()),
+    origin: WORKER_ORIGIN,
+  });
+  const recordAllSent = (messages: SentMessage[]) =>
+    db.queryRows<{ id: string }>(
+      sql.recordMessagesSent({
+        ...keyArrays(messages),
+        sent_to: messages.map(({ receipt }) => receipt.to),
+        provider_ids: messages.map(({ receipt }) => stripNul(receipt.providerId)),
+        now: toSql(clock()),
+        origin: WORKER_ORIGIN,
+      }),
+    );
   const recordSent = batchCalls<SentMessage, unknown>(
-    async (messages) => inOrderOf(messages, await recordAllSent(sql.recordMessagesSent, messages)),
-    (message) => recordAllSent(sql.recordMessageSent, [message]),
+    async (messages) => inOrderOf(messages, await recordAllSent(messages)),
+    (message) => db.queryRows(sql.recordMessageSent(sentInputs(message))),
   );
-  const recordConfirmationSent = ({ key, receipt }: SentMessage) =>
-    db.queryRows(sql.recordConfirmationSent, [
-      ...keyValues(key),
-      receipt.to,
-      stripNul(receipt.providerId),
-      toSql(clock()),
-      newId(),
-      WORKER_ORIGIN,
-    ]);
+  const recordConfirmationSent = (message: SentMessage) =>
+    db.queryRows(sql.recordConfirmationSent({ ...sentInputs(message), cancellation_id: newId() }));
 
   const recording = { logger, subject: 'message result', delaysMs: recordDelaysMs };
 
   return {
     start: batchCalls<ClaimedMessage, StartedMessage | undefined>(
-      async (messages) => inOrderOf(messages, await startAll(sql.startMessages, messages)),
-      async (message) => (await startAll(sql.startMessage, [message]))[0],
+      async (messages) => inOrderOf(messages, await startAll(messages)),
+      startOne,
     ),
     async recordSent({ key, lease }, { channel, kind }, receipt) {
       const putInCalendar = channel === 'email' && kind === 'confirmation';
@@ -127,21 +131,39 @@ export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: Delivery
       await retryUntilRecorded({ ...recording, signal: lease.signal, giveUpOnError: false }, write);
     },
     async recordFailure({ key, lease }, { reason, retryAt, uncertain }) {
-      const result = [stripNul(reason), retryAt ? toSql(retryAt) : null, Number(uncertain), WORKER_ORIGIN];
-      const write = () => {
-        // Built for each try: while the database was down the lease may have expired and been renewed under a new id.
-        const values = [...keyValues(key), lease.id, toSql(clock()), ...result];
-        return db.queryFirst<{ state: string }>(sql.recordMessageFailure, values);
+      const result = {
+        last_error: stripNul(reason),
+        retry_at: retryAt && toSql(retryAt),
+        uncertain_attempts: Number(uncertain),
       };
+      // Built for each try: while the database was down the lease may have expired and been renewed under a new id.
+      const inputs = () => ({
+        ...keyInputs(key),
+        lease: lease.id,
+        ...result,
+        now: toSql(clock()),
+        origin: WORKER_ORIGIN,
+      });
+      const write = () => db.queryFirst<{ state: string }>(sql.recordMessageFailure(inputs()));
       return (await retryUntilRecorded({ ...recording, signal: lease.signal, giveUpOnError: true }, write))?.state;
     },
   };
 }
 
-const keyValues = (key: JobKey) => MESSAGE_KEY.map((column) => key[column]);
-const keyColumns = (messages: { key: JobKey }[]) => MESSAGE_KEY.map((column) => messages.map(({ key }) => key[column]));
+const keyInputs = ({ company_id, case_id, appointment_id, id }: MessageKey) => ({
+  company_id,
+  case_id,
+  id: appointment_id,
+  message_id: id,
+});
+const keyArrays = (messages: { key: MessageKey }[]) => ({
+  company_ids: messages.map(({ key }) => key.company_id),
+  case_ids: messages.map(({ key }) => key.case_id),
+  appointment_ids: messages.map(({ key }) => key.appointment_id),
+  message_ids: messages.map(({ key }) => key.id),
+});
 
-function inOrderOf<Row extends { id: string }>(messages: { key: JobKey }[], rows: Row[]): (Row | undefined)[] {
+function inOrderOf<Row extends { id: string }>(messages: { key: MessageKey }[], rows: Row[]): (Row | undefined)[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
-  return messages.map(({ key }) => byId.get(key.id as string));
+  return messages.map(({ key }) => byId.get(key.id));
 }

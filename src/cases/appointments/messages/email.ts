@@ -1,7 +1,8 @@
 import { createTransport, type SendMailOptions } from 'nodemailer';
+import type { PlainMail } from '../../../kernel/plain-mail.ts';
 import type { Instant } from '../../../kernel/time/time.ts';
 import { calendarInvite } from './calendar-invite.ts';
-import type { EmailSender, OutgoingMessage, PlainMail } from './message.ts';
+import type { EmailSender, OutgoingMessage } from './message.ts';
 import { writeToOutbox } from './outbox.ts';
 import { Smtp, type SmtpTimeouts } from './smtp.ts';
 import { renderEmail } from './templates.ts';

@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import type { Database } from '../../../kernel/database/database.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../kernel/jobs/backoff.ts';
 import type { DeliveryCounters } from '../../../kernel/jobs/delivery-counters.ts';
+import { MAX_REASON_LENGTH } from '../../../kernel/jobs/failure-reason.ts';
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
 import type { Clock } from '../../../kernel/time/time.ts';
 import { type ClaimedMessage, deliveryAttempts, type StartedMessage, toOutgoingMessage } from './delivery-attempts.ts';
 import { CHANNELS, type Channel, DeliveryError, type OutgoingMessage, type Receipt, type Sender } from './message.ts';
-import { OPEN } from './message-queue.sql.ts';
-import { MESSAGE_KEY } from './statements.sql.ts';
+import { MESSAGE_KEY, type MessageKey, OPEN } from './message-queue.sql.ts';
 
 export type MessageQueueOptions = {
   db: Database;
@@ -21,7 +21,6 @@ export type MessageQueueOptions = {
   recordDelaysMs?: readonly number[];
 };
 
-const MAX_REASON_LENGTH = 500;
 /** Mail systems recognise a second copy by its Message-ID; phones cannot recognise a second SMS. */
 const MAX_UNCERTAIN_ATTEMPTS: Record<Channel, number> = { email: 2, sms: 1 };
 
@@ -34,7 +33,8 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
   const { clock, logger, senders, counters, random = Math.random } = options;
   const attempts = deliveryAttempts(options);
 
-  async function handle(key: JobKey, lease: Lease): Promise<void> {
+  async function handle(jobKey: JobKey, lease: Lease): Promise<void> {
+    const key = jobKey as MessageKey;
     const claimed = { key, lease };
     const started = await attempts.start(claimed);
     if (started?.decision === 'failed') counters.countMessage('failed', started);
@@ -51,7 +51,7 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
       return new DeliveryError('The message could not be composed; see the log.', { permanent: false, cause: error });
     });
 
-  const logFields = ({ company_id }: JobKey, { id, channel, kind }: StartedMessage) => ({
+  const logFields = ({ company_id }: MessageKey, { id, channel, kind }: StartedMessage) => ({
     message: id,
     company: company_id,
     channel,

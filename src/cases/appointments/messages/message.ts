@@ -1,3 +1,4 @@
+import type { PlainMail } from '../../../kernel/plain-mail.ts';
 import type { Instant } from '../../../kernel/time/time.ts';
 
 export const CHANNELS = ['email', 'sms'] as const;
@@ -40,9 +41,6 @@ export type Sender = {
   send(message: OutgoingMessage, now: Instant, signal: AbortSignal): Promise<Receipt>;
   close(): void;
 };
-
-/** A mail from the service itself to staff of a company. */
-export type PlainMail = { id: string; due: Instant; recipient: string; subject: string; text: string };
 
 export type EmailSender = Sender & {
   sendPlain(mail: PlainMail, now: Instant, signal: AbortSignal): Promise<Receipt>;

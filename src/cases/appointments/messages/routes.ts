@@ -18,7 +18,7 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
     method: 'GET',
     path: list,
     access: 'appointments:read',
-    addition: true,
+    extension: true,
     tag,
     summary: 'List the messages of an appointment',
     description:
@@ -33,7 +33,7 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
     method: 'GET',
     path: '/messages',
     access: 'appointments:read',
-    addition: true,
+    extension: true,
     tag,
     summary: 'List the messages of the company',
     description: 'Paged; the latest due time comes first. Includes messages of deleted appointments.',
@@ -54,7 +54,7 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
     method: 'POST',
     path: `${list}/{messageId}/resend`,
     access: 'appointments:write',
-    addition: true,
+    extension: true,
     tag,
     summary: 'Resend a message',
     description:

@@ -2,8 +2,8 @@ import {
   describeFailure,
   isPermanent,
   parseJsonObject,
+  REQUEST_TIMEOUT_MS,
   sendRequest,
-  TIMEOUT_MS,
 } from '../../../kernel/outbound-http.ts';
 import { DeliveryError } from './message.ts';
 
@@ -28,7 +28,7 @@ export async function post(
   url: string,
   request: { headers: Record<string, string>; body: string },
   signal: AbortSignal,
-  timeoutMs = TIMEOUT_MS,
+  timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<Reply> {
   try {
     const headers = { ...request.headers, connection: 'close' };
@@ -37,7 +37,7 @@ export async function post(
     const text = (await response.text().catch(() => '')).slice(0, MAX_REPLY_LENGTH);
     return { status: response.status, text, json: parseJsonObject(text) };
   } catch (error) {
-    const { why, late, code } = describeFailure(error, timeoutMs);
+    const { reason: why, timedOut: late, code } = describeFailure(error, timeoutMs);
     // An error without a code comes from fetch itself, which refused to start (a blocked port, for example).
     const uncertain = signal.aborted || late || (!!code && !wasNotSent(code));
     throw new DeliveryError(`The SMS provider could not be reached: ${why}.`, {

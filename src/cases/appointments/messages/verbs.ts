@@ -12,7 +12,8 @@ export async function listAppointmentMessages(
   caseId: string,
   appointmentId: string,
 ): Promise<string> {
-  const list = await db.queryJson(sql.listAppointmentMessages, [company.id, caseId, appointmentId]);
+  const key = { company_id: company.id, case_id: caseId, id: appointmentId };
+  const list = await db.queryJson(sql.listAppointmentMessages(key));
   if (list === undefined) throw notFound('appointment');
   return list;
 }
@@ -23,7 +24,8 @@ export async function listCompanyMessages(
   { limit, offset }: Page,
 ): Promise<PageOfJson> {
   const states = state === 'scheduled' ? ['scheduled', 'sending'] : state && [state];
-  const page = await db.queryFirst<PageOfJson>(sql.listCompanyMessages, [company.id, states ?? null, limit, offset]);
+  const inputs = { company_id: company.id, states: states || null, limit, offset };
+  const page = await db.queryFirst<PageOfJson>(sql.listCompanyMessages(inputs));
   return page ?? { json: '[]', total: 0 };
 }
 
@@ -35,16 +37,18 @@ export async function resendMessage(
   messageId: string,
 ): Promise<string> {
   const { db, company, clock } = context;
-  const key = [company.id, caseId, appointmentId, messageId];
+  const key = { company_id: company.id, case_id: caseId, id: appointmentId, message_id: messageId };
   const now = clock();
-  const found = await db.queryFirst<FoundMessage>(sql.findMessage, key);
+  const found = await db.queryFirst<FoundMessage>(sql.findMessage(key));
   if (!found) {
     // Throws if it is the appointment that does not exist.
     await listAppointmentMessages(context, caseId, appointmentId);
     throw notFound('message');
   }
   assertResendable(found, now);
-  const resent = await db.queryJson(sql.insertResend, [...key, newId(), toSql(now), auditOrigin(context)]);
+  const resent = await db.queryJson(
+    sql.insertResend({ ...key, new_message_id: newId(), now: toSql(now), origin: auditOrigin(context) }),
+  );
   if (resent === undefined) throw invalidState('state', 'a message of the same kind is already scheduled');
   notifyWorkers(db);
   return resent;

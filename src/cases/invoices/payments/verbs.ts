@@ -5,7 +5,7 @@ import { retryOnConflict } from '../../../kernel/database/optimistic-retry.ts';
 import { assertBelowLimit } from '../../../kernel/database/row-limit.ts';
 import { InvalidValue, invalidState, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
-import { type DecimalInput, parseExact, toText } from '../../../kernel/money.ts';
+import { type DecimalInput, parseExactDecimal, toText } from '../../../kernel/money.ts';
 import { parsePastTime, toSql } from '../../../kernel/time/time.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import type { PaymentBody } from './schema.ts';
@@ -86,7 +86,7 @@ export async function reversePayment(
 }
 
 function readAmount(value: DecimalInput): string {
-  const amount = parseExact(value, 2);
+  const amount = parseExactDecimal(value, 2);
   if (amount.units <= 0n) throw new InvalidValue('out_of_range', 'must be more than 0');
   return toText(amount);
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../../http/operation/operation.ts';
-import { answerList } from '../../../http/operation/paging.ts';
+import { respondWithList } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { ListQuery } from '../../../kernel/validation/paging.ts';
 import { lockCredentials } from '../credential-lock.ts';
@@ -17,7 +17,7 @@ import {
   updateClient,
 } from './verbs.ts';
 
-const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Management' } as const;
 const collection = '/manage/clients';
 const item = `${collection}/{clientId}`;
 const params = { clientId: 'client' };
@@ -33,7 +33,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     query: ListQuery,
     response: ClientList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listClients(context, listing)),
+    handle: (context, _params, _form, request) => respondWithList(request, (listing) => listClients(context, listing)),
   });
 
   registerOperation(app, services, {

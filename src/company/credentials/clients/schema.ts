@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { CreatedBy, credentialOut } from '../../../kernel/credential-columns.ts';
+import { CreatedBy, credentialSchema } from '../../../kernel/credential-columns.ts';
 import { COMPANY_SCOPES } from '../../../kernel/scopes.ts';
 import { instant, nullable, text, uuid } from '../../../kernel/validation/schema-types.ts';
 import { END_RESULT_FIELDS } from '../descendants.schema.ts';
@@ -9,6 +9,7 @@ const name = text({ minLength: 1, maxLength: 100, description: 'What the client 
 const scopes = scopeListSchema(COMPANY_SCOPES);
 
 export const CreateClientBody = Type.Object({ name, scopes });
+export type CreateClientBody = Static<typeof CreateClientBody>;
 export const ClientBody = Type.Object({ name: Type.Optional(name), scopes: Type.Optional(scopes) });
 export type ClientBody = Static<typeof ClientBody>;
 
@@ -21,7 +22,7 @@ const fields = {
   rotated_at: nullable(instant({ description: 'When the secret was last replaced.' })),
   disabled_at: nullable(instant()),
   created_by: CreatedBy,
-  rotated_by: credentialOut(
+  rotated_by: credentialSchema(
     'The key or API client that last replaced the secret; null if none did, or if the command line did.',
   ),
 };

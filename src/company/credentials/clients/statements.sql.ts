@@ -1,7 +1,8 @@
 import { imageAuditLog } from '../../../kernel/audit/audit-log.ts';
-import { createdBy, credentialJson, MAKER_COLUMNS } from '../../../kernel/credential-columns.sql.ts';
-import { isoTime, jsonObject, rowLimit, statement } from '../../../kernel/sql/statement.ts';
-import { listStatements, searchIn } from '../../list.sql.ts';
+import { createdBy, credentialJson } from '../../../kernel/credential-columns.sql.ts';
+import { isoTime, jsonObject } from '../../../kernel/sql/json.ts';
+import { read, rowLimit, write } from '../../../kernel/sql/query.ts';
+import { anyContains, listStatements } from '../../list.sql.ts';
 
 const record = jsonObject({
   id: 'k.id',
@@ -15,7 +16,7 @@ const record = jsonObject({
   rotated_by: credentialJson('k', 'rotated_by'),
 });
 
-export const clientLog = imageAuditLog({
+export const clientAudit = imageAuditLog({
   record: 'api_client',
   verbs: ['created', 'updated', 'rotated', 'disabled', 'enabled'],
   path: '/manage/clients/{clientId}',
@@ -26,107 +27,163 @@ export const clientLog = imageAuditLog({
   image: record,
 });
 
-const here = 'k.company_id = $1 AND k.id = $2';
+type ClientInput = { company_id: string; id: string };
+
+const isClient = (input: ClientInput) => `k.company_id = ${input.company_id} AND k.id = ${input.id}`;
 
 export const listClients = listStatements('clients', {
-  scope: 1,
-  from: 'clients k WHERE k.company_id = $1',
-  as: 'k',
+  inputs: { company_id: 'uuid' },
+  table: 'clients',
+  alias: 'k',
+  where: (input) => `k.company_id = ${input.company_id}`,
   element: record,
   order: 'k.created_at DESC, k.id DESC',
-  matches: searchIn('lower(k.name)'),
+  matches: anyContains('lower(k.name)'),
 });
 
-/** $1 company, $2 id */
-export const showClient = statement('clients.show', `SELECT ${record}::text FROM clients k WHERE ${here}`);
+export const showClient = read('clients.show', {
+  inputs: { company_id: 'uuid', id: 'uuid' },
+  sql: (input) => `SELECT ${record}::text FROM clients k WHERE ${isClient(input)}`,
+});
 
-/** $1 company */
-export const clientLimit = rowLimit('clients', 1_000, 'FROM clients WHERE company_id = $1');
+export const clientLimit = rowLimit('clients', 1_000, {
+  inputs: { company_id: 'uuid' },
+  rows: (input) => `FROM clients WHERE company_id = ${input.company_id}`,
+});
 
-/** $1 company, $2 id, $3 name, $4 scopes, $5 hash, $6 now, $7… who makes it, $10 origin */
-export const insertClient = statement(
-  'clients.insert',
-  `WITH k AS (
-     INSERT INTO clients (company_id, id, name, scopes, secret_sha256, created_at, updated_at, ${MAKER_COLUMNS})
-     VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)
-     RETURNING *
-   ), e AS (
-     ${clientLog.insertEvent('created', { from: 'k', at: '$6', origin: '$10' })}
-   )
-   SELECT ${record}::text FROM k`,
-);
+export const insertClient = write('clients.insert', {
+  inputs: {
+    company_id: 'uuid',
+    id: 'uuid',
+    name: 'text',
+    scopes: 'text[]',
+    secret_sha256: 'bytea',
+    created_by_type: 'text?',
+    created_by_id: 'uuid?',
+    created_by_name: 'text?',
+    now: 'timestamptz',
+    origin: 'json',
+  },
+  sql: (input) => `
+    WITH k AS (
+      INSERT INTO clients (company_id, id, name, scopes, secret_sha256, created_at, updated_at,
+                           created_by_type, created_by_id, created_by_name)
+      VALUES (${input.company_id}, ${input.id}, ${input.name}, ${input.scopes}, ${input.secret_sha256},
+              ${input.now}, ${input.now},
+              ${input.created_by_type}, ${input.created_by_id}, ${input.created_by_name})
+      RETURNING *
+    ), event AS (
+      ${clientAudit.insertEvent('created', { from: 'k', at: input.now, origin: input.origin })}
+    )
+    SELECT ${record}::text FROM k`,
+});
 
-const old = `old AS (SELECT k.* FROM clients k WHERE ${here} FOR NO KEY UPDATE)`;
+const lockClient = (input: ClientInput) =>
+  `old AS (SELECT k.* FROM clients k WHERE ${isClient(input)} FOR NO KEY UPDATE)`;
 const isOld = 'k.company_id = old.company_id AND k.id = old.id';
-const before = clientLog.snapshotOf('old');
+const before = clientAudit.snapshotOf('old');
 
 /**
- * $1 company, $2 id, $3 name or null, $4 scopes or null, $5 now, $6 what can be granted or null for everything,
- * $7 origin. Nothing where a scope would come that the client lacks and that cannot be granted.
+ * Null leaves the name or the scopes as they are; null for `grantable_scopes` allows every scope. Returns no row if the
+ * client does not exist, or if a scope is neither its own nor grantable.
  */
-export const updateClient = statement(
-  'clients.update',
-  `WITH ${old}, k AS (
-     UPDATE clients k SET name = coalesce($3, k.name), scopes = coalesce($4, k.scopes), updated_at = $5
-       FROM old WHERE ${isOld} AND ($4::text[] IS NULL OR $6::text[] IS NULL OR $4 <@ (old.scopes || $6))
-     RETURNING k.*
-   ), e AS (
-     ${clientLog.insertEvent('updated', { from: 'k', at: '$5', origin: '$7', before })}
-   )
-   SELECT ${record}::text FROM k`,
-);
+export const updateClient = write('clients.update', {
+  inputs: {
+    company_id: 'uuid',
+    id: 'uuid',
+    name: 'text?',
+    scopes: 'text[]?',
+    grantable_scopes: 'text[]?',
+    now: 'timestamptz',
+    origin: 'json',
+  },
+  sql: (input) => `
+    WITH ${lockClient(input)}, k AS (
+      UPDATE clients k
+         SET name = coalesce(${input.name}, k.name), scopes = coalesce(${input.scopes}, k.scopes),
+             updated_at = ${input.now}
+        FROM old
+       WHERE ${isOld}
+         AND (${input.scopes} IS NULL OR ${input.grantable_scopes} IS NULL
+              OR ${input.scopes} <@ (old.scopes || ${input.grantable_scopes}))
+      RETURNING k.*
+    ), event AS (
+      ${clientAudit.insertEvent('updated', { from: 'k', at: input.now, origin: input.origin, before })}
+    )
+    SELECT ${record}::text FROM k`,
+});
 
-/** $1 company, $2 id */
-export const findScopes = statement('clients.find_scopes', `SELECT k.scopes FROM clients k WHERE ${here}`);
+export const findScopes = read('clients.find_scopes', {
+  inputs: { company_id: 'uuid', id: 'uuid' },
+  sql: (input) => `SELECT k.scopes FROM clients k WHERE ${isClient(input)}`,
+});
 
 /**
- * $1 company, $2 id, $3 hash, $4 now, $5 the scopes that can be granted or null for all, $6 origin, $7… the credential
- * that rotates. Returns no row if the client has other scopes.
+ * Replaces the secret and records the credential that did. Returns no row if the client does not exist or has a scope
+ * that is not grantable; null for `grantable_scopes` allows every scope.
  */
-export const rotateClient = statement(
-  'clients.rotate',
-  `WITH ${old}, k AS (
-     UPDATE clients k
-        SET secret_sha256 = $3, rotated_at = $4, updated_at = $4,
-            rotated_by_type = $7, rotated_by_id = $8, rotated_by_name = $9
-       FROM old WHERE ${isOld} AND ($5::text[] IS NULL OR old.scopes <@ $5)
-     RETURNING k.*
-   ), r AS (
-     INSERT INTO client_rotations (company_id, client_id, rotated_by_type, rotated_by_id)
-     SELECT k.company_id, k.id, $7, $8 FROM k WHERE $8::uuid IS NOT NULL
-     ON CONFLICT DO NOTHING
-   ), e AS (
-     ${clientLog.insertEvent('rotated', { from: 'k', at: '$4', origin: '$6', before })}
-   )
-   SELECT ${record}::text FROM k`,
-);
+export const rotateClient = write('clients.rotate', {
+  inputs: {
+    company_id: 'uuid',
+    id: 'uuid',
+    secret_sha256: 'bytea',
+    grantable_scopes: 'text[]?',
+    rotated_by_type: 'text?',
+    rotated_by_id: 'uuid?',
+    rotated_by_name: 'text?',
+    now: 'timestamptz',
+    origin: 'json',
+  },
+  sql: (input) => `
+    WITH ${lockClient(input)}, k AS (
+      UPDATE clients k
+         SET secret_sha256 = ${input.secret_sha256}, rotated_at = ${input.now}, updated_at = ${input.now},
+             rotated_by_type = ${input.rotated_by_type}, rotated_by_id = ${input.rotated_by_id},
+             rotated_by_name = ${input.rotated_by_name}
+        FROM old
+       WHERE ${isOld} AND (${input.grantable_scopes} IS NULL OR old.scopes <@ ${input.grantable_scopes})
+      RETURNING k.*
+    ), rotation AS (
+      INSERT INTO client_rotations (company_id, client_id, rotated_by_type, rotated_by_id)
+      SELECT k.company_id, k.id, ${input.rotated_by_type}, ${input.rotated_by_id}
+        FROM k WHERE ${input.rotated_by_id} IS NOT NULL
+      ON CONFLICT DO NOTHING
+    ), event AS (
+      ${clientAudit.insertEvent('rotated', { from: 'k', at: input.now, origin: input.origin, before })}
+    )
+    SELECT ${record}::text FROM k`,
+});
 
-const oneOf = (unchanged: string) => `(SELECT * FROM k UNION ALL SELECT * FROM old WHERE ${unchanged}) k`;
+/** SQL: the updated client, or the old one if it was in the wanted state before. */
+const updatedOr = (unchanged: string) => `(SELECT * FROM k UNION ALL SELECT * FROM old WHERE ${unchanged}) k`;
 
-/** $1 company, $2 id, $3 now, $4 origin. The tokens of a disabled client are not found any more. */
-export const disableClient = statement(
-  'clients.disable',
-  `WITH ${old}, k AS (
-     UPDATE clients k SET disabled_at = $3, updated_at = $3 FROM old WHERE ${isOld} AND old.disabled_at IS NULL
-     RETURNING k.*
-   ), e AS (
-     ${clientLog.insertEvent('disabled', { from: 'k', at: '$3', origin: '$4', before })}
-   )
-   SELECT ${record}::text FROM ${oneOf('old.disabled_at IS NOT NULL')}`,
-);
+/** Returns no row if the client does not exist. The tokens of a disabled client are no longer found. */
+export const disableClient = write('clients.disable', {
+  inputs: { company_id: 'uuid', id: 'uuid', now: 'timestamptz', origin: 'json' },
+  sql: (input) => `
+    WITH ${lockClient(input)}, k AS (
+      UPDATE clients k SET disabled_at = ${input.now}, updated_at = ${input.now}
+        FROM old WHERE ${isOld} AND old.disabled_at IS NULL
+      RETURNING k.*
+    ), event AS (
+      ${clientAudit.insertEvent('disabled', { from: 'k', at: input.now, origin: input.origin, before })}
+    )
+    SELECT ${record}::text FROM ${updatedOr('old.disabled_at IS NOT NULL')}`,
+});
 
 /**
- * $1 company, $2 id, $3 now, $4 origin. The tokens of the time before do not come back to life: they are of another
- * generation, also those that a statement which has just waited for another cannot see.
+ * Returns no row if the client does not exist. Tokens from before it was disabled must not work again, so the client
+ * gets a new generation. That also covers tokens that this statement, if it waited for a lock, cannot see.
  */
-export const enableClient = statement(
-  'clients.enable',
-  `WITH ${old}, k AS (
-     UPDATE clients k SET disabled_at = NULL, updated_at = $3, generation = k.generation + 1
-       FROM old WHERE ${isOld} AND old.disabled_at IS NOT NULL
-     RETURNING k.*
-   ), e AS (
-     ${clientLog.insertEvent('enabled', { from: 'k', at: '$3', origin: '$4', before })}
-   )
-   SELECT ${record}::text FROM ${oneOf('old.disabled_at IS NULL')}`,
-);
+export const enableClient = write('clients.enable', {
+  inputs: { company_id: 'uuid', id: 'uuid', now: 'timestamptz', origin: 'json' },
+  sql: (input) => `
+    WITH ${lockClient(input)}, k AS (
+      UPDATE clients k SET disabled_at = NULL, updated_at = ${input.now}, generation = k.generation + 1
+        FROM old WHERE ${isOld} AND old.disabled_at IS NOT NULL
+      RETURNING k.*
+    ), event AS (
+      ${clientAudit.insertEvent('enabled', { from: 'k', at: input.now, origin: input.origin, before })}
+    )
+    SELECT ${record}::text FROM ${updatedOr('old.disabled_at IS NULL')}`,
+});

@@ -1,9 +1,9 @@
 import { auditOrigin } from '../../../kernel/audit/audit-log.ts';
-import { credentialValues } from '../../../kernel/credential-columns.ts';
+import type { Executor } from '../../../kernel/database/database.ts';
 import { assertBelowLimit } from '../../../kernel/database/row-limit.ts';
 import { invalidRequest, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
-import type { Statement } from '../../../kernel/sql/statement.ts';
+import type { Query } from '../../../kernel/sql/query.ts';
 import { toSql } from '../../../kernel/time/time.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import type { ListRequest, PageOfJson } from '../../../kernel/validation/paging.ts';
@@ -15,27 +15,37 @@ import type { EndCredentialQuery } from '../descendants.schema.ts';
 import { readKindsToEnd, withDescendants } from '../descendants.ts';
 import { readScopes, validateGrantable } from '../granted-scopes.ts';
 import { newClientSecret, secretHash, withSecret } from '../secrets.ts';
-import type { ClientBody } from './schema.ts';
+import type { ClientBody, CreateClientBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
-export async function listClients({ db, company }: CompanyContext, listing: ListRequest): Promise<PageOfJson> {
-  return readListPage(db, sql.listClients, [company.id], listing);
+export async function listClients({ db, company }: CompanyContext, request: ListRequest): Promise<PageOfJson> {
+  return readListPage(db, sql.listClients, { company_id: company.id }, request);
 }
 
-export const showClient = (context: CompanyContext, id: string): Promise<string> =>
-  queryClient(context, sql.showClient, id);
+export const showClient = ({ db, company }: CompanyContext, id: string): Promise<string> =>
+  requireClient(db, sql.showClient({ company_id: company.id, id }));
 
-export async function createClient(context: CompanyContext, form: Form<ClientBody>): Promise<string> {
+export async function createClient(context: CompanyContext, form: Form<CreateClientBody>): Promise<string> {
   const { db, company, clock, credential } = context;
   form.read('name', form.body.name, assertVisible);
-  const scopes = readScopes(form);
+  const scopes = readScopes(form) ?? [];
   validateGrantable(form, context);
   form.check();
-  await assertBelowLimit(db, sql.clientLimit, [company.id]);
+  await assertBelowLimit(db, sql.clientLimit, { company_id: company.id });
   const secret = newClientSecret();
-  const values = [company.id, newId(), form.body.name, scopes, secretHash(secret), toSql(clock())];
-  const all = [...values, ...credentialValues(credential), auditOrigin(context)];
-  const record = await withCredentialLock(context, (locked) => locked.db.queryJson(sql.insertClient, all));
+  const insert = sql.insertClient({
+    company_id: company.id,
+    id: newId(),
+    name: form.body.name,
+    scopes,
+    secret_sha256: secretHash(secret),
+    created_by_type: credential?.type,
+    created_by_id: credential?.id,
+    created_by_name: credential?.name,
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  });
+  const record = await withCredentialLock(context, (locked) => locked.db.queryJson(insert));
   if (record === undefined) throw new Error('The client was not written, and no reason was found.');
   return withSecret(record, 'client_secret', secret);
 }
@@ -43,10 +53,17 @@ export async function createClient(context: CompanyContext, form: Form<ClientBod
 export async function updateClient(context: CompanyContext, id: string, form: Form<ClientBody>): Promise<string> {
   const { company, clock } = context;
   form.read('name', form.body.name, assertVisible);
-  const values = [company.id, id, form.body.name ?? null, readScopes(form) ?? null];
-  const all = [...values, toSql(clock()), grantableScopes(context), auditOrigin(context)];
+  const update = sql.updateClient({
+    company_id: company.id,
+    id,
+    name: form.body.name,
+    scopes: readScopes(form),
+    grantable_scopes: grantableScopes(context),
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  });
   return withCredentialLock(context, async (locked) => {
-    const record = form.ok ? await locked.db.queryJson(sql.updateClient, all) : undefined;
+    const record = form.ok ? await locked.db.queryJson(update) : undefined;
     if (record !== undefined) return record;
     validateGrantable(form, context, await findClientScopes(locked, id));
     form.check();
@@ -58,10 +75,19 @@ export async function updateClient(context: CompanyContext, id: string, form: Fo
 export async function rotateClient(context: CompanyContext, id: string): Promise<string> {
   const { company, clock, credential } = context;
   const secret = newClientSecret();
-  const values = [company.id, id, secretHash(secret), toSql(clock()), grantableScopes(context), auditOrigin(context)];
-  const all = [...values, ...credentialValues(credential)];
+  const rotate = sql.rotateClient({
+    company_id: company.id,
+    id,
+    secret_sha256: secretHash(secret),
+    grantable_scopes: grantableScopes(context),
+    rotated_by_type: credential?.type,
+    rotated_by_id: credential?.id,
+    rotated_by_name: credential?.name,
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  });
   return withCredentialLock(context, async (locked) => {
-    const record = await locked.db.queryJson(sql.rotateClient, all);
+    const record = await locked.db.queryJson(rotate);
     if (record !== undefined) return withSecret(record, 'client_secret', secret);
     const lacking = (await findClientScopes(locked, id)).filter(
       (scope) => context.scopes && !context.scopes.has(scope),
@@ -74,7 +100,7 @@ export async function rotateClient(context: CompanyContext, id: string): Promise
 const grantableScopes = ({ scopes }: CompanyContext) => (scopes ? [...scopes] : null);
 
 async function findClientScopes({ db, company }: CompanyContext, id: string): Promise<string[]> {
-  const client = await db.queryFirst<{ scopes: string[] }>(sql.findScopes, [company.id, id]);
+  const client = await db.queryFirst<{ scopes: string[] }>(sql.findScopes({ company_id: company.id, id }));
   if (!client) throw notFound('client');
   return client.scopes;
 }
@@ -89,23 +115,23 @@ export async function disableClient(
   if (!query.ok) await showClient(context, id);
   query.check();
   return withCredentialLock(context, async (locked) => {
-    const record = await queryClient(locked, sql.disableClient, id, toSql(context.clock()), auditOrigin(context));
+    const record = await requireClient(locked.db, sql.disableClient(stateChange(context, id)));
     return withDescendants(locked, { type: 'client', id }, kinds, record);
   });
 }
 
 export const enableClient = (context: CompanyContext, id: string): Promise<string> =>
-  withCredentialLock(context, (locked) =>
-    queryClient(locked, sql.enableClient, id, toSql(context.clock()), auditOrigin(context)),
-  );
+  withCredentialLock(context, (locked) => requireClient(locked.db, sql.enableClient(stateChange(context, id))));
 
-async function queryClient(
-  { db, company }: CompanyContext,
-  statement: Statement,
-  id: string,
-  ...values: unknown[]
-): Promise<string> {
-  const record = await db.queryJson(statement, [company.id, id, ...values]);
+const stateChange = (context: CompanyContext, id: string) => ({
+  company_id: context.company.id,
+  id,
+  now: toSql(context.clock()),
+  origin: auditOrigin(context),
+});
+
+async function requireClient(db: Executor, query: Query): Promise<string> {
+  const record = await db.queryJson(query);
   if (record === undefined) throw notFound('client');
   return record;
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../../http/operation/operation.ts';
-import { answerList } from '../../../http/operation/paging.ts';
+import { respondWithList } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { ListQuery } from '../../../kernel/validation/paging.ts';
 import { findCompany } from '../../company.ts';
@@ -10,7 +10,7 @@ import { NO_STORE_HEADERS } from '../secrets.ts';
 import { KeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from './schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from './verbs.ts';
 
-const common = { addition: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Management' } as const;
 const collection = '/manage/keys';
 const item = `${collection}/{keyId}`;
 
@@ -25,7 +25,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
     params: {},
     query: ListQuery,
     response: KeyList,
-    handle: (context, _params, _form, request) => answerList(request, (listing) => listKeys(context, listing)),
+    handle: (context, _params, _form, request) => respondWithList(request, (listing) => listKeys(context, listing)),
   });
 
   registerOperation(app, services, {

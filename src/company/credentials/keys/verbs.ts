@@ -1,5 +1,4 @@
 import { auditOrigin } from '../../../kernel/audit/audit-log.ts';
-import { credentialValues } from '../../../kernel/credential-columns.ts';
 import { assertBelowLimit } from '../../../kernel/database/row-limit.ts';
 import { InvalidValue, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
@@ -17,12 +16,12 @@ import { newToken, secretHash, withSecret } from '../secrets.ts';
 import type { KeyBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
-export async function listKeys({ db, company }: CompanyContext, listing: ListRequest): Promise<PageOfJson> {
-  return readListPage(db, sql.listKeys, [company.id], listing);
+export async function listKeys({ db, company }: CompanyContext, request: ListRequest): Promise<PageOfJson> {
+  return readListPage(db, sql.listKeys, { company_id: company.id }, request);
 }
 
 export async function showKey({ db, company }: CompanyContext, id: string): Promise<string> {
-  const record = await db.queryJson(sql.showKey, [company.id, id]);
+  const record = await db.queryJson(sql.showKey({ company_id: company.id, id }));
   if (record === undefined) throw notFound('key');
   return record;
 }
@@ -35,7 +34,7 @@ export async function createKey(context: CompanyContext, form: Form<KeyBody>): P
   validateGrantable(form, context);
   const expiry = form.read('expires_at', body.expires_at, (text) => parseExpiry(text, context));
   form.check();
-  await assertBelowLimit(context.db, sql.keyLimit, [context.company.id, toSql(context.clock())]);
+  await assertBelowLimit(context.db, sql.keyLimit, { company_id: context.company.id, now: toSql(context.clock()) });
   return storeKey(context, { name: body.name, scopes, expiry });
 }
 
@@ -45,10 +44,20 @@ export async function storeKey(
 ): Promise<string> {
   const { company, clock, credential } = context;
   const key = newToken();
-  const expires = expiry ? toSql(expiry) : null;
-  const values = [company.id, newId(), secretHash(key), name, scopes, expires, toSql(clock())];
-  const all = [...values, ...credentialValues(credential), auditOrigin(context)];
-  const record = await withCredentialLock(context, ({ db }) => db.queryJson(sql.insertKey, all));
+  const insert = sql.insertKey({
+    company_id: company.id,
+    id: newId(),
+    secret_sha256: secretHash(key),
+    name,
+    scopes,
+    expires_at: expiry && toSql(expiry),
+    created_by_type: credential?.type,
+    created_by_id: credential?.id,
+    created_by_name: credential?.name,
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  });
+  const record = await withCredentialLock(context, ({ db }) => db.queryJson(insert));
   if (record === undefined) throw new Error('The key was not written, and no reason was found.');
   return withSecret(record, 'key', key);
 }
@@ -60,7 +69,9 @@ export async function revokeKey(context: CompanyContext, id: string, query: Form
   if (!query.ok) await showKey(context, id);
   query.check();
   return withCredentialLock(context, async (locked) => {
-    const record = await locked.db.queryJson(sql.revokeKey, [company.id, id, toSql(clock()), auditOrigin(context)]);
+    const record = await locked.db.queryJson(
+      sql.revokeKey({ company_id: company.id, id, now: toSql(clock()), origin: auditOrigin(context) }),
+    );
     if (record === undefined) throw notFound('key');
     return withDescendants(locked, { type: 'key', id }, kinds, record);
   });

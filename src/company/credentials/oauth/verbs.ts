@@ -31,7 +31,7 @@ export type IssuedToken = { access_token: string; token_type: 'Bearer'; expires_
 const UNKNOWN_CLIENT_HASH = Buffer.alloc(32);
 
 export async function authenticateClient({ db }: AdminContext, { id, secret }: ClientCredentials): Promise<Client> {
-  const client = isUuid(id) ? await db.queryFirst<Client>(sql.findClient, [id]) : undefined;
+  const client = isUuid(id) ? await db.queryFirst<Client>(sql.findClient({ id })) : undefined;
   const secretMatches = timingSafeEqual(client?.secret_sha256 ?? UNKNOWN_CLIENT_HASH, secretHash(secret));
   if (!client || !secretMatches) throw invalidClient();
   return client;
@@ -52,24 +52,33 @@ export async function issueToken(
   const scopes = client.scopes.filter((word) => requested.includes(word));
   const token = newToken();
   const now = clock();
-  const issued = await db.queryFirst(sql.insertToken, [
-    client.company_id,
-    client.id,
-    client.secret_sha256,
-    newId(),
-    secretHash(token),
-    scopes,
-    toSql(now.add({ seconds: tokenSeconds })),
-    toSql(now),
-    toSql(now.subtract(PRUNE_AFTER)),
-  ]);
+  const issued = await db.queryFirst(
+    sql.insertToken({
+      company_id: client.company_id,
+      client_id: client.id,
+      client_secret_sha256: client.secret_sha256,
+      id: newId(),
+      secret_sha256: secretHash(token),
+      scopes,
+      expires_at: toSql(now.add({ seconds: tokenSeconds })),
+      now: toSql(now),
+      prune_before: toSql(now.subtract(PRUNE_AFTER)),
+    }),
+  );
   if (!issued) throw invalidClient();
   return { access_token: token, token_type: 'Bearer', expires_in: tokenSeconds, scope: scopes.join(' ') };
 }
 
 /** Ignores a token that is unknown or belongs to another client. */
 export async function revokeToken({ db, clock }: AdminContext, client: Client, token: string): Promise<void> {
-  await db.queryRows(sql.revokeToken, [client.company_id, client.id, secretHash(token), toSql(clock())]);
+  await db.queryRows(
+    sql.revokeToken({
+      company_id: client.company_id,
+      client_id: client.id,
+      secret_sha256: secretHash(token),
+      now: toSql(clock()),
+    }),
+  );
 }
 
 const invalidClient = () =>

@@ -5,7 +5,7 @@ import { VideoAccount, VideoAccountBody, VideoAccountRemoved } from './schema.ts
 import { connectAccount, disconnectAccount, readAccount } from './verbs.ts';
 
 const common = {
-  addition: true,
+  extension: true,
   access: 'manage',
   tag: 'Management',
   path: '/manage/advisers/{adviserId}/video-account',

@@ -13,7 +13,7 @@ import * as sql from './statements.sql.ts';
 const CREDENTIAL_FIELDS = ['account_id', 'client_id', 'client_secret', 'user'] as const;
 
 export async function readAccount({ db, company }: Context, adviserId: string): Promise<string> {
-  const record = await db.queryJson(sql.readAccount, [company.id, adviserId]);
+  const record = await db.queryJson(sql.readAccount({ company_id: company.id, id: adviserId }));
   if (record !== undefined) return record;
   await requireAdviser({ db, company }, adviserId);
   throw notFound('video account');
@@ -35,11 +35,22 @@ export async function connectAccount(
   }
   // In lower case, as the database returns it: the secret is decrypted with the identifier from there.
   const owner = [company.id, adviserId.toLowerCase()];
-  const sealed = client_secret && secrets ? secrets.seal(client_secret, owner) : null;
-  const credentials = provider === 'zoom' ? [account_id, client_id, user, sealed] : [null, null, null, null];
-  const values = [company.id, adviserId, provider, newId(), ...credentials, toSql(clock()), auditOrigin(context)];
+  const sealedSecret = client_secret && secrets ? secrets.seal(client_secret, owner) : null;
+  const isZoom = provider === 'zoom';
+  const inputs = {
+    company_id: company.id,
+    id: adviserId,
+    provider,
+    video_account_id: newId(),
+    account_id: isZoom ? account_id : null,
+    client_id: isZoom ? client_id : null,
+    host: isZoom ? user : null,
+    sealed_secret: isZoom ? sealedSecret : null,
+    now: toSql(clock()),
+    origin: auditOrigin(context),
+  };
   const record = await retryOnConflict(
-    () => db.queryJson(sql.connectAccount, values),
+    () => db.queryJson(sql.connectAccount(inputs)),
     () => requireAdviser(context, adviserId),
   );
   await cleanUp(context);
@@ -48,14 +59,15 @@ export async function connectAccount(
 
 export async function disconnectAccount(context: Context, adviserId: string): Promise<string> {
   const { db, company, clock } = context;
-  const record = await retryOnConflict(
-    () => db.queryJson(sql.disconnectAccount, [company.id, adviserId, toSql(clock()), auditOrigin(context)]),
-    async () => {
-      // An earlier request may have disconnected the account and then crashed before it cleaned up.
-      await cleanUp(context);
-      await readAccount(context, adviserId);
-    },
-  );
+  const disconnect = () => {
+    const origin = auditOrigin(context);
+    return db.queryJson(sql.disconnectAccount({ company_id: company.id, id: adviserId, now: toSql(clock()), origin }));
+  };
+  const record = await retryOnConflict(disconnect, async () => {
+    // An earlier request may have disconnected the account and then crashed before it cleaned up.
+    await cleanUp(context);
+    await readAccount(context, adviserId);
+  });
   await cleanUp(context);
   return record;
 }
@@ -69,7 +81,7 @@ export async function countAccounts(
   { db }: Pick<Context, 'db'>,
   secrets: SecretBox,
 ): Promise<{ total: number; undecryptable: number; outdated: number }> {
-  const rows = await db.queryRows<SealedRow>(sql.listSealedSecrets, []);
+  const rows = await db.queryRows<SealedRow>(sql.listSealedSecrets({}));
   const open = rows.filter((row) => secrets.open(row.sealed_secret, ownerOf(row)) !== undefined);
   const current = open.filter((row) => secrets.isCurrent(row.sealed_secret, ownerOf(row)));
   return {
@@ -84,7 +96,7 @@ export async function reencryptAccounts(
   { db }: Pick<Context, 'db'>,
   secrets: SecretBox,
 ): Promise<{ accounts: number; reencrypted: number; undecryptable: number }> {
-  const rows = await db.queryRows<SealedRow>(sql.listSealedSecrets, []);
+  const rows = await db.queryRows<SealedRow>(sql.listSealedSecrets({}));
   let reencrypted = 0;
   let undecryptable = 0;
   for (const row of rows) {
@@ -93,8 +105,10 @@ export async function reencryptAccounts(
     const secret = secrets.open(row.sealed_secret, owner);
     if (secret === undefined) undecryptable += 1;
     else {
-      const values = [row.company_id, row.id, row.sealed_secret, secrets.seal(secret, owner)];
-      if (await db.queryFirst(sql.reencryptSecret, values)) reencrypted += 1;
+      const { company_id, id, sealed_secret: old_sealed_secret } = row;
+      const new_sealed_secret = secrets.seal(secret, owner);
+      const query = sql.reencryptSecret({ company_id, id, old_sealed_secret, new_sealed_secret });
+      if (await db.queryFirst(query)) reencrypted += 1;
     }
   }
   return { accounts: rows.length, reencrypted, undecryptable };
@@ -109,10 +123,11 @@ function checkCredentials(form: Form<VideoAccountBody>, secrets: SecretBox | und
 
 /** Deletes secrets that are no longer needed, and wakes the workers to reconcile the meetings. */
 async function cleanUp({ db, company }: Context): Promise<void> {
-  await db.queryRows(sql.forgetUnusedSecrets, [company.id]);
+  await db.queryRows(sql.forgetUnusedSecrets({ company_id: company.id }));
   notifyWorkers(db);
 }
 
 async function requireAdviser({ db, company }: Pick<Context, 'db' | 'company'>, adviserId: string): Promise<void> {
-  if (!(await db.queryFirst(sql.adviserExists, [company.id, adviserId]))) throw notFound('adviser');
+  const exists = await db.queryFirst(sql.adviserExists({ company_id: company.id, id: adviserId }));
+  if (!exists) throw notFound('adviser');
 }

@@ -5,21 +5,21 @@ import * as interactions from './interactions.sql.ts';
 import * as invoices from './invoices.sql.ts';
 import type { Statement } from './sql.ts';
 
-/** Which statement an address asks for, and with what. */
+/** Maps routes to statements and their parameters. */
 
 export type Company = { id: string; zone: string; terms: string; paymentTerms: string };
 
-// biome-ignore lint/suspicious/noExplicitAny: no body is looked at before it is used, which is the point of the floor
+// biome-ignore lint/suspicious/noExplicitAny: the baseline does not validate bodies
 type Body = any;
 
-export type Answer = {
+export type Route = {
   statement: Statement;
-  /** Reads that take their time, and would keep short statements waiting. */
-  long?: true;
+  /** A slow read, which runs on other connections so that short statements do not wait for it. */
+  isLong?: true;
   values: (company: Company, caseId: string, id: string, body: Body) => unknown[];
 };
 
-const entry = (company: Company, caseId: string, id: string, addressId: string | null, body: Body): unknown[] => [
+const entryValues = (company: Company, caseId: string, id: string, addressId: string | null, body: Body): unknown[] => [
   company.id,
   caseId,
   id,
@@ -29,17 +29,17 @@ const entry = (company: Company, caseId: string, id: string, addressId: string |
   Object.values(body.relationship),
   JSON.stringify(body.address),
   addressId,
-  ...addressBook.SENT.map((field) => body[field]),
+  ...addressBook.WRITABLE_FIELDS.map((field) => body[field]),
   body.dob,
   JSON.stringify(body.relationship),
 ];
 
-const interaction = (company: Company, caseId: string, id: string, body: Body): unknown[] => {
+const interactionValues = (company: Company, caseId: string, id: string, body: Body): unknown[] => {
   const { type, notes, when, sender, recipient } = body;
   return [company.id, caseId, id, type, notes, when, sender, recipient, company.zone];
 };
 
-const invoice = (company: Company, caseId: string, id: string, body: Body): unknown[] => [
+const invoiceValues = (company: Company, caseId: string, id: string, body: Body): unknown[] => [
   company.id,
   caseId,
   id,
@@ -59,31 +59,31 @@ const invoice = (company: Company, caseId: string, id: string, body: Body): unkn
   body.items.map((item: Body) => item.amount),
 ];
 
-const listed = ({ id, zone }: Company, caseId: string): unknown[] => [id, caseId, zone];
+const listValues = ({ id, zone }: Company, caseId: string): unknown[] => [id, caseId, zone];
 
-/** By method and what stands in the path after the case. */
-export const ANSWERS: Record<string, Answer> = {
-  'GET address-book': { statement: addressBook.list, long: true, values: ({ id }, caseId) => [id, caseId] },
+/** The key is the method and the path after the case id. */
+export const ROUTES: Record<string, Route> = {
+  'GET address-book': { statement: addressBook.list, isLong: true, values: ({ id }, caseId) => [id, caseId] },
   'POST address-book/entry': {
     statement: addressBook.create,
-    values: (company, caseId, _id, body) => entry(company, caseId, randomUUID(), randomUUID(), body),
+    values: (company, caseId, _id, body) => entryValues(company, caseId, randomUUID(), randomUUID(), body),
   },
   'PATCH address-book/entry': {
     statement: addressBook.update,
-    values: (company, caseId, id, body) => entry(company, caseId, id, null, body),
+    values: (company, caseId, id, body) => entryValues(company, caseId, id, null, body),
   },
-  'GET interactions': { statement: interactions.list, long: true, values: listed },
+  'GET interactions': { statement: interactions.list, isLong: true, values: listValues },
   'POST interactions': {
     statement: interactions.create,
-    values: (company, caseId, _id, body) => interaction(company, caseId, randomUUID(), body),
+    values: (company, caseId, _id, body) => interactionValues(company, caseId, randomUUID(), body),
   },
-  'PATCH interactions': { statement: interactions.update, values: interaction },
-  'GET invoices': { statement: invoices.list, long: true, values: listed },
+  'PATCH interactions': { statement: interactions.update, values: interactionValues },
+  'GET invoices': { statement: invoices.list, isLong: true, values: listValues },
   'POST invoices': {
     statement: invoices.create,
-    values: (company, caseId, _id, body) => [...invoice(company, caseId, randomUUID(), body), company.terms],
+    values: (company, caseId, _id, body) => [...invoiceValues(company, caseId, randomUUID(), body), company.terms],
   },
-  'PATCH invoices': { statement: invoices.update, values: invoice },
+  'PATCH invoices': { statement: invoices.update, values: invoiceValues },
   'POST appointments': {
     statement: appointments.create,
     values: ({ id, zone }, caseId, _id, body) => {

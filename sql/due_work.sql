@@ -1,0 +1,3 @@
+-- due_work.notify (writes; pool: short)
+SELECT pg_notify('due_work', '');
+

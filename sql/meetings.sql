@@ -1,0 +1,147 @@
+-- meetings.due (reads; pool: search)
+SELECT count(*)::int AS value FROM meetings WHERE state = 'pending' AND due_at <= $1::timestamptz;
+
+-- meetings.list (reads; pool: search)
+SELECT coalesce((SELECT json_agg(json_build_object('appointment_id', a.id, 'customer_case_id', a.case_id, 'provider', CASE WHEN g.state <> 'none' THEN g.provider END, 'state', coalesce(g.state, 'none'), 'video_id', a.video_id, 'join_url', a.join_url, 'attempts', coalesce(g.attempts, 0), 'last_error', g.last_error) ORDER BY g.updated_at DESC, g.appointment_id DESC)
+         FROM (SELECT * FROM meetings g
+         WHERE g.company_id = $1::uuid AND ($2::text IS NULL OR g.state = $2::text)
+                ORDER BY g.updated_at DESC, g.appointment_id DESC LIMIT $3::int OFFSET $4::int) g
+         JOIN appointments a ON g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id), '[]')::text AS json,
+       (SELECT count(*)::int FROM meetings g
+         WHERE g.company_id = $1::uuid AND ($2::text IS NULL OR g.state = $2::text)) AS total;
+
+-- meetings.mark_uncertain (writes; pool: short)
+UPDATE meetings g
+   SET doubtful = true, state = 'pending', wanted = g.wanted + 1, due_at = $5::timestamptz, updated_at = $5::timestamptz,
+       lease_by = NULL, lease_until = NULL
+ WHERE g.company_id = $1::uuid AND g.case_id = $2::uuid
+   AND g.appointment_id = $3::uuid AND g.account_id IS NOT DISTINCT FROM $4::uuid
+RETURNING 1;
+
+-- meetings.read (reads; pool: short)
+SELECT json_build_object('appointment_id', a.id, 'customer_case_id', a.case_id, 'provider', CASE WHEN g.state <> 'none' THEN g.provider END, 'state', coalesce(g.state, 'none'), 'video_id', a.video_id, 'join_url', a.join_url, 'attempts', coalesce(g.attempts, 0), 'last_error', g.last_error)::text
+  FROM appointments a LEFT JOIN meetings g ON g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+ WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid AND a.deleted_at IS NULL;
+
+-- meetings.record_result (writes; pool: short)
+WITH a AS (
+  SELECT * FROM appointments a WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid FOR NO KEY UPDATE
+), g AS (
+  UPDATE meetings g
+     SET state = CASE WHEN g.wanted > $5::int THEN 'pending' ELSE $6::text END,
+         external_id = $7::text, join_url = $8::text, doubtful = $9::boolean,
+         last_error = $10::text, updated_at = $12::timestamptz, lease_by = NULL,
+         lease_until = CASE WHEN g.wanted > $5::int THEN NULL ELSE $11::timestamptz END
+    FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.lease_by = $4::uuid
+  RETURNING g.*
+), p AS (
+  UPDATE appointments p
+     SET video_id = g.external_id, join_url = g.join_url, version = p.version + 1,
+         meeting_pending = CASE g.state WHEN 'failed' THEN p.meeting_pending
+                                        ELSE g.state = 'pending' AND g.wished END
+    FROM g WHERE p.company_id = g.company_id AND p.case_id = g.case_id AND p.id = g.appointment_id
+  RETURNING p.video_id, p.join_url
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.meeting_changed', $12::timestamptz::timestamptz, $13::json::json, json_build_object('appointments', a)
+     FROM a, p WHERE (a.video_id, a.join_url) IS DISTINCT FROM (p.video_id, p.join_url)
+)
+SELECT g.state FROM g;
+
+-- meetings.rejection_reasons (reads; pool: short)
+SELECT a.cancelled = 1 AS cancelled, a.end_at <= $4::timestamptz AS over, d.video_provider IS NOT NULL AS connected,
+       a.video_meeting AS requested
+  FROM appointments a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id
+ WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid AND a.deleted_at IS NULL;
+
+-- meetings.release (writes; pool: short)
+UPDATE messages m SET lease_until = NULL
+ WHERE m.company_id = $1::uuid AND m.case_id = $2::uuid
+   AND m.appointment_id = $3::uuid AND m.kind = 'confirmation' AND m.state = 'scheduled'
+   AND m.lease_by IS NULL;
+
+-- meetings.request (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::timestamptz AS now, $5::json AS origin, 1 AS nth), a AS (
+      UPDATE appointments a SET video_meeting = true, meeting_pending = true, updated_at = input.now, version = a.version + 1
+        FROM input, appointments seen
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND a.version = seen.version AND a.deleted_at IS NULL AND a.cancelled = 0 AND a.end_at > input.now AND EXISTS (
+         SELECT 1 FROM advisers d
+          WHERE d.company_id = a.company_id AND d.id = a.adviser_id AND d.video_provider IS NOT NULL)
+      RETURNING a.*, input.nth, input.now, input.origin, json_build_object('appointments', seen) AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.meeting_wished', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), g AS (
+    INSERT INTO meetings AS g
+      (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true, 'pending', a.now, a.now, a.now FROM a
+    ON CONFLICT (company_id, case_id, appointment_id)
+    DO UPDATE SET wished = true, wanted = g.wanted + 1, state = 'pending', due_at = excluded.updated_at,
+attempts = 0, last_error = NULL, updated_at = excluded.updated_at,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+    RETURNING *
+  )
+  SELECT json_build_object('appointment_id', a.id, 'customer_case_id', a.case_id, 'provider', CASE WHEN g.state <> 'none' THEN g.provider END, 'state', coalesce(g.state, 'none'), 'video_id', a.video_id, 'join_url', a.join_url, 'attempts', coalesce(g.attempts, 0), 'last_error', g.last_error)::text FROM a, g;
+
+-- meetings.start (writes; pool: short)
+  WITH a AS (
+    SELECT * FROM appointments a WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid FOR SHARE
+  ), d AS (
+    SELECT d.* FROM a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id FOR SHARE OF d
+  ), g AS (
+    SELECT g.*, d.video_provider, d.video_account_id, CASE
+WHEN g.doubtful AND (g.account_id IS NULL OR EXISTS (
+SELECT 1 FROM video_accounts v
+ WHERE v.company_id = g.company_id AND v.id = g.account_id AND v.sealed_secret IS NOT NULL)) THEN 'lookup'
+WHEN g.external_id IS NOT NULL AND (NOT g.wished OR (g.provider, g.account_id) IS DISTINCT FROM (d.video_provider, d.video_account_id)) AND (g.account_id IS NULL OR EXISTS (
+SELECT 1 FROM video_accounts v
+ WHERE v.company_id = g.company_id AND v.id = g.account_id AND v.sealed_secret IS NOT NULL)) THEN 'remove'
+WHEN NOT g.wished OR d.video_provider IS NULL THEN 'none'
+WHEN g.end_at <= $5::timestamptz THEN CASE WHEN g.external_id IS NOT NULL THEN 'keep'
+                                  WHEN g.due_at < g.end_at THEN 'expired' ELSE 'none' END
+WHEN g.external_id IS NULL OR (g.provider, g.account_id) IS DISTINCT FROM (d.video_provider, d.video_account_id) THEN 'create'
+ELSE 'update' END AS step,
+           g.wished AND d.video_provider IS NOT NULL AND (g.provider, g.account_id) IS DISTINCT FROM (d.video_provider, d.video_account_id) AS changing_account
+      FROM a CROSS JOIN d JOIN meetings g ON g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+     WHERE g.lease_by = $4::uuid FOR UPDATE OF g
+  ), j AS (
+    SELECT g.*, CASE g.step WHEN 'create' THEN g.video_provider ELSE g.provider END AS step_provider,
+           CASE g.step WHEN 'create' THEN g.video_account_id ELSE g.account_id END AS step_account
+      FROM g
+  ), started AS (
+    UPDATE meetings s
+       SET provider = j.step_provider, account_id = j.step_account, doubtful = s.doubtful OR j.step = 'create',
+           attempts = s.attempts + (j.step IN ('lookup', 'create', 'update', 'remove'))::int,
+           updated_at = $5::timestamptz
+      FROM j WHERE s.company_id = $1::uuid AND s.case_id = $2::uuid
+     AND s.appointment_id = $3::uuid
+  )
+  SELECT j.step, j.changing_account, j.wanted AS generation, j.attempts + 1 AS attempt, j.reference,
+         j.step_provider AS provider, j.external_id, j.join_url, j.doubtful AS uncertain, j.last_error,
+         to_char(j.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS start, to_char(j.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS end, to_char(CASE WHEN j.step IN ('lookup', 'remove') THEN greatest(j.end_at, j.due_at) + interval '1 day'
+                     ELSE j.end_at END AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline,
+         o.name AS company, o.time_zone, j.step_account AS video_account_id, v.adviser_id, v.account_id, v.client_id,
+         v.host, v.sealed_secret
+    FROM j JOIN companies o ON o.id = j.company_id
+    LEFT JOIN video_accounts v ON v.company_id = j.company_id AND v.id = j.step_account;
+
+-- meetings.withdraw (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::timestamptz AS now, $5::json AS origin, 1 AS nth), a AS (
+      UPDATE appointments a SET video_meeting = false, updated_at = input.now, version = a.version + 1
+        FROM input, appointments seen
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND a.version = seen.version AND a.deleted_at IS NULL AND a.video_meeting
+      RETURNING a.*, input.nth, input.now, input.origin, json_build_object('appointments', seen) AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.meeting_withdrawn', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), g AS (
+    UPDATE meetings g SET wished = false, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+      FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    RETURNING g.*
+  )
+  SELECT json_build_object('appointment_id', a.id, 'customer_case_id', a.case_id, 'provider', CASE WHEN g.state <> 'none' THEN g.provider END, 'state', coalesce(g.state, 'none'), 'video_id', a.video_id, 'join_url', a.join_url, 'attempts', coalesce(g.attempts, 0), 'last_error', g.last_error)::text FROM a, g;
+

@@ -1,0 +1,295 @@
+-- messages.due (reads; pool: search)
+SELECT channel AS label, count(*)::int AS value FROM messages
+ WHERE state IN ('scheduled', 'sending') AND due_at <= $1::timestamptz GROUP BY channel;
+
+-- messages.find (reads; pool: short)
+SELECT m.state, m.kind, to_char(CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline, a.cancelled = 1 AS cancelled
+  FROM appointments a JOIN messages m ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+ WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid AND a.deleted_at IS NULL AND m.id = $4::uuid;
+
+-- messages.of_appointment (reads; pool: short)
+SELECT coalesce((SELECT json_agg(json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'due_at', to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', m.attempts, 'last_error', m.last_error) ORDER BY m.due_at, m.id)
+                   FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id), '[]')::text
+  FROM appointments a WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid AND a.deleted_at IS NULL;
+
+-- messages.of_company (reads; pool: search)
+SELECT coalesce((SELECT json_agg(json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'due_at', to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', m.attempts, 'last_error', m.last_error) ORDER BY m.due_at DESC, m.id DESC) FROM (
+         SELECT * FROM messages
+         WHERE company_id = $1::uuid AND ($2::text[] IS NULL OR state = ANY ($2::text[]))
+          ORDER BY due_at DESC, id DESC LIMIT $3::int OFFSET $4::int) m), '[]')::text AS json,
+       (SELECT count(*)::int FROM messages
+         WHERE company_id = $1::uuid AND ($2::text[] IS NULL OR state = ANY ($2::text[]))) AS total;
+
+-- messages.record_confirmation_sent (writes; pool: short)
+WITH a AS (
+  SELECT * FROM appointments a WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid FOR SHARE
+), locked AS MATERIALIZED (
+  SELECT json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before FROM a JOIN messages m ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+   WHERE m.id = $4::uuid AND m.state <> 'sent' FOR NO KEY UPDATE OF m
+), m AS (
+  UPDATE messages m
+     SET state = 'sent', sent_at = $8::timestamptz, sent_to = $5::text, provider_id = $6::text,
+         updated_at = $8::timestamptz, lease_by = NULL, lease_until = NULL
+    FROM locked WHERE m.company_id = $1::uuid AND m.case_id = $2::uuid
+   AND m.appointment_id = $3::uuid AND m.id = $4::uuid RETURNING m.*
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+   SELECT m.company_id, m.case_id, m.id, 'message.sent', $8::timestamptz::timestamptz, $9::json::json, locked.before
+     FROM m, locked
+)
+INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at,
+                      updated_at, recipient)
+SELECT a.company_id, a.case_id, a.id, $7::uuid, 'email', 'cancellation', a.start_at, 'scheduled',
+       $8::timestamptz, $8::timestamptz, $8::timestamptz, $5::text
+  FROM m, a WHERE (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > $8::timestamptz
+ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
+  WHERE kind = 'cancellation' AND state = 'scheduled'
+DO NOTHING;
+
+-- messages.record_failure (writes; pool: short)
+  WITH locked AS MATERIALIZED (
+    SELECT json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before FROM messages m
+     WHERE m.company_id = $1::uuid AND m.case_id = $2::uuid
+     AND m.appointment_id = $3::uuid AND m.id = $4::uuid AND m.lease_by = $5::uuid AND m.state NOT IN ('sent', 'failed', 'cancelled', 'skipped') FOR NO KEY UPDATE
+  ), m AS (
+    UPDATE messages m
+       SET state = CASE WHEN m.withdrawn OR EXISTS (
+SELECT 1 FROM messages o
+ WHERE o.company_id = m.company_id AND o.case_id = m.case_id AND o.appointment_id = m.appointment_id
+   AND o.channel = m.channel AND o.kind = m.kind
+   AND (o.state = 'scheduled' AND o.id <> m.id OR o.state IN ('sending', 'sent') AND o.id > m.id)
+   AND (o.kind <> 'cancellation' OR o.state = 'scheduled' AND o.recipient = m.recipient)
+   AND (o.kind <> 'reminder' OR o.resend_of IS NOT NULL AND m.resend_of IS NOT NULL)) THEN 'cancelled'
+                        WHEN $7::timestamptz IS NULL THEN 'failed' ELSE 'scheduled' END,
+           lease_by = NULL, lease_until = $7::timestamptz, last_error = $6::text,
+           doubts = m.doubts + $8::int, updated_at = $9::timestamptz
+      FROM locked WHERE m.company_id = $1::uuid AND m.case_id = $2::uuid
+     AND m.appointment_id = $3::uuid AND m.id = $4::uuid
+    RETURNING m.*
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+     SELECT m.company_id, m.case_id, m.id, 'message.failed', $9::timestamptz::timestamptz, $10::json::json, locked.before
+       FROM m, locked WHERE m.state = 'failed'
+  )
+  SELECT state FROM m;
+
+-- messages.record_sent (writes; pool: short)
+WITH sent AS (
+  SELECT delivered.*, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before
+    FROM (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS appointment_id,
+         $4::uuid AS id, $5::text AS sent_to, $6::text AS provider_id) delivered JOIN messages m ON m.company_id = delivered.company_id AND m.case_id = delivered.case_id AND m.appointment_id = delivered.appointment_id AND m.id = delivered.id
+   WHERE m.state <> 'sent' FOR NO KEY UPDATE OF m
+), m AS (
+  UPDATE messages m SET state = 'sent', sent_at = $7::timestamptz, sent_to = sent.sent_to, provider_id = sent.provider_id,
+                        updated_at = $7::timestamptz, lease_by = NULL, lease_until = NULL
+    FROM sent WHERE m.company_id = sent.company_id AND m.case_id = sent.case_id AND m.appointment_id = sent.appointment_id AND m.id = sent.id RETURNING m.*
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+   SELECT m.company_id, m.case_id, m.id, 'message.sent', $7::timestamptz::timestamptz, $8::json::json, sent.before
+     FROM m JOIN sent ON m.company_id = sent.company_id AND m.case_id = sent.case_id AND m.appointment_id = sent.appointment_id AND m.id = sent.id
+)
+SELECT m.id FROM m;
+
+-- messages.record_sent_many (writes; pool: short)
+WITH sent AS (
+  SELECT delivered.*, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before
+    FROM (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[],
+                       $5::text[], $6::text[])
+       AS t (company_id, case_id, appointment_id, id, sent_to, provider_id)) delivered JOIN messages m ON m.company_id = delivered.company_id AND m.case_id = delivered.case_id AND m.appointment_id = delivered.appointment_id AND m.id = delivered.id
+   WHERE m.state <> 'sent' FOR NO KEY UPDATE OF m SKIP LOCKED
+), m AS (
+  UPDATE messages m SET state = 'sent', sent_at = $7::timestamptz, sent_to = sent.sent_to, provider_id = sent.provider_id,
+                        updated_at = $7::timestamptz, lease_by = NULL, lease_until = NULL
+    FROM sent WHERE m.company_id = sent.company_id AND m.case_id = sent.case_id AND m.appointment_id = sent.appointment_id AND m.id = sent.id RETURNING m.*
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+   SELECT m.company_id, m.case_id, m.id, 'message.sent', $7::timestamptz::timestamptz, $8::json::json, sent.before
+     FROM m JOIN sent ON m.company_id = sent.company_id AND m.case_id = sent.case_id AND m.appointment_id = sent.appointment_id AND m.id = sent.id
+)
+SELECT m.id FROM m;
+
+-- messages.resend (writes; pool: short)
+WITH m AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, day_before,
+                        created_at, updated_at, resend_of)
+  SELECT a.company_id, a.case_id, a.id, $5::uuid, m.channel, m.kind, a.start_at, 'scheduled',
+         $6::timestamptz, m.day_before, $6::timestamptz, $6::timestamptz, m.id
+    FROM appointments a JOIN messages m ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+   WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid AND a.deleted_at IS NULL AND a.cancelled = 0
+     AND m.id = $4::uuid AND m.state IN ('sent', 'failed') AND m.kind <> 'cancellation'
+  ON CONFLICT DO NOTHING
+  RETURNING *
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+   SELECT m.company_id, m.case_id, m.id, 'message.resent', $6::timestamptz::timestamptz, $7::json::json
+     FROM m
+)
+SELECT json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'due_at', to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', m.attempts, 'last_error', m.last_error)::text FROM m;
+
+-- messages.start (writes; pool: short)
+  WITH claimed AS (
+    SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS appointment_id,
+           $4::uuid AS id, $5::uuid AS lease
+  ), a AS (
+    SELECT * FROM appointments
+     WHERE (company_id, case_id, id) IN (SELECT company_id, case_id, appointment_id FROM claimed)
+       FOR SHARE
+  ), m AS (
+    SELECT m.* FROM claimed JOIN a ON claimed.company_id = a.company_id AND claimed.case_id = a.case_id AND claimed.appointment_id = a.id JOIN messages m ON m.company_id = claimed.company_id AND m.case_id = claimed.case_id AND m.appointment_id = claimed.appointment_id AND m.id = claimed.id
+     WHERE m.lease_by = claimed.lease AND m.state NOT IN ('sent', 'failed', 'cancelled', 'skipped') FOR NO KEY UPDATE OF m
+  ), decided AS (
+    SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version, CASE
+WHEN m.kind = 'cancellation' THEN m.recipient
+WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS recipient,
+           CASE
+WHEN m.withdrawn OR m.state = 'sending' AND EXISTS (
+SELECT 1 FROM messages o
+ WHERE o.company_id = m.company_id AND o.case_id = m.case_id AND o.appointment_id = m.appointment_id
+   AND o.channel = m.channel AND o.kind = m.kind
+   AND (o.state = 'scheduled' AND o.id <> m.id OR o.state IN ('sending', 'sent') AND o.id > m.id)
+   AND (o.kind <> 'cancellation' OR o.state = 'scheduled' AND o.recipient = m.recipient)
+   AND (o.kind <> 'reminder' OR o.resend_of IS NOT NULL AND m.resend_of IS NOT NULL)) THEN 'cancelled'
+WHEN m.kind = 'cancellation' THEN CASE
+  WHEN a.deleted_at IS NULL AND a.cancelled = 0 THEN 'cancelled'
+  WHEN EXISTS (SELECT 1 FROM messages c WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
+                  AND c.kind = 'confirmation' AND c.state = 'sending') THEN 'behind'
+  WHEN NOT EXISTS (
+SELECT c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
+  AND c.state IN ('sending', 'sent') AND c.id <> m.id AND lower(c.recipient) = lower(m.recipient) AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+   SELECT 1 FROM messages later
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
+  AND later.state IN ('sending', 'sent') AND later.id <> m.id AND lower(later.recipient) = lower(m.recipient) AND lower(later.recipient) = lower(c.recipient)
+      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
+                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) THEN 'cancelled'
+  WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $6::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
+  ELSE 'sending' END
+WHEN a.deleted_at IS NOT NULL OR a.cancelled = 1 THEN 'cancelled'
+WHEN m.kind = 'reminder' AND m.start_at <> a.start_at THEN 'cancelled'
+WHEN m.kind = 'reminder' AND m.resend_of IS NULL
+     AND NOT CASE m.channel WHEN 'email' THEN a.email_reminder ELSE a.sms_reminder END THEN 'cancelled'
+WHEN CASE m.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END IS NULL THEN 'skipped'
+WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $6::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
+WHEN m.kind = 'confirmation' AND a.meeting_pending AND m.due_at + interval '15 minutes' > $6::timestamptz THEN 'wait'
+WHEN m.kind = 'confirmation' AND EXISTS (
+SELECT 1 FROM messages c WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = m.channel AND c.kind = 'confirmation'
+   AND c.state = 'sending' AND c.id < m.id) THEN 'behind'
+ELSE 'sending' END AS decision
+      FROM m JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+  ), started AS (
+    UPDATE messages s
+       SET state = CASE WHEN d.decision IN ('wait', 'behind') THEN 'scheduled' ELSE d.decision END,
+           attempts = s.attempts + (d.decision = 'sending')::int,
+           sequence = CASE d.decision WHEN 'sending' THEN d.version ELSE s.sequence END,
+           recipient = CASE d.decision WHEN 'sending' THEN d.recipient ELSE s.recipient END,
+           lease_by = CASE d.decision WHEN 'sending' THEN s.lease_by END,
+           lease_until = CASE d.decision WHEN 'sending' THEN s.lease_until
+                                         WHEN 'behind' THEN $7::timestamptz
+                                         WHEN 'wait' THEN s.due_at + interval '15 minutes' END,
+           last_error = CASE WHEN d.decision = 'failed' AND s.last_error IS NULL
+                             THEN 'The deadline passed while the message was being sent.' ELSE s.last_error END,
+           updated_at = $6::timestamptz
+      FROM decided d WHERE s.company_id = d.company_id AND s.case_id = d.case_id AND s.appointment_id = d.appointment_id AND s.id = d.id
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+     SELECT m.company_id, m.case_id, m.id, 'message.failed', $6::timestamptz::timestamptz, $8::json::json, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+       FROM decided d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id WHERE d.decision = 'failed'
+  )
+  SELECT m.id, d.decision, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts AS uncertain_attempts,
+         to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due, to_char(CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline, to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS start,
+         to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS end, a.location, a.join_url, a.version, d.recipient, o.name AS company,
+         o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
+         nullif(o.sender_address, '') AS sender_address, v.name AS adviser, (
+SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
+ WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(CASE
+WHEN m.kind = 'cancellation' THEN m.recipient
+WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END)
+ ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer
+    FROM decided d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+    JOIN companies o ON o.id = a.company_id
+    JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id;
+
+-- messages.start_many (writes; pool: short)
+  WITH claimed AS (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[],
+                         $5::uuid[])
+         AS t (company_id, case_id, appointment_id, id, lease)
+  ), a AS (
+    SELECT * FROM appointments
+     WHERE (company_id, case_id, id) IN (SELECT company_id, case_id, appointment_id FROM claimed)
+       FOR SHARE SKIP LOCKED
+  ), m AS (
+    SELECT m.* FROM claimed JOIN a ON claimed.company_id = a.company_id AND claimed.case_id = a.case_id AND claimed.appointment_id = a.id JOIN messages m ON m.company_id = claimed.company_id AND m.case_id = claimed.case_id AND m.appointment_id = claimed.appointment_id AND m.id = claimed.id
+     WHERE m.lease_by = claimed.lease AND m.state NOT IN ('sent', 'failed', 'cancelled', 'skipped') FOR NO KEY UPDATE OF m SKIP LOCKED
+  ), decided AS (
+    SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version, CASE
+WHEN m.kind = 'cancellation' THEN m.recipient
+WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS recipient,
+           CASE
+WHEN m.withdrawn OR m.state = 'sending' AND EXISTS (
+SELECT 1 FROM messages o
+ WHERE o.company_id = m.company_id AND o.case_id = m.case_id AND o.appointment_id = m.appointment_id
+   AND o.channel = m.channel AND o.kind = m.kind
+   AND (o.state = 'scheduled' AND o.id <> m.id OR o.state IN ('sending', 'sent') AND o.id > m.id)
+   AND (o.kind <> 'cancellation' OR o.state = 'scheduled' AND o.recipient = m.recipient)
+   AND (o.kind <> 'reminder' OR o.resend_of IS NOT NULL AND m.resend_of IS NOT NULL)) THEN 'cancelled'
+WHEN m.kind = 'cancellation' THEN CASE
+  WHEN a.deleted_at IS NULL AND a.cancelled = 0 THEN 'cancelled'
+  WHEN EXISTS (SELECT 1 FROM messages c WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
+                  AND c.kind = 'confirmation' AND c.state = 'sending') THEN 'behind'
+  WHEN NOT EXISTS (
+SELECT c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
+  AND c.state IN ('sending', 'sent') AND c.id <> m.id AND lower(c.recipient) = lower(m.recipient) AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+   SELECT 1 FROM messages later
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
+  AND later.state IN ('sending', 'sent') AND later.id <> m.id AND lower(later.recipient) = lower(m.recipient) AND lower(later.recipient) = lower(c.recipient)
+      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
+                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) THEN 'cancelled'
+  WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $6::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
+  ELSE 'sending' END
+WHEN a.deleted_at IS NOT NULL OR a.cancelled = 1 THEN 'cancelled'
+WHEN m.kind = 'reminder' AND m.start_at <> a.start_at THEN 'cancelled'
+WHEN m.kind = 'reminder' AND m.resend_of IS NULL
+     AND NOT CASE m.channel WHEN 'email' THEN a.email_reminder ELSE a.sms_reminder END THEN 'cancelled'
+WHEN CASE m.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END IS NULL THEN 'skipped'
+WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $6::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
+WHEN m.kind = 'confirmation' AND a.meeting_pending AND m.due_at + interval '15 minutes' > $6::timestamptz THEN 'wait'
+WHEN m.kind = 'confirmation' AND EXISTS (
+SELECT 1 FROM messages c WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = m.channel AND c.kind = 'confirmation'
+   AND c.state = 'sending' AND c.id < m.id) THEN 'behind'
+ELSE 'sending' END AS decision
+      FROM m JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+  ), started AS (
+    UPDATE messages s
+       SET state = CASE WHEN d.decision IN ('wait', 'behind') THEN 'scheduled' ELSE d.decision END,
+           attempts = s.attempts + (d.decision = 'sending')::int,
+           sequence = CASE d.decision WHEN 'sending' THEN d.version ELSE s.sequence END,
+           recipient = CASE d.decision WHEN 'sending' THEN d.recipient ELSE s.recipient END,
+           lease_by = CASE d.decision WHEN 'sending' THEN s.lease_by END,
+           lease_until = CASE d.decision WHEN 'sending' THEN s.lease_until
+                                         WHEN 'behind' THEN $7::timestamptz
+                                         WHEN 'wait' THEN s.due_at + interval '15 minutes' END,
+           last_error = CASE WHEN d.decision = 'failed' AND s.last_error IS NULL
+                             THEN 'The deadline passed while the message was being sent.' ELSE s.last_error END,
+           updated_at = $6::timestamptz
+      FROM decided d WHERE s.company_id = d.company_id AND s.case_id = d.case_id AND s.appointment_id = d.appointment_id AND s.id = d.id
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+     SELECT m.company_id, m.case_id, m.id, 'message.failed', $6::timestamptz::timestamptz, $8::json::json, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+       FROM decided d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id WHERE d.decision = 'failed'
+  )
+  SELECT m.id, d.decision, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts AS uncertain_attempts,
+         to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due, to_char(CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline, to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS start,
+         to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS end, a.location, a.join_url, a.version, d.recipient, o.name AS company,
+         o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
+         nullif(o.sender_address, '') AS sender_address, v.name AS adviser, (
+SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
+ WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(CASE
+WHEN m.kind = 'cancellation' THEN m.recipient
+WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END)
+ ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer
+    FROM decided d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+    JOIN companies o ON o.id = a.company_id
+    JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id;
+

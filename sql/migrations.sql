@@ -1,0 +1,3 @@
+-- migrations.last (reads; pool: short)
+SELECT max(version) AS version FROM migrations;
+

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { allStatements, read, write, writeVariants } from '../src/kernel/sql/query.ts';
+import { startApp } from './harness/app.ts';
+
+/** SQL statements: named, typed inputs, and one text for the single and the batch form. */
+
+const app = await startApp();
+
+test('PostgreSQL accepts every statement that is committed in sql/, in each of its forms', async () => {
+  const folder = new URL('../sql/', import.meta.url);
+  const statements = readdirSync(folder).flatMap((file) =>
+    readFileSync(new URL(file, folder), 'utf8')
+      .split(/^-- /m)
+      .slice(1)
+      .map((part) => ({ name: part.slice(0, part.indexOf('\n')), text: part.slice(part.indexOf('\n')) })),
+  );
+  assert.ok(statements.length > 20);
+  for (const [i, { name, text }] of statements.entries()) {
+    await assert.doesNotReject(app.sql(`PREPARE checked_${i} AS ${text}`), name);
+    await app.sql(`DEALLOCATE checked_${i}`);
+  }
+});
+
+test('values are sent in the order of the inputs, whatever their order in the call', () => {
+  const statement = read('test.order', {
+    inputs: { company_id: 'uuid', name: 'text?', size: 'int' },
+    sql: (input) => `SELECT ${input.size}, ${input.name}, ${input.company_id}`,
+  });
+  const { values, statement: prepared } = statement({ size: 3, name: undefined, company_id: 'c' });
+  assert.deepEqual(values, ['c', undefined, 3]);
+  assert.equal(prepared.text, 'SELECT $3::int, $2::text, $1::uuid');
+});
+
+test('a missing, misspelt or mistyped input does not compile', () => {
+  const statement = read('test.types', {
+    inputs: { company_id: 'uuid', size: 'int', notes: 'text?' },
+    sql: (input) => `SELECT ${input.size}, ${input.company_id}, ${input.notes}`,
+  });
+  // @ts-expect-error an input is missing
+  statement({ company_id: 'c', size: 1 });
+  // @ts-expect-error an input has another type
+  statement({ company_id: 'c', size: '1', notes: null });
+  // @ts-expect-error null is not allowed
+  statement({ company_id: null, size: 1, notes: null });
+  // @ts-expect-error there is no such input
+  statement({ company_id: 'c', size: 1, notes: null, note: '' });
+  const misspelt = () =>
+    // @ts-expect-error the text names an input that does not exist
+    read('test.misspelt', { inputs: { size: 'int' }, sql: (input) => `SELECT ${input.sice}` });
+  assert.throws(misspelt, /no input sice/);
+});
+
+test('a part is chosen by its inputs, and the order of the parts does not depend on the call', () => {
+  const update = writeVariants('test.parts', {
+    inputs: { id: 'uuid' },
+    parts: { first: { a: 'text' }, second: { b: 'int[]' }, third: {} },
+    fromInput: (input, inputTable, has) =>
+      `WITH ${inputTable} SELECT ${[input.id, has('first') && input.a, has('second') && input.b, has('third') && '3'].filter(Boolean).join()} FROM input`,
+  });
+  const one = update({ id: 'x' }, { second: { b: [1] }, first: { a: 'y' } });
+  const other = update({ id: 'x' }, { first: { a: 'y' }, third: false, second: { b: [1] } });
+  assert.equal(one.statement, other.statement);
+  assert.equal(one.statement.name, 'test.parts+first+second');
+  assert.deepEqual(one.values, ['x', 'y', [1]]);
+  assert.deepEqual(update({ id: 'x' }).values, ['x']);
+});
+
+test('two texts under one name, and a name that PostgreSQL would cut off, are refused', () => {
+  const declare = (name: string, text: string) => write(name, { inputs: {}, sql: () => text });
+  declare('test.twice', 'SELECT 1');
+  declare('test.twice', 'SELECT 1');
+  assert.throws(() => declare('test.twice', 'SELECT 2'), /Two statements are called test.twice/);
+  assert.throws(() => declare(`test.${'x'.repeat(60)}`, 'SELECT 1'), /too long/);
+});
+
+test('a statement that locks rows, notifies or calls a function that writes is declared as a write', () => {
+  const writing =
+    /\b(INSERT|UPDATE|DELETE|FOR (NO KEY )?UPDATE|FOR (KEY )?SHARE|pg_notify|nextval|setval|forget_events|pg_advisory\w*)\b/;
+  for (const { name, text, readOnly } of allStatements()) {
+    if (readOnly) assert.doesNotMatch(text, writing, name);
+  }
+});
