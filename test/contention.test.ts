@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Event, Image } from './harness/events.ts';
 import type { Answer } from './harness/http.ts';
@@ -18,13 +17,13 @@ afterEach(() => {
 /** Lets the statements write nothing this many times, as after a conflict. Counts how often each was tried. */
 function nothingWritten(names: string[], times: number): Map<string, number> {
   const tries = new Map<string, number>();
-  app.db.queryJson = async (statement, values) => {
+  app.db.queryJson = async (query) => {
     // The name of a change of an appointment ends with the parts that it changes.
-    const [name = ''] = toQuery(statement).statement.name.split('+');
-    if (!names.includes(name)) return json(statement, values);
+    const [name = ''] = query.statement.name.split('+');
+    if (!names.includes(name)) return json(query);
     const before = tries.get(name) ?? 0;
     tries.set(name, before + 1);
-    return before < times ? undefined : json(statement, values);
+    return before < times ? undefined : json(query);
   };
   return tries;
 }

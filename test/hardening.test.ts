@@ -100,7 +100,7 @@ test('a line of the log names the route and nothing that a caller has sent', asy
 
 for (const [code, status, message] of [
   ['XX000', 500, 'request failed'],
-  ['53200', 503, 'unavailable'],
+  ['53200', 503, 'service unavailable'],
 ] as const) {
   test(`what the log says of a ${status} names its request`, async (t) => {
     const lines: Record<string, unknown>[] = [];

@@ -163,7 +163,7 @@ test('a peer that takes nothing of its answer for the longest time is cut off, h
       destroyed: false,
       resetAndDestroy: () => Object.assign(socket, { destroyed: true }),
     });
-    answers.opened(socket as unknown as Socket);
+    answers.track(socket as unknown as Socket);
     return socket;
   };
   const [stalled, idle] = [peer(10), peer(0)];
@@ -176,7 +176,7 @@ test('a peer that takes nothing of its answer for the longest time is cut off, h
 test('a further request does not show that a peer has read what the kernel holds for it', () => {
   const answers = new UnreadResponses(new Evictions(pino({ level: 'silent' })), 1_000_000);
   const socket = Object.assign(new EventEmitter(), { writableLength: 0, bytesWritten: 0 }) as unknown as Socket;
-  answers.opened(socket);
+  answers.track(socket);
   answers.countPublicResponse(socket, 5_000);
   answers.admit({ socket } as IncomingMessage, { writableFinished: true } as ServerResponse);
   assert.equal(answers.bytes, 5_000);
