@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 
@@ -16,13 +15,13 @@ afterEach(() => {
 /** The statements write nothing this many times, as where somebody comes between; gives how often each was tried. */
 function nothingWritten(names: string[], times: number): Map<string, number> {
   const tries = new Map<string, number>();
-  app.db.queryJson = async (statement, values) => {
+  app.db.queryJson = async (query) => {
     // A change of an appointment has its parts behind its name.
-    const [name = ''] = toQuery(statement).statement.name.split('+');
-    if (!names.includes(name)) return json(statement, values);
+    const [name = ''] = query.statement.name.split('+');
+    if (!names.includes(name)) return json(query);
     const before = tries.get(name) ?? 0;
     tries.set(name, before + 1);
-    return before < times ? undefined : json(statement, values);
+    return before < times ? undefined : json(query);
   };
   return tries;
 }
@@ -193,9 +192,9 @@ test('an adviser who becomes active between the booking and the judgement is boo
   const activate = (active: boolean) =>
     app.sql('UPDATE advisers SET active = $2 WHERE company_id = $1', [company.companyId, active]);
   await activate(false);
-  app.db.queryFirst = async (statement, values) => {
-    if (toQuery(statement).statement.name === 'appointments.rejection_reasons') await activate(true);
-    return first(statement, values);
+  app.db.queryFirst = async (query) => {
+    if (query.statement.name === 'appointments.rejection_reasons') await activate(true);
+    return first(query);
   };
   await ok(company.post(`${company.path}/appointments`, booking(company)));
 });

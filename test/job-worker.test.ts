@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
 import { databaseClock } from '../src/kernel/database/database-clock.ts';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { batchCalls } from '../src/kernel/jobs/call-batcher.ts';
 import { DeliveryCounters } from '../src/kernel/jobs/delivery-counters.ts';
@@ -261,10 +260,10 @@ test('what is taken once more while it is being given back is given back too', a
   };
   const makeDue = () => app.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
   let givenBack = 0;
-  const rows: typeof app.db.queryRows = async (...asked) => {
-    const isRelease = toQuery(...asked).statement.name === 'errands.release_lease';
-    if (!isRelease || givenBack++ > 0) return app.db.queryRows(...asked) as never;
-    await takenAgain(() => app.db.queryRows(...asked));
+  const rows: typeof app.db.queryRows = async (query) => {
+    const isRelease = query.statement.name === 'errands.release_lease';
+    if (!isRelease || givenBack++ > 0) return app.db.queryRows(query) as never;
+    await takenAgain(() => app.db.queryRows(query));
     return [];
   };
   const handle = async (taken: JobKey, claim: Lease) => {

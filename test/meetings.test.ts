@@ -9,7 +9,6 @@ import {
   type Sender,
 } from '../src/cases/appointments/messages/message.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { toSql } from '../src/kernel/time/time.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
@@ -435,10 +434,10 @@ test('a meeting that is asked for while the appointment is being moved is made f
   const { path } = await book(company, { video_meeting: false });
   const json = app.db.queryJson.bind(app.db);
   let between = 0;
-  app.db.queryJson = async (statement, values) => {
-    if (toQuery(statement).statement.name.startsWith('appointments.update') && between++ === 0)
+  app.db.queryJson = async (query) => {
+    if (query.statement.name.startsWith('appointments.update') && between++ === 0)
       await ok(company.post(`${path}/meeting`));
-    return json(statement, values);
+    return json(query);
   };
   await ok(company.patch(path, MOVE)).finally(() => {
     app.db.queryJson = json;

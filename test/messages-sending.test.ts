@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DeliveryError, type OutgoingMessage } from '../src/cases/appointments/messages/message.ts';
 import { startMessage, startMessages } from '../src/cases/appointments/messages/message-queue.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { UnavailableError } from '../src/kernel/errors.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../src/kernel/jobs/backoff.ts';
+import type { Query } from '../src/kernel/sql/statement.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
 
@@ -311,10 +311,10 @@ for (const [state, change] of [
 /** The app's database, but for the statements that `broken` names. */
 const databaseWithout = (broken: (name: string) => Error | undefined): typeof app.db =>
   Object.assign(Object.create(app.db), {
-    queryRows: async (...[statement, values]: Parameters<typeof app.db.queryRows>) => {
-      const error = broken(toQuery(statement).statement.name);
+    queryRows: async (query: Query) => {
+      const error = broken(query.statement.name);
       if (error) throw error;
-      return app.db.queryRows(statement, values);
+      return app.db.queryRows(query);
     },
   });
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../src/kernel/database/database.ts';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { purgeEnded } from '../src/webhooks/retention.ts';
 import type { TestCompany } from './harness/app.ts';
+import { testQuery } from './harness/query.ts';
 import { webhookWorker } from './harness/webhook-worker.ts';
 import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhooks.ts';
 
@@ -93,12 +93,12 @@ test('what was claimed before something was put before it is given back', async 
   const [{ id: first }] = await ok(company.get(`${endpoint.path}/deliveries`));
   const { queryFirst: ask } = app.db;
   let replayed = false;
-  app.db.queryFirst = async function (this: Database, statement, values) {
-    if (toQuery(statement).statement.name === 'webhook_deliveries.start' && !replayed) {
+  app.db.queryFirst = async function (this: Database, query) {
+    if (query.statement.name === 'webhook_deliveries.start' && !replayed) {
       replayed = true;
       await ok(company.post(`${endpoint.path}/deliveries/${first}/replay`));
     }
-    return ask.call(this, statement, values) as never;
+    return ask.call(this, query) as never;
   };
   try {
     await worker.runOnce();
@@ -163,9 +163,7 @@ test('settlings that wait for one endpoint keep nobody else waiting, and nothing
   });
   while (at('/hooks/held').length < 4) await pause(5);
   await app.db.transaction(async (held) => {
-    await held.queryRows({ name: 'hold', text: 'SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE' }, [
-      id,
-    ]);
+    await held.queryRows(testQuery('hold', 'SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE', [id]));
     answered.resolve();
     await pause(300);
     for (let i = 0; i < 4; i++) await call(other);

@@ -11,6 +11,7 @@ import { Listener } from '../../src/kernel/database/listener.ts';
 import { isConnectionError, isTransient } from '../../src/kernel/database/postgres-errors.ts';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { type Answer, caller } from '../harness/http.ts';
+import { testQuery } from '../harness/query.ts';
 import { launch, type Running, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 
 /** What a service meets while another server takes over; `npm run chaos -- --only failover` does it with real ones. */
@@ -105,7 +106,7 @@ test('a list whose connection is lost before its first entry is unavailable, and
   await other.connect();
   await other.query('BEGIN; LOCK TABLE interactions');
   try {
-    const first = db.streamRows({ name: 'listed', text: 'SELECT notes FROM interactions' }, []).next();
+    const first = db.streamRows(testQuery('listed', 'SELECT notes FROM interactions')).next();
     await whileLocked(assert.rejects(first, { code: 'unavailable' }), 'pg_terminate_backend');
     // What the statement time-out does.
     const answer = await whileLocked(note('behind a lock'), 'pg_cancel_backend');
@@ -180,7 +181,7 @@ test('a standby is not read from', async () => {
   const server = await startBundledPostgres({ dataDir: standby.path, log: () => {} });
   const db = new Database({ connection: server.connection, poolSize: 2 });
   try {
-    const asked = () => db.queryRows({ name: 'asked', text: 'SELECT pg_is_in_recovery() AS standby' }, []);
+    const asked = () => db.queryRows(testQuery('asked', 'SELECT pg_is_in_recovery() AS standby'));
     for (let i = 0; i < 3; i++) await assert.rejects(asked(), { code: 'unavailable' });
     await assert.rejects(
       db.transaction(async () => {}),

@@ -1,4 +1,4 @@
-import { read } from '../../kernel/sql/query.ts';
+import { read } from '../../kernel/sql/statement.ts';
 import { fullAppointment, storedStates } from './projection.sql.ts';
 
 /** Returns no row if the appointment does not exist or is deleted. */

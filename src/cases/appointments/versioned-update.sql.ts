@@ -1,6 +1,6 @@
 import type { InputNames, Inputs } from '../../kernel/sql/inputs.ts';
 import { jsonObject } from '../../kernel/sql/json.ts';
-import { writeVariants } from '../../kernel/sql/query.ts';
+import { writeVariants } from '../../kernel/sql/statement.ts';
 import { ofAppointment } from './appointment-key.sql.ts';
 import { appointmentAudit } from './audit.sql.ts';
 import { byPrecedence, shownDayBefore, shownState, storedStates } from './projection.sql.ts';

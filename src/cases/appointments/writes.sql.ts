@@ -1,6 +1,6 @@
 import { sameKey, withInput } from '../../kernel/sql/input-table.ts';
 import { jsonObject } from '../../kernel/sql/json.ts';
-import { read, readVariants, writeVariants } from '../../kernel/sql/query.ts';
+import { read, readVariants, writeVariants } from '../../kernel/sql/statement.ts';
 import { appointmentAudit } from './audit.sql.ts';
 import { createdAppointment, STATE_INPUTS, updatedAppointment } from './projection.sql.ts';
 import { MESSAGE_COLUMNS, NEW_MESSAGE_INPUTS, newMessages } from './side-effects.sql.ts';

@@ -1,5 +1,5 @@
 import { isoTime } from '../../../kernel/sql/json.ts';
-import { write } from '../../../kernel/sql/query.ts';
+import { write } from '../../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment, ofInputAppointment } from '../appointment-key.sql.ts';
 import { messageAudit } from './audit.sql.ts';
 import { calendarRecipients } from './calendar-recipients.sql.ts';
