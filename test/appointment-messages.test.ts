@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
+import { overlapping } from './harness/overlap.ts';
 
 const app = await startApp();
 
@@ -999,25 +1000,9 @@ test('a deletion among nine updates leaves nothing scheduled', async () => {
   }
 });
 
-/** Holds the record back until every request waits for it, so that they go on in the order in which they came. */
-async function inTurn(appointment: Appointment, requests: (() => Promise<Answer>)[]): Promise<Answer[]> {
-  const holder = await app.db.pool.connect();
-  const answers: Promise<Answer>[] = [];
-  let settled = 0;
-  try {
-    await holder.query('BEGIN');
-    await holder.query('SELECT 1 FROM appointments WHERE id = $1 FOR UPDATE', [appointment.id]);
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    for (const request of requests) {
-      answers.push(request().finally(() => (settled += 1)));
-      while ((await app.sql(waiting)).length + settled < answers.length);
-    }
-    await holder.query('COMMIT');
-  } finally {
-    holder.release(true);
-  }
-  return Promise.all(answers);
-}
+/** Holds the appointment until every request waits for it, so that they continue in the order in which they came. */
+const inTurn = ({ id }: Appointment, requests: (() => Promise<Answer>)[]) =>
+  overlapping(app, [['SELECT 1 FROM appointments WHERE id = $1 FOR UPDATE', [id]]], requests);
 
 for (const how of ['DELETE', 'POST']) {
   test(`${how} right behind a move withdraws the reminders that the move has just made`, async () => {
