@@ -10,16 +10,13 @@ import { UnavailableError } from '../src/kernel/errors.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { testQuery } from './harness/query.ts';
+import { until } from './harness/until.ts';
 
 /** What becomes of requests whose connection to the database ends, or hangs behind another. */
 
 const app = await startApp();
 
 const APP = `datname = current_database() AND application_name = 'case-records'`;
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise(setImmediate);
-}
 
 /** Holds what `statement` locks while `work` runs. */
 async function holding(
@@ -161,7 +158,10 @@ test('what waits behind a statement that is given up before it is prepared is aw
     );
     // First the one who prepares it, then one of those who are asked again.
     const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`;
-    while (!ended) await app.sql(cancel);
+    await until(async () => {
+      await app.sql(cancel);
+      return ended;
+    });
     await answers;
     await holder.query('ROLLBACK');
   });

@@ -424,7 +424,11 @@ test('of five that disable a client, or revoke a key, at once one is logged', as
       ['tokens', key, () => company.delete(key)],
     ] as const) {
       const held = `SELECT 1 FROM ${table} WHERE id = $1 FOR NO KEY UPDATE`;
-      await overlapping(app, [[held, [path.split('/').at(-1)]]], () => Array.from({ length: 5 }, () => ok(send())));
+      await overlapping(
+        app,
+        [[held, [path.split('/').at(-1)]]],
+        Array.from({ length: 5 }, () => () => ok(send())),
+      );
     }
     return company.get(client);
   });
@@ -494,7 +498,7 @@ for (const [name, [path, field]] of Object.entries(CONTENDED)) {
     const table = { company: 'companies', case: 'cases', client: 'clients' }[name.split(' ')[1] ?? ''];
     const id = name === 'the company' ? company.companyId : one.split('/').at(-1);
     const held = `UPDATE ${table ?? `${name.split(' ')[1]}s`} SET ${field} = 'meanwhile' WHERE id = $1`;
-    const [answer] = await overlapping(app, [[held, [id]]], () => [company.patch(one, { [field]: 'mine' })]);
+    const [answer] = await overlapping(app, [[held, [id]]], [() => company.patch(one, { [field]: 'mine' })]);
     assert.equal(answer?.status, 200, String(answer?.text));
     const event = (await historyOf(company, one)).at(-1);
     assert.deepEqual([event?.before?.[field], event?.after?.[field]], ['meanwhile', 'mine']);
@@ -549,7 +553,7 @@ for (const [name, method, below, body] of [
           values,
         ],
       ],
-      () => [company.send(method, `${adviser}${below}`, body)],
+      [() => company.send(method, `${adviser}${below}`, body)],
     );
     assert.equal(answer?.status, 200, String(answer?.text));
     const event = (await historyOf(company, adviser)).at(-1);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
 import { databaseClock } from '../src/kernel/database/database-clock.ts';
@@ -17,6 +16,7 @@ import { startApp } from './harness/app.ts';
 import { mailServer } from './harness/mail-server.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { temporaryDirectory } from './harness/service.ts';
+import { until } from './harness/until.ts';
 
 const app = await startApp();
 
@@ -64,10 +64,6 @@ function worker(
 const finish = async ({ id }: JobKey) => {
   await app.sql('UPDATE errands SET done = true WHERE id = $1', [id]);
 };
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await pause(10);
-}
 
 test('what is due is worked once by any number of workers, what is not due stays', async () => {
   const [one, two] = [await newCompanyId(), await newCompanyId()];

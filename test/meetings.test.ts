@@ -570,9 +570,11 @@ async function beginAmid(
     now: toSql(app.clock.read()),
     origin: WORKER_ORIGIN,
   });
-  await overlapping(app, [[statement.text, values]], () => [
-    meetingSteps(app, zoom).handle(key, { id: claim, signal }),
-  ]);
+  await overlapping(
+    app,
+    [[statement.text, values]],
+    [() => meetingSteps(app, zoom).handle(key, { id: claim, signal })],
+  );
 }
 
 test('an account that is being changed while a step begins is waited for', async () => {
@@ -673,7 +675,7 @@ test('an account that is disconnected while a step begins is seen by that step',
       ['SELECT 1 FROM advisers WHERE id = $1 FOR SHARE', [company.adviserId]],
       ['UPDATE meetings SET doubtful = true WHERE appointment_id = $1', [id]],
     ],
-    () => [ok(company.delete(company.account))],
+    [() => ok(company.delete(company.account))],
   );
   assert.deepEqual(await app.sql('SELECT wanted FROM meetings WHERE appointment_id = $1', [id]), [{ wanted: 2 }]);
 });

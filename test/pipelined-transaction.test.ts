@@ -6,6 +6,7 @@ import { type OnBatch, PipelinedPool } from '../src/kernel/database/pipelined-po
 import { read, write } from '../src/kernel/sql/statement.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { startApp } from './harness/app.ts';
+import { blocked, untilBlocked } from './harness/overlap.ts';
 import { testQuery } from './harness/query.ts';
 
 /** Short statements that come at the same moment share a transaction, and none of them notices. */
@@ -196,22 +197,12 @@ async function other(t: { after(work: () => Promise<void>): void }): Promise<pg.
   return client;
 }
 
-async function blocked(): Promise<{ pid: number }[]> {
-  for (;;) {
-    const found = await app.sql<{ pid: number }>(
-      `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-    );
-    if (found.length > 0) return found;
-    await pause(5);
-  }
-}
-
 test('a deadlock with somebody else is nobody’s fault: all are written', async (t) => {
   for (const place of places(8)) await put(place);
   const client = await other(t);
   await client.query('SELECT 1 FROM notes WHERE place = 7 FOR UPDATE');
   const changes = Promise.all(places(8).map((place) => db.queryJson(updateNote(note(1, place, 'changed')))));
-  await blocked();
+  await untilBlocked(app);
   // The ones that wait have waited longer, so it is they who find it.
   await client.query('SELECT 1 FROM notes ORDER BY place FOR UPDATE');
   await client.query('COMMIT');
@@ -244,7 +235,8 @@ for (const [how, one] of [
     const client = await other(t);
     await client.query(`INSERT INTO notes VALUES (1, 7, 'other', pg_current_xact_id())`);
     const writes = Promise.allSettled(places(8).map(ask));
-    const [waiting] = await blocked();
+    await untilBlocked(app);
+    const [waiting] = await blocked(app);
     const before = await rows();
     await app.sql('SELECT pg_terminate_backend($1)', [waiting?.pid]);
     await client.query('ROLLBACK');
