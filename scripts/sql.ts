@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { eventStatements, existsStatement } from '../src/events/statements.sql.ts';
-import { allStatements, type PreparedStatement } from '../src/kernel/sql/query.ts';
+import { allStatements, type PreparedStatement } from '../src/kernel/sql/statement.ts';
 import { AUDIT_LOGS } from '../src/server/audit-logs.ts';
 
 /**

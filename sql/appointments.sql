@@ -650,9 +650,7 @@ SELECT company_id, case_id, id, new_start, new_recipient, nth
 -- appointments.load_in_any_state (reads; pool: short)
 SELECT json_build_object('was', json_build_object('appointments', a), 'has_meeting', EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id), 'messages', ARRAY(
   SELECT json_build_object('channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'day_before', (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before), 'for_new_start', m.start_at = a.start_at, 'resent', m.resend_of IS NOT NULL)
-    FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id ORDER BY (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC))::text
-  FROM appointments a
- WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid;
+    FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id ORDER BY (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC))::text FROM appointments a WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid;
 
 -- appointments.outcome (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, 1 AS nth), a AS (
@@ -950,8 +948,7 @@ SELECT json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time'
                  (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
             FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states
- WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid
-   AND a.deleted_at IS NULL;
+ WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid AND a.deleted_at IS NULL;
 
 -- appointments.reinstate (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, 1 AS nth), a AS (

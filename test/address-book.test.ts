@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import pg from 'pg';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
+import { overlapping } from './harness/overlap.ts';
 
 type Body = Record<string, unknown>;
 type Item = { id: string; entity_id: string; data: Body };
@@ -104,22 +104,11 @@ function assertRefused(answer: Answer, faults: Record<string, string>): void {
   for (const fault of answer.body.errors) assert.match(fault.message, /\S/);
 }
 
-/** Holds the entry until the updates wait for it, so that they truly meet; six at once, the pool being eight. */
+/** Holds the entry until the updates wait for it, so that they truly meet. */
 async function updateAtOnce(company: TestCompany, id: string, changes: Body[]) {
-  const holder = new pg.Client(app.connection);
-  await holder.connect();
-  await holder.query('BEGIN');
-  await holder.query('SELECT 1 FROM people WHERE id = $1 FOR UPDATE', [id]);
-  const answers = changes.map((change) => company.patch(entry(company, id), { ...PERSON, ...change }));
-  const waiting = async () => {
-    await holder.query('SELECT pg_stat_clear_snapshot()');
-    const blocked = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    return (await holder.query(blocked)).rows.length;
-  };
-  for (let looks = 0; looks < 5000 && (await waiting()) < Math.min(changes.length, 6); looks++);
-  await holder.query('COMMIT');
-  await holder.end();
-  return (await Promise.all(answers)).map(accepted);
+  const hold = 'SELECT 1 FROM people WHERE id = $1 FOR UPDATE';
+  const requests = changes.map((change) => () => company.patch(entry(company, id), { ...PERSON, ...change }));
+  return (await overlapping(app, [[hold, [id]]], requests)).map(accepted);
 }
 
 const union = (held: unknown, sent: unknown) =>

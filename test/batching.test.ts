@@ -9,6 +9,7 @@ import { type Event, eventsOf } from './harness/events.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
 import { Recorder } from './harness/message-worker.ts';
+import { untilBlocked } from './harness/overlap.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** Requests of the same moment that ask for the same are one statement, and none of them notices. */
@@ -467,8 +468,7 @@ for (const kind of KINDS) {
       await holder.query('BEGIN');
       await holder.query(`SELECT 1 FROM ${kind.table} WHERE id = $1 FOR UPDATE`, [held.id]);
       const answers = sendAll(kind, cases);
-      const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      while ((await app.sql(waits)).length === 0);
+      await untilBlocked(app);
       await holder.query(`UPDATE ${kind.table} SET ${kind.column} = 'by hand', version = version + 1 WHERE id = $1`, [
         held.id,
       ]);

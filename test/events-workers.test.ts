@@ -175,7 +175,7 @@ test('a reminder that fails just while it is asked for again: both are in the lo
     now: app.clock.read().toString(),
     origin: WORKER_ORIGIN,
   });
-  const [answer] = await overlapping(app, [[statement.text, values]], () => [company.patch(path, ASK_AGAIN)]);
+  const [answer] = await overlapping(app, [[statement.text, values]], [() => company.patch(path, ASK_AGAIN)]);
   assert.equal(answer?.status, 200, String(answer?.text));
   const [failed, rescheduled, ...others] = await eventsOf(company, 'message');
   assert.deepEqual(others, []);
@@ -244,7 +244,7 @@ for (const [verb, request] of BESIDE) {
       origin: WORKER_ORIGIN,
     });
     const held: Holding[] = [[statement.text, values]];
-    const [answer] = await overlapping(app, held, () => [request(company, path)]);
+    const [answer] = await overlapping(app, held, [() => request(company, path)]);
     assert.equal(answer?.status, 200, String(answer?.text));
     const [, changed, last, ...others] = await eventsOf(company, 'appointment');
     assert.deepEqual(others, []);

@@ -9,6 +9,7 @@ import { Evictions } from '../src/http/plugins/evictions.ts';
 import { UnreadResponses } from '../src/http/plugins/unread-responses.ts';
 import { startApp, type TestApp } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
+import { until } from './harness/until.ts';
 
 /** What callers can make the process hold: unfinished bodies, unread answers, pipelined requests. */
 
@@ -33,14 +34,6 @@ function peer({ baseUrl }: TestApp, ...parts: (string | Buffer)[]): Peer {
   const one = { socket, received: () => received, ended: once(socket, 'close').catch(() => {}) };
   peers.push(one);
   return one;
-}
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  for (let i = 0; i < 1_000; i++) {
-    if (await condition()) return;
-    await pause(10);
-  }
-  assert.fail('not within 10 s');
 }
 
 const metric = async ({ anonymous }: TestApp, name: string): Promise<number> =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import pg from 'pg';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
+import { overlapping } from './harness/overlap.ts';
 
 const app = await startApp();
 
@@ -107,34 +107,6 @@ const cancelItem = (company: TestCompany, description: string) =>
 async function add(company: TestCompany, id: string, what: string, body: Fields): Promise<void> {
   const answer = await company.post(`${company.path}/invoices/${id}/${what}`, body);
   assert.equal(answer.status, 200, answer.text);
-}
-
-/**
- * Sends requests while a transaction that has run `hold` stands in their way, and ends it once all of them wait for
- * it: none of them can have seen what another wrote.
- */
-async function overlapping<T>(
-  hold: string,
-  values: unknown[],
-  send: () => Promise<T>[],
-  end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
-): Promise<T[]> {
-  const holder = new pg.Client(app.connection);
-  await holder.connect();
-  await holder.query('BEGIN');
-  await holder.query(hold, values);
-  const sent = send();
-  const answers = Promise.all(sent);
-  const deadline = performance.now() + 10_000;
-  for (let waiting = 0; waiting < sent.length && performance.now() < deadline; ) {
-    const [row] = await app.sql<{ waiting: number }>(
-      "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    );
-    waiting = row?.waiting ?? 0;
-  }
-  await holder.query(end);
-  await holder.end();
-  return answers;
 }
 
 /** The ways to write an invoice; a rule of the body holds for each. */
@@ -1342,11 +1314,15 @@ for (const [end, winners] of [
     const others = [await create(company), await create(company), await create(company)];
     const take = "UPDATE invoices SET invoice_number = 'N' WHERE id = $1";
     const answers = await overlapping(
-      take,
-      [first.id],
-      () => [
-        ...others.map(() => company.post(`${company.path}/invoices`, invoice({ invoice_number: 'N' }))),
-        ...others.map(({ id }) => company.patch(`${company.path}/invoices/${id}`, invoice({ invoice_number: 'N' }))),
+      app,
+      [[take, [first.id]]],
+      [
+        ...others.map(() => () => company.post(`${company.path}/invoices`, invoice({ invoice_number: 'N' }))),
+        ...others.map(
+          ({ id }) =>
+            () =>
+              company.patch(`${company.path}/invoices/${id}`, invoice({ invoice_number: 'N' })),
+        ),
       ],
       end,
     );
@@ -1360,18 +1336,22 @@ for (const [end, winners] of [
 // Simultaneous updates of one invoice
 
 const SIX = ['1', '2', '3', '4', '5', '6'];
+const HOLD = 'SELECT FROM invoices WHERE id = $1 FOR UPDATE';
 
 for (const methods of [['PATCH'], ['PATCH', 'POST']]) {
   test(`simultaneous updates by ${methods.join(' and ')} that replace the items never mix their items, nor their sums`, async () => {
     const company = await app.company();
     const { id } = await create(company, { items: items('old') });
-    const answers = await overlapping('SELECT FROM invoices WHERE id = $1 FOR UPDATE', [id], () =>
-      SIX.map((writer, i) =>
-        company.send(
-          methods[i % methods.length] ?? '',
-          `${company.path}/invoices/${id}`,
-          invoice({ total: writer, items: items(`${writer}a`, `${writer}b`, `${writer}c`) }),
-        ),
+    const answers = await overlapping(
+      app,
+      [[HOLD, [id]]],
+      SIX.map(
+        (writer, i) => () =>
+          company.send(
+            methods[i % methods.length] ?? '',
+            `${company.path}/invoices/${id}`,
+            invoice({ total: writer, items: items(`${writer}a`, `${writer}b`, `${writer}c`) }),
+          ),
       ),
     );
     for (const answer of answers) assert.equal(answer.status, 200, answer.text);
@@ -1383,8 +1363,12 @@ for (const methods of [['PATCH'], ['PATCH', 'POST']]) {
 test('simultaneous updates that add items lose none of them and keep those of one request together', async () => {
   const company = await app.company();
   const { id } = await create(company, { items: items('old') });
-  await overlapping('SELECT FROM invoices WHERE id = $1 FOR UPDATE', [id], () =>
-    SIX.map((writer) => update(company, id, { items: items(`${writer}a`, `${writer}b`), keep_existing_items: true })),
+  await overlapping(
+    app,
+    [[HOLD, [id]]],
+    SIX.map(
+      (writer) => () => update(company, id, { items: items(`${writer}a`, `${writer}b`), keep_existing_items: true }),
+    ),
   );
   const shown = descriptions(await only(company));
   assert.equal(shown[0], 'old');

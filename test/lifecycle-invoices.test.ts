@@ -614,7 +614,7 @@ for (const [verb, before, what, held, expected] of [
     const path = await make(company);
     const { id } = await read(company, path);
     await before(company, path);
-    const [answer] = await overlapping(app, held(company, id), () => [ok(company.post(`${path}/${verb}`))]);
+    const [answer] = await overlapping(app, held(company, id), [() => ok(company.post(`${path}/${verb}`))]);
     const { status, date_paid, total, items } = answer;
     const seen: Fields = {
       ...('status' in expected && { status }),

@@ -265,9 +265,11 @@ test('a secret that is replaced while the old one is sealed anew stays', async (
   await ok(company.send('PUT', (await accountOf(company)).account, ZOOM));
   await underOldKey(company);
   const replace = 'UPDATE video_accounts SET sealed_secret = $2 WHERE company_id = $1';
-  const [done] = await overlapping(app, [[replace, [company.companyId, 'another']]], () => [
-    reencryptAccounts(app, rotating),
-  ]);
+  const [done] = await overlapping(
+    app,
+    [[replace, [company.companyId, 'another']]],
+    [() => reencryptAccounts(app, rotating)],
+  );
   assert.deepEqual([await sealedOf(company), done?.reencrypted], [['another'], 0]);
   await app.sql(replace, [company.companyId, null]);
 });

@@ -9,7 +9,6 @@ import {
   type Sender,
 } from '../src/cases/appointments/messages/message.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { toSql } from '../src/kernel/time/time.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
@@ -435,10 +434,10 @@ test('a meeting that is asked for while the appointment is being moved is made f
   const { path } = await book(company, { video_meeting: false });
   const json = app.db.queryJson.bind(app.db);
   let between = 0;
-  app.db.queryJson = async (statement, values) => {
-    if (toQuery(statement).statement.name.startsWith('appointments.update') && between++ === 0)
+  app.db.queryJson = async (query) => {
+    if (query.statement.name.startsWith('appointments.update') && between++ === 0)
       await ok(company.post(`${path}/meeting`));
-    return json(statement, values);
+    return json(query);
   };
   await ok(company.patch(path, MOVE)).finally(() => {
     app.db.queryJson = json;
@@ -571,9 +570,11 @@ async function beginAmid(
     now: toSql(app.clock.read()),
     origin: WORKER_ORIGIN,
   });
-  await overlapping(app, [[statement.text, values]], () => [
-    meetingSteps(app, zoom).handle(key, { id: claim, signal }),
-  ]);
+  await overlapping(
+    app,
+    [[statement.text, values]],
+    [() => meetingSteps(app, zoom).handle(key, { id: claim, signal })],
+  );
 }
 
 test('an account that is being changed while a step begins is waited for', async () => {
@@ -674,7 +675,7 @@ test('an account that is disconnected while a step begins is seen by that step',
       ['SELECT 1 FROM advisers WHERE id = $1 FOR SHARE', [company.adviserId]],
       ['UPDATE meetings SET doubtful = true WHERE appointment_id = $1', [id]],
     ],
-    () => [ok(company.delete(company.account))],
+    [() => ok(company.delete(company.account))],
   );
   assert.deepEqual(await app.sql('SELECT wanted FROM meetings WHERE appointment_id = $1', [id]), [{ wanted: 2 }]);
 });

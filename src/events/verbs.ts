@@ -2,7 +2,7 @@ import { type AuditLog, NIL_CASE_ID } from '../kernel/audit/audit-log.ts';
 import type { Context } from '../kernel/context.ts';
 import type { Executor } from '../kernel/database/database.ts';
 import { InvalidValue, notFound } from '../kernel/errors.ts';
-import type { Query } from '../kernel/sql/query.ts';
+import type { Query } from '../kernel/sql/statement.ts';
 import type { Form } from '../kernel/validation/form.ts';
 import { eventId, eventPosition } from './event-id.ts';
 import { eventTypes, expandTypes } from './event-types.ts';

@@ -1,6 +1,6 @@
 import { CLAIM_INPUTS, leaseStatements, NEXT_DUE_INPUTS, type QueueStatements } from '../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../kernel/sql/json.ts';
-import { read, write } from '../kernel/sql/query.ts';
+import { read, write } from '../kernel/sql/statement.ts';
 import { matchesTypes } from './deliveries/statements.sql.ts';
 
 export const KEY = ['company_id', 'id'] as const;

@@ -46,8 +46,8 @@ export async function openWebhooks() {
     return { ...made, path: `/webhooks/endpoints/${made.id}` };
   }
 
-  /** Moves the clock from one attempt to the next, until it is there. */
-  async function until(iso: string): Promise<void> {
+  /** Moves the clock from one attempt to the next, and at last to this time. */
+  async function deliverUntil(iso: string): Promise<void> {
     const end = Temporal.Instant.from(iso);
     for (;;) {
       await worker.runOnce();
@@ -62,5 +62,5 @@ export async function openWebhooks() {
     app.clock.set(iso);
   }
 
-  return { app, receiver, worker, endpointOf, until };
+  return { app, receiver, worker, endpointOf, deliverUntil };
 }

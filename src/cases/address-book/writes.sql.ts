@@ -1,6 +1,6 @@
 import { withInput } from '../../kernel/sql/input-table.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write, writeVariants } from '../../kernel/sql/query.ts';
+import { read, write, writeVariants } from '../../kernel/sql/statement.ts';
 import { entryAudit } from './audit.sql.ts';
 import { columns, details, names, pronouns, storedRelationship } from './projection.sql.ts';
 

@@ -1,6 +1,6 @@
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
-import { ofAppointment } from './appointment-key.sql.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
+import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment } from './appointment-key.sql.ts';
 import { appointmentAudit } from './audit.sql.ts';
 import { syncFromAppointments } from './meetings/desired-state.sql.ts';
 import { fullAppointment } from './projection.sql.ts';
@@ -12,14 +12,7 @@ import { loadForUpdate, versionedUpdate } from './versioned-update.sql.ts';
  * statement would not see the messages of that update, and they would be sent.
  */
 export const deleteAppointment = write('appointments.delete', {
-  inputs: {
-    company_id: 'uuid',
-    case_id: 'uuid',
-    id: 'uuid',
-    cancellation_id: 'uuid',
-    now: 'timestamptz',
-    origin: 'json',
-  },
+  inputs: { ...APPOINTMENT_KEY_INPUTS, cancellation_id: 'uuid', now: 'timestamptz', origin: 'json' },
   batch: true,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${appointmentAudit.update({
@@ -41,11 +34,9 @@ export const deleteAppointment = write('appointments.delete', {
 
 /** Also returns a deleted appointment. */
 export const loadAppointmentInAnyState = read('appointments.load_in_any_state', {
-  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid' },
+  inputs: APPOINTMENT_KEY_INPUTS,
   sql: (input) => `
-    SELECT ${jsonObject(loadForUpdate())}::text
-      FROM appointments a
-     WHERE a.company_id = ${input.company_id} AND a.case_id = ${input.case_id} AND a.id = ${input.id}`,
+    SELECT ${jsonObject(loadForUpdate())}::text FROM appointments a WHERE ${isAppointment(input)}`,
 });
 
 export const restoreAppointment = versionedUpdate('appointments.restore', {

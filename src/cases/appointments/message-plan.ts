@@ -154,7 +154,7 @@ export function sideEffectsOf(plan: MessagePlan, stored: StoredMessage[], hasMee
   const reminders = { ...messages, reminder_channels: pgArrayLiteral(reminderChannels) };
   const hadReminder = stored.some(({ kind, for_new_start, resent }) => kind === 'reminder' && for_new_start && !resent);
   const renews = isPlanned('reminder') && hadReminder;
-  // Their result depends on which messages have been sent, which only the statement sees.
+  // The result of these depends on which messages have been sent, which only the statement sees.
   const needsLookup = withdraw.length > 0 || isPlanned('confirmation') || renews;
   return {
     withdrawn: withdraw.length > 0 && {

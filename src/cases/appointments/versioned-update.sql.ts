@@ -1,7 +1,7 @@
 import type { InputNames, Inputs } from '../../kernel/sql/inputs.ts';
 import { jsonObject } from '../../kernel/sql/json.ts';
-import { writeVariants } from '../../kernel/sql/query.ts';
-import { ofAppointment } from './appointment-key.sql.ts';
+import { writeVariants } from '../../kernel/sql/statement.ts';
+import { APPOINTMENT_KEY_INPUTS, ofAppointment } from './appointment-key.sql.ts';
 import { appointmentAudit } from './audit.sql.ts';
 import { byPrecedence, shownDayBefore, shownState, storedStates } from './projection.sql.ts';
 import { MESSAGE_EFFECTS, SIDE_EFFECT_INPUTS, sideEffectCtes } from './side-effects.sql.ts';
@@ -28,9 +28,7 @@ export const loadForUpdate = (newStart = 'a.start_at') => ({
 
 /** The inputs of every update. `version` and `was` are those of the appointment when it was read. */
 const UPDATE_INPUTS = {
-  company_id: 'uuid',
-  case_id: 'uuid',
-  id: 'uuid',
+  ...APPOINTMENT_KEY_INPUTS,
   version: 'int',
   was: 'json',
   now: 'timestamptz',

@@ -1,5 +1,5 @@
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { write } from '../../kernel/sql/query.ts';
+import { write } from '../../kernel/sql/statement.ts';
 import { interactionAudit } from './audit.sql.ts';
 import { element, joinDisplayType } from './projection.sql.ts';
 

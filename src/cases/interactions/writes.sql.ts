@@ -1,5 +1,5 @@
 import { withInput } from '../../kernel/sql/input-table.ts';
-import { write } from '../../kernel/sql/query.ts';
+import { write } from '../../kernel/sql/statement.ts';
 import { interactionAudit } from './audit.sql.ts';
 import { record } from './projection.sql.ts';
 

@@ -1,4 +1,4 @@
-import { write } from '../../kernel/sql/query.ts';
+import { write } from '../../kernel/sql/statement.ts';
 import { invoiceAudit } from './audit.sql.ts';
 import { elementWithBalance, isPartOf, item, lateralItems, lateralStatus } from './projection.sql.ts';
 

@@ -1,7 +1,7 @@
 import { ALL_ROWS, MAX_FULL_SNAPSHOT_ROWS } from '../../kernel/audit/row-audit-log.ts';
 import { withInput } from '../../kernel/sql/input-table.ts';
 import type { InputNames } from '../../kernel/sql/inputs.ts';
-import { read, rowLimit, write, writeVariants } from '../../kernel/sql/query.ts';
+import { read, rowLimit, write, writeVariants } from '../../kernel/sql/statement.ts';
 import { invoiceAudit } from './audit.sql.ts';
 import { isNotPaidInFull, isPartOf, itemCount, lateralStatus, record } from './projection.sql.ts';
 

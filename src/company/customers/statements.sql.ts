@@ -1,6 +1,6 @@
 import { caseKey, imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, rowLimit, write } from '../../kernel/sql/query.ts';
+import { read, rowLimit, write } from '../../kernel/sql/statement.ts';
 import { listStatements } from '../list.sql.ts';
 
 /** The columns that a request sets. Except `phone_e164`, JSON fields have the same names. */

@@ -1,6 +1,6 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { rowLimit, write } from '../../kernel/sql/query.ts';
+import { rowLimit, write } from '../../kernel/sql/statement.ts';
 import { anyContains, listStatements } from '../list.sql.ts';
 
 const record = jsonObject({ tag: 't.tag', created_at: isoTime('t.created_at') });

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
 import { invalidRequest, NotFoundError, PreconditionFailedError } from '../../kernel/errors.ts';
 import type { Inputs } from '../../kernel/sql/inputs.ts';
-import { type Query, write } from '../../kernel/sql/query.ts';
+import { type Query, write } from '../../kernel/sql/statement.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
 
 /** RFC 9110: ETag, If-Match and If-None-Match. The tag is a hash of the record as GET shows it. */

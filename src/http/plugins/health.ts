@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../kernel/database/database.ts';
 import { UnavailableError } from '../../kernel/errors.ts';
 import type { Migration } from '../../kernel/schema/migrations.ts';
-import { read } from '../../kernel/sql/query.ts';
+import { read } from '../../kernel/sql/statement.ts';
 import { sendProblem } from '../operation/problems.ts';
 
 const lastMigration = read('migrations.last', {

@@ -1,4 +1,3 @@
-import { type GivenChange, ONE } from '../sql/batch-statement.ts';
 import { sameKey } from '../sql/input-table.ts';
 import { jsonObject } from '../sql/json.ts';
 import { type AuditLog, type AuditLogOptions, baseAuditLog } from './audit-log.ts';
@@ -38,7 +37,6 @@ export type RowAuditLog<Verb extends string = string> = AuditLog<Verb> & {
    * the version, so the snapshot is exactly the previous state, and so are the parts that the statement reads.
    */
   update(update: VersionedUpdate<Verb>): string;
-  auditedUpdate(change: LegacyChange<Verb>): string;
 };
 
 type Part = {
@@ -101,7 +99,6 @@ export function rowAuditLog<const Verb extends string>(options: RowAuditLogOptio
         ${log.insertEvent(verb, { from: as, at: `${as}.now`, origin: `${as}.origin`, before: `${as}.was`, ...eventColumns })}
       )`;
     },
-    auditedUpdate: (change) => legacyUpdate(options, snapshots, log.insertEvent, change),
   };
 }
 
@@ -174,39 +171,4 @@ function partialSnapshots(options: RowAuditLogOptions<string>): Snapshots {
       eventColumns: { touched: `${as}.touched`, imageRows: `${as}.image_rows` },
     }),
   };
-}
-
-// Transitional, until all statements have named inputs.
-type LegacyChange<Verb extends string> = {
-  verb: Verb;
-  set?: string;
-  where?: string;
-  touched?: TouchedRows;
-  returning?: string;
-  at: string;
-  origin: string;
-  read?: { version: string; was: string };
-  given?: GivenChange;
-};
-
-function legacyUpdate<Verb extends string>(
-  { table, as }: RowAuditLogOptions<Verb>,
-  snapshots: Snapshots,
-  insertEvent: AuditLog<Verb>['insertEvent'],
-  { verb, set, where = 'true', returning = `${as}.*`, touched = {}, read, at, origin, given = ONE }: LegacyChange<Verb>,
-): string {
-  const isIt = (row: string) => `${row}.company_id = $1 AND ${row}.case_id = $2 AND ${row}.id = $3`;
-  const { source, columns, eventColumns } = snapshots.update(touched);
-  const [beside, onto, seen, before] = read
-    ? ['', read.version, '', `${read.was}::json`]
-    : [source, 'seen.version', ` AND ${isIt('seen')}`, `${as}.was`];
-  const from = [given.from, beside].filter((part) => part !== '').join(', ');
-  const changed = `${set ? `${set}, ` : ''}updated_at = ${at}, version = ${as}.version + 1`;
-  return `${as} AS (
-        UPDATE ${table} ${as} SET ${given.here(changed)} ${from && `FROM ${from}`}
-         WHERE ${given.here(`${isIt(as)}${seen} AND ${as}.version = ${onto} AND ${where}`)}
-        RETURNING ${returning}${read ? '' : `, ${given.here(columns)}`}${given.carried}
-      ), e AS (
-        ${given.behind(insertEvent(verb, { from: as, at, origin, before, ...(read ? {} : eventColumns) }))}
-      )`;
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { isArrayType } from '../sql/inputs.ts';
-import { LOCK_ORDER, type PreparedStatement, type Query } from '../sql/query.ts';
+import { LOCK_ORDER, type PreparedStatement, type Query } from '../sql/statement.ts';
 
 // A batch of two costs as much as two statements.
 const MIN_BATCH_SIZE = 3;

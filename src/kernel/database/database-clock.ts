@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { read } from '../sql/query.ts';
+import { read } from '../sql/statement.ts';
 import type { Clock } from '../time/time.ts';
 import type { Database } from './database.ts';
 

@@ -1,6 +1,6 @@
 import type { Inputs, InputValues } from '../sql/inputs.ts';
 import { isoTime } from '../sql/json.ts';
-import { type Query, read, type Statement, write } from '../sql/query.ts';
+import { type Query, read, type Statement, write } from '../sql/statement.ts';
 
 /**
  * The jobs of a queue are the rows of a table with these columns: `company_id`, `claim_at` (when the job may be

@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../database/database.ts';
-import { write } from '../sql/query.ts';
+import { write } from '../sql/statement.ts';
 import type { Instant } from '../time/time.ts';
 
 export const CHANNEL = 'due_work';

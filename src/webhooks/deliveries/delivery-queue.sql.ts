@@ -5,7 +5,7 @@ import {
   type QueueStatements,
 } from '../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 import { hasPredecessor } from './statements.sql.ts';
 
 export const KEY = ['company_id', 'endpoint_id', 'id'] as const;

@@ -1,6 +1,6 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { createdBy, credentialJson } from '../../kernel/credential.sql.ts';
-import { isoTime, jsonObject } from '../../kernel/sql/statement.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 
 const fields = {
   id: 'w.id',

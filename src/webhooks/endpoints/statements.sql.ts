@@ -1,6 +1,6 @@
 import { NIL_CASE_ID } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 import { endpointAudit, endpointJson } from './audit.sql.ts';
 import { BACKLOG_ACTIONS } from './backlog.sql.ts';
 

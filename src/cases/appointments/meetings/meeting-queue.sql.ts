@@ -1,6 +1,6 @@
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../../kernel/sql/json.ts';
-import { write } from '../../../kernel/sql/query.ts';
+import { write } from '../../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment, ofInputAppointment } from '../appointment-key.sql.ts';
 import { appointmentAudit } from '../audit.sql.ts';
 

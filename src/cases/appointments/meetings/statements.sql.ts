@@ -1,5 +1,5 @@
 import { jsonObject } from '../../../kernel/sql/json.ts';
-import { read, write } from '../../../kernel/sql/query.ts';
+import { read, write } from '../../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment } from '../appointment-key.sql.ts';
 import { appointmentAudit } from '../audit.sql.ts';
 import { scheduleReconcile } from './desired-state.sql.ts';

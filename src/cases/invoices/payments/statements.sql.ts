@@ -1,4 +1,4 @@
-import { read, rowLimit, write } from '../../../kernel/sql/query.ts';
+import { read, rowLimit, write } from '../../../kernel/sql/statement.ts';
 import { invoiceAudit } from '../audit.sql.ts';
 import { isPartOf, outstanding, payment, paymentCount } from '../projection.sql.ts';
 

@@ -1,7 +1,7 @@
 import { imageAuditLog } from '../../../kernel/audit/audit-log.ts';
 import { createdBy, credentialJson } from '../../../kernel/credential.sql.ts';
 import { isoTime, jsonObject } from '../../../kernel/sql/json.ts';
-import { read, rowLimit, write } from '../../../kernel/sql/query.ts';
+import { read, rowLimit, write } from '../../../kernel/sql/statement.ts';
 import { anyContains, listStatements } from '../../list.sql.ts';
 
 const record = jsonObject({
