@@ -61,6 +61,17 @@ export const versionedUpdate = <const I extends Inputs>(
   writeVariants(name, {
     inputs: { ...UPDATE_INPUTS, ...inputs },
     parts: SIDE_EFFECT_INPUTS,
+    shown: [
+      ['states'],
+      ['meeting', 'states'],
+      ['reminders', 'states'],
+      ['reminders', 'meeting', 'states'],
+      ['withdrawn'],
+      ['confirmations'],
+      ['renewed'],
+      ['withdrawn', 'reminders', 'meeting'],
+      ['withdrawn', 'cancellations', 'meeting'],
+    ],
     // The lookup of the states would mix up messages of different appointments.
     batch: (has) => has('states'),
     fromInput: (input, inputTable, has) => {
