@@ -1,5 +1,5 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
-import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
+import { createdBy, credentialJson } from '../../kernel/credential.sql.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 
 const fields = {

@@ -1,5 +1,5 @@
 import { imageAuditLog } from '../../../kernel/audit/audit-log.ts';
-import { createdBy } from '../../../kernel/credential-columns.sql.ts';
+import { createdBy } from '../../../kernel/credential.sql.ts';
 import { isoTime, jsonObject } from '../../../kernel/sql/json.ts';
 import { read, rowLimit, write } from '../../../kernel/sql/statement.ts';
 import { anyContains, listStatements } from '../../list.sql.ts';
