@@ -6,7 +6,8 @@ import { AUDIT_LOGS } from '../src/server/audit-logs.ts';
 
 /**
  * Writes every statement, in its single and its batch form, to sql/*.sql, so that a diff shows what the database gets.
- * With --check it only compares. A statement with optional parts is written without parts and with each part alone.
+ * With --check it only compares. A statement with optional parts is written with every combination of them, or with
+ * those that its declaration chooses.
  */
 
 const source = new URL('../src/', import.meta.url);

@@ -1,4 +1,4 @@
-import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
+import { createdBy, credentialJson } from '../../kernel/credential.sql.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { read, write } from '../../kernel/sql/statement.ts';
 import { endpointAudit } from '../../webhooks/endpoints/audit.sql.ts';

@@ -40,7 +40,6 @@ export const CLAIM_INPUTS = {
 export const NEXT_DUE_INPUTS = { excluded_companies: 'uuid[]' } as const;
 
 export type ClaimValues = InputValues<typeof CLAIM_INPUTS>;
-export type NextDueValues = InputValues<typeof NEXT_DUE_INPUTS>;
 
 type Key = Readonly<Record<string, string>>;
 
@@ -48,7 +47,7 @@ export type QueueStatements = {
   /** Returns the keys of the claimed jobs. */
   claim: Statement<ClaimValues>;
   /** Returns when the first job of the other companies can be claimed. */
-  nextDue: Statement<NextDueValues>;
+  nextDue: Statement<InputValues<typeof NEXT_DUE_INPUTS>>;
   renew: (leaseUntil: string, leases: readonly { id: string; key: Key }[]) => Query;
   /** Makes the job available to other workers, unless it is leased to another claim by now. */
   release: (lease: string, key: Key) => Query;

@@ -64,10 +64,10 @@ type PartValues<P extends Parts> = {
 type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (u: infer I) => void ? I : never;
 type AllInputs<I extends Inputs, P extends Parts> = I & UnionToIntersection<P[keyof P]> & Inputs;
 
-export type StatementVariants<I extends Inputs, P extends Parts> = ((
+export type StatementVariants<I extends Inputs, P extends Parts> = (
   values: InputValues<I>,
   parts?: PartValues<P>,
-) => Query) & { readonly base: PreparedStatement };
+) => Query;
 
 type VariantDeclaration<I extends Inputs, P extends Parts> = {
   inputs: I;
@@ -76,7 +76,12 @@ type VariantDeclaration<I extends Inputs, P extends Parts> = {
   pool?: PoolName;
   /** A function if only the variants with certain parts can serve several requests. */
   batch?: boolean | ((has: (part: keyof P & string) => boolean) => boolean);
-  /** The text that has these parts; `input` has the inputs of the chosen parts only. */
+  /** The combinations of parts that sql/ shows, if they are too many to show all. */
+  shown?: readonly (readonly (keyof P & string)[])[];
+  /**
+   * The text with the chosen parts. `input` has the inputs of the chosen parts only, and throws for others. Parts may
+   * share an input; it then has the same value in each.
+   */
   fromInput: (
     input: InputNames<AllInputs<I, P>>,
     inputTable: string,
@@ -113,7 +118,7 @@ function declare<I extends Inputs>(
 
 function declareVariants<I extends Inputs, P extends Parts>(
   name: string,
-  { inputs, parts, pool = 'short', batch, fromInput }: VariantDeclaration<I, P>,
+  { inputs, parts, pool = 'short', batch, shown, fromInput }: VariantDeclaration<I, P>,
   readOnly: boolean,
 ): StatementVariants<I, P> {
   type Variant = { prepared: PreparedStatement; order: readonly { part: string | undefined; name: string }[] };
@@ -136,9 +141,9 @@ function declareVariants<I extends Inputs, P extends Parts>(
     variants.set(bits, added);
     return added;
   };
-  const base = variant(0).prepared;
-  // The committed SQL files show each part by itself.
-  for (const i of partNames.keys()) variantsToShow.push(() => variant(1 << i));
+  const bitsOf = (chosen: readonly string[]) => chosen.reduce((sum, part) => sum | (1 << partNames.indexOf(part)), 0);
+  const allBits = Array.from({ length: 1 << partNames.length }, (_, bits) => bits);
+  for (const bits of shown?.map(bitsOf) ?? allBits) variantsToShow.push(() => variant(bits));
   const bind = (values: InputValues<I>, chosen: PartValues<P> = {}): Query => {
     const bits = partNames.reduce((sum, part, i) => (chosen[part] ? sum | (1 << i) : sum), 0);
     const { prepared, order } = variant(bits);
@@ -146,7 +151,7 @@ function declareVariants<I extends Inputs, P extends Parts>(
       (part === undefined ? values : chosen[part]) as Record<string, unknown>;
     return { statement: prepared, values: order.map(({ part, name }) => source(part)[name]) };
   };
-  return Object.assign(bind, { base });
+  return bind;
 }
 
 function prepare<I extends Inputs>(name: string, declaration: Declaration<I>, readOnly: boolean): PreparedStatement {
@@ -186,7 +191,7 @@ function register(statement: PreparedStatement): PreparedStatement {
   return statement;
 }
 
-/** Every statement that has been declared, with each part of those that have parts. */
+/** Every statement that has been declared, with the variants that are shown. */
 export function allStatements(): PreparedStatement[] {
   for (const show of variantsToShow) show();
   return [...registered.values()];
