@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { assertNotFound, assertRefused } from './harness/assert.ts';
+import { PERSON } from './harness/bodies.ts';
 import type { Answer } from './harness/http.ts';
 import { overlapping } from './harness/overlap.ts';
 
@@ -19,7 +20,6 @@ const UNKNOWN_ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const SPELLINGS = ['address-book', 'address_book'];
 const UPDATE_METHODS = ['PATCH', 'POST'];
 
-const PERSON = { entity_id: 'person', title: 'Mrs', first_names: 'Jane', last_name: 'Doe' };
 const REQUIRED = Object.keys(PERSON);
 const ADDRESS = { address_1: 'Flat 2', address_2: '1 High Street', address_3: 'Leeds', postcode: 'LS1 2AB' };
 const NO_ADDRESS = { address_1: '', address_2: '', address_3: '', postcode: '' };

@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { assertProblem, assertRefused, ok } from './harness/assert.ts';
+import { booking } from './harness/bodies.ts';
 import type { Answer } from './harness/http.ts';
 
 const app = await startApp();
@@ -18,13 +19,6 @@ beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 type Fields = Record<string, unknown>;
 
 const appointmentsOf = (company: TestCompany) => `${company.path}/appointments`;
-
-const booking = (company: TestCompany, more: Fields = {}): Fields => ({
-  adviser_email: company.adviser,
-  start_time: '2026-06-10 10:00:00',
-  end_time: '2026-06-10 11:00:00',
-  ...more,
-});
 
 const everything = (company: TestCompany): Fields =>
   booking(company, {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
+import { booking, invoiceBody, PERSON } from './harness/bodies.ts';
 import type { Event, Image } from './harness/events.ts';
 import type { Answer } from './harness/http.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
@@ -29,22 +30,7 @@ function nothingWritten(names: string[], times: number): Map<string, number> {
   return tries;
 }
 
-const PERSON = { entity_id: 'person', title: 'Ms', first_names: 'Jane', last_name: 'Doe' };
-const INVOICE = {
-  invoice_number: 'INV-1',
-  sender_id: '5f0c1c62-5d3b-4a64-9a0e-0d3a1c2b4e5f',
-  date_created: '2026-05-01 10:00:00',
-  date_due: '2026-05-31 17:30:00',
-  vat: 20,
-  total: 120,
-  sub_total: 100,
-  items: [{ description: 'A', quantity: 1, rate: 100, amount: 120 }],
-};
-const booking = ({ adviser }: TestCompany) => ({
-  adviser_email: adviser,
-  start_time: '2026-06-20 10:00:00',
-  end_time: '2026-06-20 11:00:00',
-});
+const INVOICE = invoiceBody({ items: [{ description: 'A', quantity: 1, rate: 100, amount: 120 }] });
 
 /** A request that writes, ready to be sent, and the record that it changes. */
 type Prepared = { request: () => Promise<Answer>; record?: { table: string; path: string } };

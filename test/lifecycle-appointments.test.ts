@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { assertNotFound, assertRefused, ok, storedRows } from './harness/assert.ts';
+import { booking } from './harness/bodies.ts';
 import type { Answer, Caller } from './harness/http.ts';
 
 const app = await startApp();
@@ -24,21 +25,15 @@ type Fields = Record<string, unknown>;
 
 const listOf = (company: TestCompany) => `${company.path}/appointments`;
 
-const booking = (company: TestCompany, fields: Fields = {}): Fields => ({
-  adviser_email: company.adviser,
-  start_time: '2026-06-10 10:00:00',
-  end_time: '2026-06-10 11:00:00',
-  email_recipient: company.customers[0].email,
-  sms_recipient: '07400 123456',
-  ...fields,
-});
+const withRecipients = (company: TestCompany, fields: Fields = {}): Fields =>
+  booking(company, { email_recipient: company.customers[0].email, sms_recipient: '07400 123456', ...fields });
 const onDay = (day: string) => ({ start_time: `${day} 10:00:00`, end_time: `${day} 11:00:00` });
 const REMINDERS = { email_notification: true, sms_notification: true };
 const EVERY_MESSAGE = { ...REMINDERS, email_confirmation: true, sms_confirmation: true };
 
 /** Books an appointment and gives its path. */
 const book = async (company: TestCompany, fields: Fields = {}, list = listOf(company)): Promise<string> =>
-  `${list}/${(await ok(company.post(list, booking(company, fields)))).id}`;
+  `${list}/${(await ok(company.post(list, withRecipients(company, fields)))).id}`;
 
 /** When `booking` begins. Nobody has attended before. */
 const START = '2026-06-10T09:00:00Z';
@@ -668,7 +663,7 @@ test('every change of state is a change of the record', async () => {
 
 test('the specified operations keep their keys on appointments of every state', async () => {
   const company = await app.company();
-  const created = await ok(company.post(listOf(company), booking(company)));
+  const created = await ok(company.post(listOf(company), withRecipients(company)));
   assert.deepEqual(Object.keys(created).sort(), CREATE_KEYS);
   const path = `${listOf(company)}/${created.id}`;
   await ok(outcome(company, path, { cancelled: true, type: 'review' }));

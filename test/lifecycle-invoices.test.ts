@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { assertNotFound, assertRefused, ok, storedRows } from './harness/assert.ts';
+import { invoiceBody } from './harness/bodies.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
 
@@ -29,22 +30,7 @@ const NOW = '2026-06-01T09:00:00.000000Z';
 
 type Fields = Record<string, unknown>;
 
-let numbers = 0;
-
-function invoice(fields: Fields = {}): Fields {
-  numbers += 1;
-  return {
-    invoice_number: `INV-${numbers}`,
-    sender_id: '5f0c1c62-5d3b-4a64-9a0e-0d3a1c2b4e5f',
-    date_created: '2026-05-01 10:00:00',
-    date_due: '2026-05-31 17:30:00',
-    vat: 20,
-    total: 120,
-    sub_total: 100,
-    items: [line('A'), line('B')],
-    ...fields,
-  };
-}
+const invoice = (fields: Fields = {}) => invoiceBody({ items: [line('A'), line('B')], ...fields });
 
 const line = (description: string) => ({ description, quantity: 1, rate: 50, amount: 60 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { ok, refused } from './harness/assert.ts';
+import { invoiceBody } from './harness/bodies.ts';
 import type { Answer } from './harness/http.ts';
 
 const app = await startApp();
@@ -45,15 +46,7 @@ const book = (company: TestCompany, email_recipient: string) =>
     email_notification: true,
   });
 const bill = (company: TestCompany, invoice_number: string) =>
-  company.post(`${company.path}/invoices`, {
-    invoice_number,
-    sender_id: company.companyId,
-    date_created: '2026-06-01 09:00:00',
-    date_due: '2026-07-01 09:00:00',
-    vat: 20,
-    total: 120,
-    sub_total: 100,
-  });
+  company.post(`${company.path}/invoices`, invoiceBody({ invoice_number, sender_id: company.companyId }));
 
 test('a case is opened with a reference alone', async () => {
   const company = await app.company();

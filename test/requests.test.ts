@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { assertProblem } from './harness/assert.ts';
+import { booking, invoiceBody, PERSON } from './harness/bodies.ts';
 import type { Answer, Caller, Headers } from './harness/http.ts';
 import { document, specified } from './harness/openapi.ts';
 
@@ -37,23 +38,14 @@ const nameOf = (form: Form) => `${form.method} ${form.template}${form === delete
 const fill = (template: string, ids: Ids) => template.replaceAll(/\{(\w+)\}/g, (_, name) => ids[name] ?? '');
 
 const BODIES: Record<string, (company: TestCompany) => Record<string, unknown>> = {
-  'address-book': () => ({ entity_id: 'person', title: 'Mrs', first_names: 'Jane', last_name: 'Doe' }),
+  'address-book': () => PERSON,
   interactions: () => ({ type: 'phone' }),
-  invoices: (company) => ({
-    invoice_number: randomUUID(),
-    sender_id: company.companyId,
-    date_created: '2026-06-01 09:00:00',
-    date_due: '2026-07-01 09:00:00',
-    vat: 20,
-    total: 120,
-    sub_total: 100,
-    items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
-  }),
-  appointments: (company) => ({
-    adviser_email: company.adviser,
-    start_time: '2026-08-01 09:00:00',
-    end_time: '2026-08-01 10:00:00',
-  }),
+  invoices: (company) =>
+    invoiceBody({
+      sender_id: company.companyId,
+      items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
+    }),
+  appointments: (company) => booking(company),
 };
 
 function bodyOf({ template, takesBody }: Form, company: TestCompany): Record<string, unknown> | undefined {
