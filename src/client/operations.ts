@@ -1730,7 +1730,7 @@ export type Operations = {
     };
     answer: CreateCaseInteractionAnswer;
   };
-  /** Update case interaction. Fields that are not sent stay as they are; null clears an optional field. */
+  /** Update case interaction. `type` is required; other fields that are not sent stay as they are, and null clears them. */
   updateCaseInteraction: {
     input: {
       /** The case. */

@@ -194,7 +194,7 @@ export const updateEntry = writeVariants('address_book.update', {
        WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id)`;
     return `
     WITH ${inputTable}, ${entryAudit.update({
-      verb: 'updated',
+      action: 'updated',
       set: `${assignments.join(', ')}, tags = ${withAdded('tags', input.tags)},
             custom_tags = ${withAdded('custom_tags', input.custom_tags)}`,
       where: `p.deleted_at IS NULL AND ${tagsAreKnown} ${has('relationship') ? `AND ${customersAreKnown()}` : ''}`,

@@ -16,7 +16,7 @@ export const deleteAppointment = write('appointments.delete', {
   batch: true,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${appointmentAudit.update({
-      verb: 'deleted',
+      action: 'deleted',
       set: `deleted_at = ${input.now}`,
       where: 'a.deleted_at IS NULL',
       returning: 'a.company_id, a.case_id, a.id, a.start_at, a.end_at, a.video_meeting, a.cancelled, a.deleted_at',
@@ -40,7 +40,7 @@ export const loadAppointmentInAnyState = read('appointments.load_in_any_state', 
 });
 
 export const restoreAppointment = versionedUpdate('appointments.restore', {
-  verb: 'restored',
+  action: 'restored',
   inputs: {},
   set: () => 'deleted_at = NULL',
   needsMeeting: () => 'a.cancelled = 0',
@@ -48,9 +48,9 @@ export const restoreAppointment = versionedUpdate('appointments.restore', {
   answer: fullAppointment,
 });
 
-const outcome = (name: string, verb: 'cancelled' | 'reinstated' | 'outcome_set') =>
+const outcome = (name: string, action: 'cancelled' | 'reinstated' | 'outcome_set') =>
   versionedUpdate(name, {
-    verb,
+    action,
     inputs: { attended: 'int', cancelled: 'int', type: 'text?' },
     set: (input) => `attended = ${input.attended}, cancelled = ${input.cancelled}, type = ${input.type}`,
     needsMeeting: (input) => `a.cancelled = 1 AND ${input.cancelled} = 0`,

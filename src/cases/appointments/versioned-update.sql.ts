@@ -40,7 +40,7 @@ const UPDATE_INPUTS = {
 const meetingFailed = `EXISTS (SELECT 1 FROM meetings g WHERE ${ofAppointment('g')} AND g.state = 'failed')`;
 
 type UpdateOptions<I extends Inputs> = {
-  verb: Parameters<typeof appointmentAudit.insertEvent>[0];
+  action: Parameters<typeof appointmentAudit.insertEvent>[0];
   /** The inputs of `set`. */
   inputs: I;
   set: (input: InputNames<I>) => string;
@@ -56,7 +56,7 @@ type UpdateOptions<I extends Inputs> = {
  */
 export const versionedUpdate = <const I extends Inputs>(
   name: string,
-  { verb, inputs, set, needsMeeting, where, answer }: UpdateOptions<I>,
+  { action, inputs, set, needsMeeting, where, answer }: UpdateOptions<I>,
 ) =>
   writeVariants(name, {
     inputs: { ...UPDATE_INPUTS, ...inputs },
@@ -81,7 +81,7 @@ export const versionedUpdate = <const I extends Inputs>(
       const lookup = has('states') ? '' : `, ${storedStates(...MESSAGE_EFFECTS.filter(has))}`;
       return `
     WITH ${inputTable}, ${appointmentAudit.update({
-      verb,
+      action,
       set: `${set(input)}${has('meeting') ? pending : ''}`,
       where,
       read: { version: input.version, was: input.was },

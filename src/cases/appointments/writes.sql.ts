@@ -103,7 +103,7 @@ export const loadAppointment = readVariants('appointments.load', {
 });
 
 export const updateAppointment = versionedUpdate('appointments.update', {
-  verb: 'updated',
+  action: 'updated',
   inputs: APPOINTMENT_INPUTS,
   set: (input) => `start_at = ${input.start_at}, end_at = ${input.end_at}, email_recipient = ${input.email_recipient},
           sms_recipient = ${input.sms_recipient}, email_reminder = ${input.email_reminder},

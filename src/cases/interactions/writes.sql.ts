@@ -53,7 +53,7 @@ export const updateInteraction = write('interactions.update', {
   batch: true,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${interactionAudit.update({
-      verb: 'updated',
+      action: 'updated',
       set: `type = ${input.type}, notes = coalesce(${input.notes}, i.notes),
             happened_at = coalesce(${input.happened_at}, i.happened_at),
             sender = CASE WHEN ${input.set_sender} THEN ${input.sender} ELSE i.sender END,

@@ -111,7 +111,7 @@ export const updateInvoice = writeVariants('invoices.update', {
     )`;
     return `
     WITH ${inputTable}, ${invoiceAudit.update({
-      verb: 'updated',
+      action: 'updated',
       set: `invoice_number = ${input.invoice_number}, sender_id = ${input.sender_id},
             date_created = ${input.date_created}, date_due = ${input.date_due}, vat = ${input.vat},
             sub_total = ${input.sub_total}, vat_amount = ${input.vat_amount}, total = ${input.total},

@@ -24,7 +24,7 @@ const record = recordWith(
 
 export const caseAudit = imageAuditLog({
   record: 'case',
-  verbs: ['created', 'updated'],
+  actions: ['created', 'updated'],
   path: '/manage/cases/{caseId}',
   params: { caseId: 'case' },
   access: 'manage',

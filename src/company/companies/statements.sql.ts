@@ -27,7 +27,7 @@ const record = jsonObject({
 
 export const companyAudit = imageAuditLog({
   record: 'company',
-  verbs: ['created', 'updated'],
+  actions: ['created', 'updated'],
   path: '/manage/company',
   access: 'manage',
   table: 'companies',

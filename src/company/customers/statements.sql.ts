@@ -24,7 +24,7 @@ export const customerRecord = jsonObject(recordFields);
 
 export const customerAudit = imageAuditLog({
   record: 'customer',
-  verbs: ['created', 'updated', 'removed', 'restored'],
+  actions: ['created', 'updated', 'removed', 'restored'],
   path: '/manage/cases/{caseId}/customers/{customerId}',
   params: { caseId: 'case', customerId: 'customer' },
   access: 'manage',

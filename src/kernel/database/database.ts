@@ -54,7 +54,7 @@ export abstract class Executor {
     return (await this.queryRows<Row>(query))[0];
   }
 
-  /** Returns the JSON document that the statement builds as text, or undefined if it returns no row. */
+  /** Returns the last column of the first row, JSON text that the statement built, or undefined if there is no row. */
   async queryJson(query: Query): Promise<string | undefined> {
     return (await this.run<string[]>(query, 'array')).rows[0]?.at(-1);
   }

@@ -24,7 +24,7 @@ export const endpointJson = jsonObject(fields);
 /** Stores an image, so that no encrypted secret gets into the log, nor the position, which every fan-out changes. */
 export const endpointAudit = imageAuditLog({
   record: 'webhook_endpoint',
-  verbs: ['created', 'updated', 'secret_rotated', 'marked_failing', 'disabled', 'resumed', 'removed'],
+  actions: ['created', 'updated', 'secret_rotated', 'marked_failing', 'disabled', 'resumed', 'removed'],
   path: '/webhooks/endpoints/{endpointId}',
   params: { endpointId: 'webhook endpoint' },
   access: 'webhooks',

@@ -57,7 +57,7 @@ export const requestMeeting = write('meetings.request', {
   inputs: CHANGE_INPUTS,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${appointmentAudit.update({
-      verb: 'meeting_wished',
+      action: 'meeting_wished',
       set: 'video_meeting = true, meeting_pending = true',
       where: `a.deleted_at IS NULL AND a.cancelled = 0 AND a.end_at > ${input.now} AND EXISTS (
            SELECT 1 FROM advisers d
@@ -78,7 +78,7 @@ export const withdrawMeeting = write('meetings.withdraw', {
   inputs: CHANGE_INPUTS,
   fromInput: (_input, inputTable) => `
     WITH ${inputTable}, ${appointmentAudit.update({
-      verb: 'meeting_withdrawn',
+      action: 'meeting_withdrawn',
       set: 'video_meeting = false',
       where: 'a.deleted_at IS NULL AND a.video_meeting',
     })}, g AS (

@@ -18,7 +18,7 @@ const record = jsonObject({
 
 export const clientAudit = imageAuditLog({
   record: 'api_client',
-  verbs: ['created', 'updated', 'rotated', 'disabled', 'enabled'],
+  actions: ['created', 'updated', 'rotated', 'disabled', 'enabled'],
   path: '/manage/clients/{clientId}',
   params: { clientId: 'client' },
   access: 'manage',

@@ -17,7 +17,7 @@ const record = jsonObject({ ...creationFields, last_used_at: isoTime('t.last_use
 /** The image has no `last_used_at`, because using a key is not a change of it. */
 export const keyAudit = imageAuditLog({
   record: 'api_key',
-  verbs: ['created', 'revoked'],
+  actions: ['created', 'revoked'],
   path: '/manage/keys/{keyId}',
   params: { keyId: 'key' },
   access: 'manage',
