@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertProblem } from './harness/assert.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
 
@@ -84,13 +85,6 @@ async function recordsOf(company: TestCompany): Promise<unknown> {
 
 const list = (company: TestCompany, authorization: string | undefined) =>
   app.anonymous.get(`${company.path}/interactions`, { authorization });
-
-function assertProblem(answer: Answer, status: number, code: string): void {
-  assert.equal(answer.status, status, answer.text);
-  assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
-  assert.equal(answer.body.code, code);
-  assert.deepEqual(Object.keys(answer.body).sort(), ['code', 'detail', 'request_id', 'status', 'title', 'type']);
-}
 
 function assertNoToken(answer: Answer): void {
   assertProblem(answer, 401, 'invalid_token');

@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertNotFound, assertRefused } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
 import { overlapping } from './harness/overlap.ts';
 
@@ -96,14 +97,6 @@ const idsOf = (items: Item[], kind: string) =>
 const defaultTags = async () =>
   (await app.sql<{ tag: string }>('SELECT tag FROM default_tags ORDER BY tag')).map(({ tag }) => tag);
 
-function assertRefused(answer: Answer, faults: Record<string, string>): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.code, 'invalid_request');
-  const seen = answer.body.errors.map((fault: Body) => [fault.field, fault.code]);
-  assert.deepEqual(seen.sort(), Object.entries(faults).sort(), answer.text);
-  for (const fault of answer.body.errors) assert.match(fault.message, /\S/);
-}
-
 /** Holds the entry until the updates wait for it, so that they truly meet. */
 async function updateAtOnce(company: TestCompany, id: string, changes: Body[]) {
   const hold = 'SELECT 1 FROM people WHERE id = $1 FOR UPDATE';
@@ -113,11 +106,6 @@ async function updateAtOnce(company: TestCompany, id: string, changes: Body[]) {
 
 const union = (held: unknown, sent: unknown) =>
   [...new Set([...(held as string[]), ...((sent as string[] | null) ?? [])])].sort();
-
-function assertNotFound(answer: Answer): void {
-  assert.equal(answer.status, 404, answer.text);
-  assert.equal(answer.body.code, 'not_found');
-}
 
 /** Sends the body to operations 2 and 3, both methods, has each answer judged, and sees that nothing changed. */
 async function assertNoTrace(company: TestCompany, body: unknown, judge: (answer: Answer) => void): Promise<void> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
 import { overlapping } from './harness/overlap.ts';
 
@@ -30,12 +31,6 @@ const recipients = (company: TestCompany) => ({
   email_recipient: company.customers[0].email,
   sms_recipient: '07400 123456',
 });
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 /** An appointment and its answers; unless told otherwise on 10 June at 10:00 wall time, an hour long. */
 async function book(company: TestCompany, more: Fields = {}) {

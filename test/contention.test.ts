@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import type { Event, Image } from './harness/events.ts';
 import type { Answer } from './harness/http.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
@@ -26,12 +27,6 @@ function nothingWritten(names: string[], times: number): Map<string, number> {
     return before < times ? undefined : json(query);
   };
   return tries;
-}
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
 }
 
 const PERSON = { entity_id: 'person', title: 'Ms', first_names: 'Jane', last_name: 'Doe' };

@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import type { TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { concurrentRequests, headersOf } from './harness/batching.ts';
 import { type Caller, caller } from './harness/http.ts';
 import { overlapping, untilBlocked } from './harness/overlap.ts';
-import { call, ok, openWebhooks } from './harness/webhooks.ts';
+import { call, openWebhooks } from './harness/webhooks.ts';
 
 /** What a credential made ends with it. The clock stands still, so every token that was used stays in the cache of callers. */
 

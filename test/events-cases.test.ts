@@ -4,8 +4,9 @@ import { readdirSync } from 'node:fs';
 import { beforeEach, test } from 'node:test';
 import { allStatements } from '../src/kernel/sql/statement.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { assertShows, type Event, eventsOf, type Image, typesOf } from './harness/events.ts';
-import type { Answer, Headers } from './harness/http.ts';
+import type { Headers } from './harness/http.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { document } from './harness/openapi.ts';
 
@@ -15,12 +16,6 @@ const app = await startApp();
 const worker = messageWorker(app, { email: new Recorder(), sms: new Recorder() });
 
 beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 const PERSON = {
   entity_id: 'person',

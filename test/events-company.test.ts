@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { allStatements } from '../src/kernel/sql/statement.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { type Answer, type Caller, caller } from './harness/http.ts';
 import { secrets } from './harness/meeting-worker.ts';
 import { overlapping } from './harness/overlap.ts';
@@ -27,12 +28,6 @@ type Event = {
   before: Image | null;
   after: Image | null;
 };
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 const historyOf = (company: Caller, path: string): Promise<Event[]> => ok(company.get(`${path}/history?limit=500`));
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
-import type { Answer } from './harness/http.ts';
+import { assertNotFound, assertRefused } from './harness/assert.ts';
 import { overlapping } from './harness/overlap.ts';
 
 const app = await startApp();
@@ -85,19 +85,6 @@ const everything = (company: TestCompany, path = company.path) =>
 
 const descriptions = (invoice: Listed) => invoice.items.map(({ description }) => description);
 
-function assertFaults(answer: Answer, faults: Record<string, string>): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.code, 'invalid_request', answer.text);
-  const seen = answer.body.errors.map(({ field, code }: Fields) => [field, code]);
-  assert.deepEqual(Object.fromEntries(seen), faults, answer.text);
-  assert.equal(seen.length, Object.keys(faults).length, answer.text);
-}
-
-function assertNotFound(answer: Answer): void {
-  assert.equal(answer.status, 404, answer.text);
-  assert.equal(answer.body.code, 'not_found', answer.text);
-}
-
 const cancelItem = (company: TestCompany, description: string) =>
   app.sql('UPDATE invoice_items SET cancelled_at = now() WHERE company_id = $1 AND description = $2', [
     company.companyId,
@@ -139,7 +126,7 @@ async function assertAllRefused(
   const company = await app.company();
   const send = await begin(company);
   const before = await everything(company);
-  for (const [body, faults] of cases) assertFaults(await send(body), faults);
+  for (const [body, faults] of cases) assertRefused(await send(body), faults);
   assert.deepEqual(await everything(company), before);
 }
 
@@ -735,7 +722,7 @@ for (const way of WRITES) {
     await create(company, { invoice_number: 'N' });
     const before = await everything(company);
     const answer = await send(invoice({ invoice_number: 'N', date_due: 'soon', items: [item('x', { rate: 'x' })] }));
-    assertFaults(answer, { invoice_number: 'taken', date_due: 'format', 'items[0].rate': 'format' });
+    assertRefused(answer, { invoice_number: 'taken', date_due: 'format', 'items[0].rate': 'format' });
     assert.deepEqual(await everything(company), before);
   });
 
@@ -782,7 +769,7 @@ for (const way of WRITES) {
 test('a refusal is a problem document with a message for each field', async () => {
   const company = await app.company();
   const answer = await company.post(`${company.path}/invoices`, invoice({ items: [without(item(), 'rate')] }));
-  assertFaults(answer, { 'items[0].rate': 'required' });
+  assertRefused(answer, { 'items[0].rate': 'required' });
   assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
   assert.deepEqual(Object.keys(answer.body).sort(), [
     'code',
@@ -1183,7 +1170,7 @@ test('a create with a number that the case has used is refused and changes nothi
   const company = await app.company();
   await create(company, { invoice_number: 'N', items: items('A') });
   const before = await everything(company);
-  assertFaults(
+  assertRefused(
     await company.post(`${company.path}/invoices`, invoice({ invoice_number: 'N', items: items('B') })),
     TAKEN,
   );
@@ -1201,8 +1188,8 @@ for (const method of ['PATCH', 'POST']) {
     const { id } = await create(company, { items: items('A') });
     const before = await everything(company);
     const body = invoice({ invoice_number: 'N', total: 5, items: items('B') });
-    assertFaults(await company.send(method, `${company.path}/invoices/${id}`, body), TAKEN);
-    assertFaults(
+    assertRefused(await company.send(method, `${company.path}/invoices/${id}`, body), TAKEN);
+    assertRefused(
       await company.send(method, `${company.path}/invoices/${id}`, { ...body, keep_existing_items: true }),
       TAKEN,
     );
@@ -1223,7 +1210,7 @@ test('an update that is refused for another fault does not call its own number t
     `${company.path}/invoices/${id}`,
     invoice({ invoice_number: 'N', date_due: 'soon' }),
   );
-  assertFaults(answer, { date_due: 'format' });
+  assertRefused(answer, { date_due: 'format' });
 });
 
 test('a number that an invoice has given up is free again', async () => {
@@ -1240,7 +1227,7 @@ test('numbers are compared exactly: capitals, blanks, accents and leading zeros 
   for (const invoice_number of different) await create(company, { invoice_number });
   assert.deepEqual((await list(company)).map(({ invoice_number }) => invoice_number).sort(), different.toSorted());
   for (const invoice_number of different) {
-    assertFaults(await company.post(`${company.path}/invoices`, invoice({ invoice_number })), TAKEN);
+    assertRefused(await company.post(`${company.path}/invoices`, invoice({ invoice_number })), TAKEN);
   }
 });
 
@@ -1270,7 +1257,7 @@ test('of twenty simultaneous creates with one number exactly one succeeds', asyn
   const [made, ...more] = answers.filter(({ status }) => status === 200);
   assert.ok(made);
   assert.deepEqual(more, []);
-  for (const answer of answers) if (answer !== made) assertFaults(answer, TAKEN);
+  for (const answer of answers) if (answer !== made) assertRefused(answer, TAKEN);
   const listed = await only(company);
   assert.equal(listed.id, made.body.id);
   assert.deepEqual(descriptions(listed), [`of ${listed.total}`, `also ${listed.total}`]);
@@ -1292,7 +1279,7 @@ test('of simultaneous updates to one number exactly one succeeds, and the others
     ),
   );
   assert.equal(answers.filter(({ status }) => status === 200).length, 1);
-  for (const answer of answers) if (answer.status !== 200) assertFaults(answer, TAKEN);
+  for (const answer of answers) if (answer.status !== 200) assertRefused(answer, TAKEN);
   for (const { id, invoice_number } of made) {
     const listed = (await list(company)).find((invoice) => invoice.id === id);
     assert.ok(listed);
@@ -1327,7 +1314,7 @@ for (const [end, winners] of [
       end,
     );
     assert.equal(answers.filter(({ status }) => status === 200).length, winners);
-    for (const answer of answers) if (answer.status !== 200) assertFaults(answer, TAKEN);
+    for (const answer of answers) if (answer.status !== 200) assertRefused(answer, TAKEN);
     const holders = (await list(company)).filter(({ invoice_number }) => invoice_number === 'N');
     assert.equal(holders.length, 1);
   });

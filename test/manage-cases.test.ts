@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok, refused } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
 
 const app = await startApp();
@@ -9,21 +10,6 @@ beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 const CASES = '/manage/cases';
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
 const NOW = '2026-06-01T09:00:00.000000Z';
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.deepEqual(
-    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
-    faults,
-  );
-}
 
 async function missing(answer: Promise<Answer>): Promise<void> {
   const { status, text } = await answer;

@@ -3,7 +3,8 @@ import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/server/app.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { type Answer, caller } from './harness/http.ts';
+import { ok, refused } from './harness/assert.ts';
+import { caller } from './harness/http.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
 
 const app = await startApp();
@@ -11,21 +12,6 @@ beforeEach(() => app.clock.advance({ minutes: 1 }));
 
 const CLIENTS = '/manage/clients';
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.deepEqual(
-    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
-    faults,
-  );
-}
 
 const body = { name: 'website', scopes: ['interactions:read', 'interactions:write'] };
 const now = () => app.clock.read().toString({ fractionalSecondDigits: 6 });

@@ -5,7 +5,7 @@ import { beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
-import type { Answer } from './harness/http.ts';
+import { ok } from './harness/assert.ts';
 import { KEYS, meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
 import { until } from './harness/until.ts';
 import { type Asked, type Behaviour, CREDENTIALS } from './harness/zoom.ts';
@@ -21,12 +21,6 @@ beforeEach(async () => {
   await app.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
   zoom.reset();
 });
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 const connect = (company: TestCompany, id: string, more: Record<string, unknown> = {}) =>
   ok(company.send('PUT', `/manage/advisers/${id}/video-account`, { provider: 'zoom', ...CREDENTIALS, ...more }));

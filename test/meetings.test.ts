@@ -11,6 +11,7 @@ import {
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
 import { toSql } from '../src/kernel/time/time.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok, refused } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
 import { meetingSteps, meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
 import { overlapping } from './harness/overlap.ts';
@@ -39,20 +40,7 @@ beforeEach(async () => {
   post.sent.length = 0;
 });
 
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, field: string): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.deepEqual(
-    body.errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]),
-    [[field, 'invalid_state']],
-  );
-}
+const refusedForState = (answer: Promise<Answer>, field: string) => refused(answer, { [field]: 'invalid_state' });
 
 /** A company whose first adviser has a Zoom account. */
 async function zoomCompany(): Promise<TestCompany & { adviserId: string; account: string }> {
@@ -465,18 +453,18 @@ test('no meeting is made for what is cancelled, over, or with an adviser without
   const company = await zoomCompany();
   const cancelled = await book(company);
   await ok(company.patch(`${cancelled.path}/outcome`, { cancelled: true }));
-  await refused(company.post(`${cancelled.path}/meeting`), 'cancelled');
+  await refusedForState(company.post(`${cancelled.path}/meeting`), 'cancelled');
   const past = await book(company, { start_time: '2026-05-01 10:00', end_time: '2026-05-01 11:00' });
-  await refused(company.post(`${past.path}/meeting`), 'end_time');
+  await refusedForState(company.post(`${past.path}/meeting`), 'end_time');
   const plain = await app.company();
   const { path } = await book(plain);
-  await refused(plain.post(`${path}/meeting`), 'adviser_email');
+  await refusedForState(plain.post(`${path}/meeting`), 'adviser_email');
 });
 
 test('a meeting that is not wished for cannot be withdrawn', async () => {
   const company = await zoomCompany();
   const { path } = await book(company, { video_meeting: false });
-  await refused(company.delete(`${path}/meeting`), 'video_meeting');
+  await refusedForState(company.delete(`${path}/meeting`), 'video_meeting');
 });
 
 test('meetings of another company, of unknown and of deleted appointments are 404', async () => {

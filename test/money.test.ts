@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertRefused } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
 
 const app = await startApp();
@@ -71,15 +72,8 @@ async function listedItems(company: TestCompany, items: Fields[], ...fields: str
   return items.map((_, i) => fields.map((field) => written(ofItems, field)[i] ?? 'absent'));
 }
 
-function assertFaults(answer: Answer, ...faults: [field: string, code: string][]): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.code, 'invalid_request', answer.text);
-  assert.deepEqual(
-    answer.body.errors.map(({ field, code }: Fields) => [field, code]),
-    faults,
-    answer.text,
-  );
-}
+const assertFaults = (answer: Answer, ...faults: [field: string, code: string][]) =>
+  assertRefused(answer, Object.fromEntries(faults));
 
 async function assertNothingStored(company: TestCompany): Promise<void> {
   assert.equal(await listText(company), '[]');

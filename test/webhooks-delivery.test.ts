@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { fanOut } from '../src/webhooks/fan-out.sql.ts';
 import type { TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { type Received, verified } from './harness/receiver.ts';
 import { until } from './harness/until.ts';
 import { webhookWorker } from './harness/webhook-worker.ts';
-import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhooks.ts';
+import { call, change, type Endpoint, notesOf, openWebhooks, stateOf } from './harness/webhooks.ts';
 
 /** From a change to the receiver: what is sent, in which order, how often, and what is done when it fails. */
 

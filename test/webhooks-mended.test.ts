@@ -4,10 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../src/kernel/database/database.ts';
 import { purgeEnded } from '../src/webhooks/retention.ts';
 import type { TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { testQuery } from './harness/query.ts';
 import { until } from './harness/until.ts';
 import { webhookWorker } from './harness/webhook-worker.ts';
-import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhooks.ts';
+import { call, change, type Endpoint, notesOf, openWebhooks, stateOf } from './harness/webhooks.ts';
 
 /** What happens to webhooks at the worst moment: outages, long backlogs, endpoints that somebody else holds. */
 

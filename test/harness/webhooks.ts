@@ -1,19 +1,12 @@
-import assert from 'node:assert/strict';
 import { after, beforeEach } from 'node:test';
 import { startApp, type TestCompany } from './app.ts';
-import type { Answer } from './http.ts';
+import { ok } from './assert.ts';
 import { openReceiver, type Received } from './receiver.ts';
 import { secrets, webhookWorker } from './webhook-worker.ts';
 
 /** Companies with webhook endpoints, a receiver and a worker. Nothing of an earlier test is left to be sent. */
 
 export type Endpoint = { id: string; path: string; secret: string };
-
-export async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 export const call = async (company: TestCompany, notes = ''): Promise<string> =>
   (await ok(company.post(`${company.path}/interactions`, { type: 'phone', notes }))).id;
