@@ -27,6 +27,23 @@ function tableUnder(page: string, heading: string): string[][] {
     );
 }
 
+test('CI installs what is locked, checks it, and runs every test file', async () => {
+  const script = (await read('.ci/run')).split('\n').filter((line) => /^npm /.test(line));
+  const commands = script.map((line) =>
+    line
+      .split(' ')
+      .slice(0, 3)
+      .join(' ')
+      .replace(/ (--\S*|\|\|).*/, ''),
+  );
+  assert.deepEqual(commands, ['npm ci', 'npm audit', 'npm run check', 'npm test', 'npm run test:slow']);
+  const { scripts } = JSON.parse(await read('package.json'));
+  const patterns = [scripts.test, scripts['test:slow']].map((text: string) => /"([^"]+)"/.exec(text)?.[1] ?? '');
+  const run = (await Promise.all(patterns.map((pattern) => Array.fromAsync(glob(pattern, { cwd: ROOT }))))).flat();
+  const all = await Array.fromAsync(glob('**/*.test.ts', { cwd: ROOT, exclude: ['node_modules'] }));
+  assert.deepEqual(run.sort(), all.sort());
+});
+
 test('the settings in the README are those of the service', async () => {
   const expected = Object.entries(SETTINGS).map(([name, { defaultText, description }]) => [
     `\`${name}\``,

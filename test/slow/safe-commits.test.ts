@@ -97,7 +97,7 @@ describe('on a server that is told otherwise', () => {
   }
 });
 
-const REASON = `The role "${SERVICE_ROLE}" works with synchronous_commit off`;
+const REASON = `The role "${SERVICE_ROLE}" has synchronous_commit off`;
 
 /** What a command says that ends by itself with 1. One that goes on is stopped. */
 async function refusal(settings: Settings, command: string): Promise<string> {
