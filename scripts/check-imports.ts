@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, matchesGlob, normalize } from 'node:path';
+import { CASE_GRANTS } from '../src/cases/grants.ts';
+import { COMPANY_GRANTS } from '../src/company/grants.ts';
+import { WEBHOOK_GRANTS } from '../src/webhooks/grants.ts';
 
 /**
  * Imports point one way: main, then the server, then commands, routes and workers, then verbs, then statements and
@@ -16,7 +19,7 @@ const KERNEL_LAYERS: readonly string[] = [
   'kernel/sql/**',
   'kernel/database/**',
   'kernel/context.ts',
-  'kernel/credential-columns*.ts',
+  'kernel/credential.*.ts',
   'kernel/audit/**',
   'kernel/schema/**',
   'kernel/jobs/**',
@@ -119,12 +122,17 @@ function resourceRules(folder: string): Rule[] {
   ];
 }
 
+/** The tables of the resources. The kernel and the HTTP layer get their names from the features. */
+const RESOURCE_TABLES = [...CASE_GRANTS, ...COMPANY_GRANTS, ...WEBHOOK_GRANTS].map(({ on }) => on);
+const TABLE_USE = new RegExp(`\\b(?:FROM|INTO|UPDATE|JOIN)\\s+(${RESOURCE_TABLES.join('|')})\\b`, 'g');
+const NAMES_NO_TABLE = '{kernel,http}/**';
+
 const IMPORT = /\b(?:from|import)\s*\(?\s*'([^',\s]+)'/g;
 
 const root = new URL('../src/', import.meta.url).pathname;
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const importsByFile = new Map(files.map((file) => [file, importsOf(file)]));
-const faults = [...files.flatMap(forbiddenImports), ...importCycles()];
+const faults = [...files.flatMap(forbiddenImports), ...files.flatMap(namedTables), ...importCycles()];
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exit(1);
 console.log(`Imports: ${files.length} files, no fault.`);
@@ -150,6 +158,13 @@ function forbiddenImports(file: string): string[] {
   return (importsByFile.get(file) ?? [])
     .filter((path) => !isAllowed(path))
     .map((path) => `src/${file} must not import ${path.replace(/^package |^/, (kind) => (kind ? '' : 'src/'))}`);
+}
+
+function namedTables(file: string): string[] {
+  if (!matchesGlob(file, NAMES_NO_TABLE)) return [];
+  return [...readFileSync(root + file, 'utf8').matchAll(TABLE_USE)].map(
+    ([, table]) => `src/${file} must not name the table ${table} of a resource`,
+  );
 }
 
 /** Returns a description of each cycle that a depth-first walk meets. Cycles of types count, which linters overlook. */

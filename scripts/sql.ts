@@ -1,12 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { eventStatements, existsStatement } from '../src/events/statements.sql.ts';
-import { allStatements, type PreparedStatement } from '../src/kernel/sql/query.ts';
+import { allStatements, type PreparedStatement } from '../src/kernel/sql/statement.ts';
 import { AUDIT_LOGS } from '../src/server/audit-logs.ts';
 
 /**
  * Writes every statement, in its single and its batch form, to sql/*.sql, so that a diff shows what the database gets.
- * With --check it only compares. A statement with optional parts is written without parts and with each part alone.
+ * With --check it only compares. A statement with optional parts is written with every combination of them, or with
+ * those that its declaration chooses.
  */
 
 const source = new URL('../src/', import.meta.url);

@@ -1,67 +1,3 @@
--- appointments.cancel (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, 1 AS nth), a AS (
-    UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
-      FROM input
-     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
-    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-  ), event AS (
-    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.cancelled', a.now::timestamptz, a.origin::json, a.was
-     FROM a
-  )
-SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-  FROM a JOIN input USING (nth), LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
-
--- appointments.cancel+cancellations (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid AS cancellation_id, 1 AS nth), a AS (
-      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
-        FROM input
-       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
-      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-    ), event AS (
-      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.cancelled', a.now::timestamptz, a.origin::json, a.was
-       FROM a
-    ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
-     SELECT a.company_id, a.case_id, a.id, a.start_at,
-            (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
-       FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
-   SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
-      WHERE a.end_at > a.now
-     ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
-       WHERE kind = 'cancellation' AND state = 'scheduled'
-     DO NOTHING)
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-    FROM a JOIN input USING (nth), LATERAL (
-    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-              FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
-
 -- appointments.cancel+confirmations (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, 1 AS nth), a AS (
     UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
@@ -97,8 +33,8 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
             UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 
--- appointments.cancel+meeting (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, 1 AS nth), a AS (
+-- appointments.cancel+meeting+states (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text AS email_confirmation, $13::text AS email_notification, $14::int AS email_day_before, $15::text AS sms_confirmation, $16::text AS sms_notification, $17::int AS sms_day_before, 1 AS nth), a AS (
       UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
                                        OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
         FROM input
@@ -113,21 +49,94 @@ attempts = 0, last_error = NULL, updated_at = a.now,
 lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
    FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
     AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-    FROM a JOIN input USING (nth), LATERAL (
-    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-              FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
 
--- appointments.cancel+reminders (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, 1 AS nth), a AS (
+-- appointments.cancel+meeting+states* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::int[], $15::text[], $16::text[], $17::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.cancelled', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.cancel+reminders+meeting+states (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, $19::text AS email_confirmation, $20::text AS email_notification, $21::int AS email_day_before, $22::text AS sms_confirmation, $23::text AS sms_notification, $24::int AS sms_day_before, 1 AS nth), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.cancelled', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.cancel+reminders+meeting+states* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], reminder_channels::text[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::int[], $22::text[], $23::text[], $24::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, reminder_channels, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.cancelled', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.cancel+reminders+states (writes; pool: short)
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, $19::text AS email_confirmation, $20::text AS email_notification, $21::int AS email_day_before, $22::text AS sms_confirmation, $23::text AS sms_notification, $24::int AS sms_day_before, 1 AS nth), a AS (
     UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
       FROM input
      WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
@@ -150,19 +159,35 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    WHERE n.kind = 'reminder'
   RETURNING *
 )
-SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-  FROM a JOIN input USING (nth), LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM reminders
-            UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
+
+-- appointments.cancel+reminders+states* (batch form)
+WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], reminder_channels::text[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::int[], $22::text[], $23::text[], $24::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, reminder_channels, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+    UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
+      FROM input
+     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.cancelled', a.now::timestamptz, a.origin::json, a.was
+     FROM a
+  ), superseded AS (
+  UPDATE messages m SET state = 'cancelled', updated_at = a.now
+    FROM a JOIN input USING (nth)
+   WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+     AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+), reminders AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                 input.message_due_at, input.message_day_before)
+      AS n (id, channel, kind, state, due_at, day_before)
+   WHERE n.kind = 'reminder'
+  RETURNING *
+)
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.cancel+renewed (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, 1 AS nth), a AS (
@@ -232,20 +257,18 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
   FROM a JOIN input USING (nth);
 
 -- appointments.cancel+states* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::int[], $15::text[], $16::text[], $17::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
-      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
-        FROM input
-       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
-      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-    ), event AS (
-      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.cancelled', a.now::timestamptz, a.origin::json, a.was
-       FROM a
-    )
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-    FROM a JOIN input USING (nth);
+WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::int[], $15::text[], $16::text[], $17::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+    UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
+      FROM input
+     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.cancelled', a.now::timestamptz, a.origin::json, a.was
+     FROM a
+  )
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.cancel+withdrawn (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text[] AS withdrawn_channels, $13::text[] AS withdrawn_kinds, $14::text[] AS withdrawn_states, 1 AS nth), a AS (
@@ -280,6 +303,114 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
             FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
             UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+
+-- appointments.cancel+withdrawn+cancellations+meeting (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text[] AS withdrawn_channels, $13::text[] AS withdrawn_kinds, $14::text[] AS withdrawn_states, $15::uuid AS cancellation_id, 1 AS nth), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.cancelled', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), withdrawn AS (
+    UPDATE messages m
+       SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+           withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+      FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
+        AS x (channel, kind, state)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+    RETURNING m.*
+  ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
+     SELECT a.company_id, a.case_id, a.id, a.start_at,
+            (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
+            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+       FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
+SELECT c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
+  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+   SELECT 1 FROM messages later
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
+  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
+      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
+                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+      WHERE a.end_at > a.now
+     ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
+       WHERE kind = 'cancellation' AND state = 'scheduled'
+     DO NOTHING), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth), LATERAL (
+    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+              FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+
+-- appointments.cancel+withdrawn+reminders+meeting (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text[] AS withdrawn_channels, $13::text[] AS withdrawn_kinds, $14::text[] AS withdrawn_states, $15::uuid[] AS message_ids, $16::text[] AS message_channels, $17::text[] AS message_kinds, $18::text[] AS message_states, $19::timestamptz[] AS message_due_at, $20::boolean[] AS message_day_before, $21::text[] AS reminder_channels, 1 AS nth), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.cancelled', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), withdrawn AS (
+    UPDATE messages m
+       SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+           withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+      FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
+        AS x (channel, kind, state)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+    RETURNING m.*
+  ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth), LATERAL (
+    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+              FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, true AS written FROM reminders
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 
 -- appointments.delete (writes; pool: short)
   WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::uuid AS cancellation_id, $5::timestamptz AS now, $6::json AS origin, 1 AS nth), a AS (
@@ -323,9 +454,7 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
   SELECT a.nth, json_build_object('id', a.id, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM a;
 
 -- appointments.delete* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, cancellation_id, now, origin, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, cancellation_id, now, origin, nth)), a AS (
+  WITH input AS (SELECT company_id, case_id, id, cancellation_id, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, cancellation_id, now, origin, nth)), a AS (
       UPDATE appointments a SET deleted_at = input.now, updated_at = input.now, version = a.version + 1
         FROM input, appointments seen
        WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND a.version = seen.version AND a.deleted_at IS NULL
@@ -419,34 +548,32 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
 SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
 
 -- appointments.insert* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
-    INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
-      sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
-      updated_at)
-    SELECT c.company_id, c.id, input.id, d.id, input.adviser_email, input.start_at, input.end_at,
-           input.email_recipient, input.sms_recipient, input.email_reminder, input.sms_reminder,
-           input.notes, input.location, input.video_meeting,
-           false,
-           input.now, input.now
-      FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
-     CROSS JOIN LATERAL (
-      SELECT d.id, d.video_provider FROM advisers d
-       WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
-    RETURNING *
-  ), m AS (
-    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-      FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
-                   input.message_due_at, input.message_day_before)
-        AS n (id, channel, kind, state, due_at, day_before)
-  ), event AS (
-    INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-       FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
-  )
-  SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
+  INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
+    sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
+    updated_at)
+  SELECT c.company_id, c.id, input.id, d.id, input.adviser_email, input.start_at, input.end_at,
+         input.email_recipient, input.sms_recipient, input.email_reminder, input.sms_reminder,
+         input.notes, input.location, input.video_meeting,
+         false,
+         input.now, input.now
+    FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+   CROSS JOIN LATERAL (
+    SELECT d.id, d.video_provider FROM advisers d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+  RETURNING *
+), m AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
+    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                 input.message_due_at, input.message_day_before)
+      AS n (id, channel, kind, state, due_at, day_before)
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
+     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+)
+SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
 
 -- appointments.insert+meeting (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), a AS (
@@ -482,39 +609,37 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
 SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
 
 -- appointments.insert+meeting* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
-    INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
-      sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
-      updated_at)
-    SELECT c.company_id, c.id, input.id, d.id, input.adviser_email, input.start_at, input.end_at,
-           input.email_recipient, input.sms_recipient, input.email_reminder, input.sms_reminder,
-           input.notes, input.location, input.video_meeting,
-           d.video_provider IS NOT NULL AND input.end_at > input.now,
-           input.now, input.now
-      FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
-     CROSS JOIN LATERAL (
-      SELECT d.id, d.video_provider FROM advisers d
-       WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
-    RETURNING *
-  ), m AS (
-    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-      FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
-                   input.message_due_at, input.message_day_before)
-        AS n (id, channel, kind, state, due_at, day_before)
-  ), event AS (
-    INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-       FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
-  ), meeting AS (
-    INSERT INTO meetings
-      (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
-    SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
-           CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, input.now, input.now, input.now
-      FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id)
-  SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
+  INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
+    sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
+    updated_at)
+  SELECT c.company_id, c.id, input.id, d.id, input.adviser_email, input.start_at, input.end_at,
+         input.email_recipient, input.sms_recipient, input.email_reminder, input.sms_reminder,
+         input.notes, input.location, input.video_meeting,
+         d.video_provider IS NOT NULL AND input.end_at > input.now,
+         input.now, input.now
+    FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+   CROSS JOIN LATERAL (
+    SELECT d.id, d.video_provider FROM advisers d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+  RETURNING *
+), m AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
+    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                 input.message_due_at, input.message_day_before)
+      AS n (id, channel, kind, state, due_at, day_before)
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
+     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+), meeting AS (
+  INSERT INTO meetings
+    (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
+         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, input.now, input.now, input.now
+    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id)
+SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
 
 -- appointments.insert+recipient (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), a AS (
@@ -549,38 +674,110 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
 SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
 
 -- appointments.insert+recipient* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
-    INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
-      sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
-      updated_at)
-    SELECT c.company_id, c.id, input.id, d.id, input.adviser_email, input.start_at, input.end_at,
-           input.email_recipient, input.sms_recipient, input.email_reminder, input.sms_reminder,
-           input.notes, input.location, input.video_meeting,
-           false,
-           input.now, input.now
-      FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
-     CROSS JOIN LATERAL (
-      SELECT d.id, d.video_provider FROM advisers d
-       WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
-     WHERE EXISTS (
-      SELECT 1 FROM customers u
-       WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
-         AND u.removed_at IS NULL)
-    RETURNING *
-  ), m AS (
-    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-      FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
-                   input.message_due_at, input.message_day_before)
-        AS n (id, channel, kind, state, due_at, day_before)
-  ), event AS (
-    INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-       FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
-  )
-  SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
+  INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
+    sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
+    updated_at)
+  SELECT c.company_id, c.id, input.id, d.id, input.adviser_email, input.start_at, input.end_at,
+         input.email_recipient, input.sms_recipient, input.email_reminder, input.sms_reminder,
+         input.notes, input.location, input.video_meeting,
+         false,
+         input.now, input.now
+    FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+   CROSS JOIN LATERAL (
+    SELECT d.id, d.video_provider FROM advisers d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+   WHERE EXISTS (
+    SELECT 1 FROM customers u
+     WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
+       AND u.removed_at IS NULL)
+  RETURNING *
+), m AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
+    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                 input.message_due_at, input.message_day_before)
+      AS n (id, channel, kind, state, due_at, day_before)
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
+     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+)
+SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+
+-- appointments.insert+recipient+meeting (writes; pool: short)
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), a AS (
+  INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
+    sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
+    updated_at)
+  SELECT c.company_id, c.id, input.id, d.id, input.adviser_email, input.start_at, input.end_at,
+         input.email_recipient, input.sms_recipient, input.email_reminder, input.sms_reminder,
+         input.notes, input.location, input.video_meeting,
+         d.video_provider IS NOT NULL AND input.end_at > input.now,
+         input.now, input.now
+    FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+   CROSS JOIN LATERAL (
+    SELECT d.id, d.video_provider FROM advisers d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+   WHERE EXISTS (
+    SELECT 1 FROM customers u
+     WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
+       AND u.removed_at IS NULL)
+  RETURNING *
+), m AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
+    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                 input.message_due_at, input.message_day_before)
+      AS n (id, channel, kind, state, due_at, day_before)
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
+     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+), meeting AS (
+  INSERT INTO meetings
+    (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
+         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, input.now, input.now, input.now
+    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id)
+SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+
+-- appointments.insert+recipient+meeting* (batch form)
+WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
+  INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
+    sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
+    updated_at)
+  SELECT c.company_id, c.id, input.id, d.id, input.adviser_email, input.start_at, input.end_at,
+         input.email_recipient, input.sms_recipient, input.email_reminder, input.sms_reminder,
+         input.notes, input.location, input.video_meeting,
+         d.video_provider IS NOT NULL AND input.end_at > input.now,
+         input.now, input.now
+    FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+   CROSS JOIN LATERAL (
+    SELECT d.id, d.video_provider FROM advisers d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+   WHERE EXISTS (
+    SELECT 1 FROM customers u
+     WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
+       AND u.removed_at IS NULL)
+  RETURNING *
+), m AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
+    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                 input.message_due_at, input.message_day_before)
+      AS n (id, channel, kind, state, due_at, day_before)
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
+     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+), meeting AS (
+  INSERT INTO meetings
+    (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
+         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, input.now, input.now, input.now
+    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id)
+SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
 
 -- appointments.list (reads; pool: search)
 SELECT (
@@ -614,14 +811,12 @@ SELECT input.nth, json_build_object('was', json_build_object('appointments', a),
  WHERE a.deleted_at IS NULL;
 
 -- appointments.load* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, new_start, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) WITH ORDINALITY AS batch (company_id, case_id, id, new_start, nth))
-  SELECT input.nth, json_build_object('was', json_build_object('appointments', a), 'has_meeting', EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id), 'messages', ARRAY(
-    SELECT json_build_object('channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'day_before', (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before), 'for_new_start', m.start_at = coalesce(input.new_start, a.start_at), 'resent', m.resend_of IS NOT NULL)
-      FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id ORDER BY (m.kind = 'reminder' AND m.start_at = coalesce(input.new_start, a.start_at)) DESC, m.id DESC))::text
-    FROM input JOIN appointments a ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
-   WHERE a.deleted_at IS NULL;
+WITH input AS (SELECT company_id, case_id, id, new_start, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) WITH ORDINALITY AS batch (company_id, case_id, id, new_start, nth))
+SELECT input.nth, json_build_object('was', json_build_object('appointments', a), 'has_meeting', EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id), 'messages', ARRAY(
+  SELECT json_build_object('channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'day_before', (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before), 'for_new_start', m.start_at = coalesce(input.new_start, a.start_at), 'resent', m.resend_of IS NOT NULL)
+    FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id ORDER BY (m.kind = 'reminder' AND m.start_at = coalesce(input.new_start, a.start_at)) DESC, m.id DESC))::text
+  FROM input JOIN appointments a ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+ WHERE a.deleted_at IS NULL;
 
 -- appointments.load+recipient (reads; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::timestamptz AS new_start, $5::text AS new_recipient, 1 AS nth)
@@ -635,88 +830,20 @@ SELECT input.nth, json_build_object('was', json_build_object('appointments', a),
  WHERE a.deleted_at IS NULL;
 
 -- appointments.load+recipient* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, new_start, new_recipient, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, new_start, new_recipient, nth))
-  SELECT input.nth, json_build_object('was', json_build_object('appointments', a), 'has_meeting', EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id), 'messages', ARRAY(
-    SELECT json_build_object('channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'day_before', (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before), 'for_new_start', m.start_at = coalesce(input.new_start, a.start_at), 'resent', m.resend_of IS NOT NULL)
-      FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id ORDER BY (m.kind = 'reminder' AND m.start_at = coalesce(input.new_start, a.start_at)) DESC, m.id DESC), 'recipient_known', EXISTS (
-      SELECT 1 FROM customers u
-       WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.new_recipient)
-         AND u.removed_at IS NULL))::text
-    FROM input JOIN appointments a ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
-   WHERE a.deleted_at IS NULL;
+WITH input AS (SELECT company_id, case_id, id, new_start, new_recipient, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, new_start, new_recipient, nth))
+SELECT input.nth, json_build_object('was', json_build_object('appointments', a), 'has_meeting', EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id), 'messages', ARRAY(
+  SELECT json_build_object('channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'day_before', (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before), 'for_new_start', m.start_at = coalesce(input.new_start, a.start_at), 'resent', m.resend_of IS NOT NULL)
+    FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id ORDER BY (m.kind = 'reminder' AND m.start_at = coalesce(input.new_start, a.start_at)) DESC, m.id DESC), 'recipient_known', EXISTS (
+    SELECT 1 FROM customers u
+     WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.new_recipient)
+       AND u.removed_at IS NULL))::text
+  FROM input JOIN appointments a ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+ WHERE a.deleted_at IS NULL;
 
 -- appointments.load_in_any_state (reads; pool: short)
 SELECT json_build_object('was', json_build_object('appointments', a), 'has_meeting', EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id), 'messages', ARRAY(
   SELECT json_build_object('channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'day_before', (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before), 'for_new_start', m.start_at = a.start_at, 'resent', m.resend_of IS NOT NULL)
-    FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id ORDER BY (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC))::text
-  FROM appointments a
- WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid;
-
--- appointments.outcome (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, 1 AS nth), a AS (
-    UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
-      FROM input
-     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
-    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-  ), event AS (
-    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.outcome_set', a.now::timestamptz, a.origin::json, a.was
-     FROM a
-  )
-SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-  FROM a JOIN input USING (nth), LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
-
--- appointments.outcome+cancellations (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid AS cancellation_id, 1 AS nth), a AS (
-      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
-        FROM input
-       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
-      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-    ), event AS (
-      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.outcome_set', a.now::timestamptz, a.origin::json, a.was
-       FROM a
-    ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
-     SELECT a.company_id, a.case_id, a.id, a.start_at,
-            (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
-       FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
-   SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
-      WHERE a.end_at > a.now
-     ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
-       WHERE kind = 'cancellation' AND state = 'scheduled'
-     DO NOTHING)
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-    FROM a JOIN input USING (nth), LATERAL (
-    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-              FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+    FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id ORDER BY (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC))::text FROM appointments a WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid;
 
 -- appointments.outcome+confirmations (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, 1 AS nth), a AS (
@@ -753,8 +880,8 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
             UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 
--- appointments.outcome+meeting (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, 1 AS nth), a AS (
+-- appointments.outcome+meeting+states (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text AS email_confirmation, $13::text AS email_notification, $14::int AS email_day_before, $15::text AS sms_confirmation, $16::text AS sms_notification, $17::int AS sms_day_before, 1 AS nth), a AS (
       UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
                                        OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
         FROM input
@@ -769,21 +896,94 @@ attempts = 0, last_error = NULL, updated_at = a.now,
 lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
    FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
     AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-    FROM a JOIN input USING (nth), LATERAL (
-    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-              FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
 
--- appointments.outcome+reminders (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, 1 AS nth), a AS (
+-- appointments.outcome+meeting+states* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::int[], $15::text[], $16::text[], $17::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.outcome_set', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.outcome+reminders+meeting+states (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, $19::text AS email_confirmation, $20::text AS email_notification, $21::int AS email_day_before, $22::text AS sms_confirmation, $23::text AS sms_notification, $24::int AS sms_day_before, 1 AS nth), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.outcome_set', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.outcome+reminders+meeting+states* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], reminder_channels::text[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::int[], $22::text[], $23::text[], $24::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, reminder_channels, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.outcome_set', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.outcome+reminders+states (writes; pool: short)
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, $19::text AS email_confirmation, $20::text AS email_notification, $21::int AS email_day_before, $22::text AS sms_confirmation, $23::text AS sms_notification, $24::int AS sms_day_before, 1 AS nth), a AS (
     UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
       FROM input
      WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
@@ -806,19 +1006,35 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    WHERE n.kind = 'reminder'
   RETURNING *
 )
-SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-  FROM a JOIN input USING (nth), LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM reminders
-            UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
+
+-- appointments.outcome+reminders+states* (batch form)
+WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], reminder_channels::text[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::int[], $22::text[], $23::text[], $24::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, reminder_channels, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+    UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
+      FROM input
+     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.outcome_set', a.now::timestamptz, a.origin::json, a.was
+     FROM a
+  ), superseded AS (
+  UPDATE messages m SET state = 'cancelled', updated_at = a.now
+    FROM a JOIN input USING (nth)
+   WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+     AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+), reminders AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                 input.message_due_at, input.message_day_before)
+      AS n (id, channel, kind, state, due_at, day_before)
+   WHERE n.kind = 'reminder'
+  RETURNING *
+)
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.outcome+renewed (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, 1 AS nth), a AS (
@@ -888,20 +1104,18 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
   FROM a JOIN input USING (nth);
 
 -- appointments.outcome+states* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::int[], $15::text[], $16::text[], $17::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
-      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
-        FROM input
-       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
-      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-    ), event AS (
-      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.outcome_set', a.now::timestamptz, a.origin::json, a.was
-       FROM a
-    )
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-    FROM a JOIN input USING (nth);
+WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::int[], $15::text[], $16::text[], $17::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+    UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
+      FROM input
+     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.outcome_set', a.now::timestamptz, a.origin::json, a.was
+     FROM a
+  )
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.outcome+withdrawn (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text[] AS withdrawn_channels, $13::text[] AS withdrawn_kinds, $14::text[] AS withdrawn_states, 1 AS nth), a AS (
@@ -937,57 +1151,27 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
             UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 
--- appointments.read (reads; pool: short)
-SELECT json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', ($4::text::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-  FROM appointments a, LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states
- WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid
-   AND a.deleted_at IS NULL;
-
--- appointments.reinstate (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, 1 AS nth), a AS (
-    UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
-      FROM input
-     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
-    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-  ), event AS (
-    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.reinstated', a.now::timestamptz, a.origin::json, a.was
-     FROM a
-  )
-SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-  FROM a JOIN input USING (nth), LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
-
--- appointments.reinstate+cancellations (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid AS cancellation_id, 1 AS nth), a AS (
-      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
+-- appointments.outcome+withdrawn+cancellations+meeting (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text[] AS withdrawn_channels, $13::text[] AS withdrawn_kinds, $14::text[] AS withdrawn_states, $15::uuid AS cancellation_id, 1 AS nth), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
         FROM input
        WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
       RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
     ), event AS (
       INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.reinstated', a.now::timestamptz, a.origin::json, a.was
+     SELECT a.company_id, a.case_id, a.id, 'appointment.outcome_set', a.now::timestamptz, a.origin::json, a.was
        FROM a
-    ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
+    ), withdrawn AS (
+    UPDATE messages m
+       SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+           withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+      FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
+        AS x (channel, kind, state)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+    RETURNING m.*
+  ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
             'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
@@ -1003,7 +1187,11 @@ SELECT c.recipient FROM messages c
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
-     DO NOTHING)
+     DO NOTHING), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
   SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
     FROM a JOIN input USING (nth), LATERAL (
     SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
@@ -1014,8 +1202,77 @@ SELECT c.recipient FROM messages c
            coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
       FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
                    (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-              FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+              FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
              ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+
+-- appointments.outcome+withdrawn+reminders+meeting (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text[] AS withdrawn_channels, $13::text[] AS withdrawn_kinds, $14::text[] AS withdrawn_states, $15::uuid[] AS message_ids, $16::text[] AS message_channels, $17::text[] AS message_kinds, $18::text[] AS message_states, $19::timestamptz[] AS message_due_at, $20::boolean[] AS message_day_before, $21::text[] AS reminder_channels, 1 AS nth), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.outcome_set', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), withdrawn AS (
+    UPDATE messages m
+       SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+           withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+      FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
+        AS x (channel, kind, state)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+    RETURNING m.*
+  ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth), LATERAL (
+    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+              FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, true AS written FROM reminders
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+
+-- appointments.read (reads; pool: short)
+SELECT json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', ($4::text::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM appointments a, LATERAL (
+  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states
+ WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid AND a.deleted_at IS NULL;
 
 -- appointments.reinstate+confirmations (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, 1 AS nth), a AS (
@@ -1052,8 +1309,8 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
             UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 
--- appointments.reinstate+meeting (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, 1 AS nth), a AS (
+-- appointments.reinstate+meeting+states (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text AS email_confirmation, $13::text AS email_notification, $14::int AS email_day_before, $15::text AS sms_confirmation, $16::text AS sms_notification, $17::int AS sms_day_before, 1 AS nth), a AS (
       UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
                                        OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
         FROM input
@@ -1068,21 +1325,94 @@ attempts = 0, last_error = NULL, updated_at = a.now,
 lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
    FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
     AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-    FROM a JOIN input USING (nth), LATERAL (
-    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-              FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
 
--- appointments.reinstate+reminders (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, 1 AS nth), a AS (
+-- appointments.reinstate+meeting+states* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::int[], $15::text[], $16::text[], $17::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.reinstated', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.reinstate+reminders+meeting+states (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, $19::text AS email_confirmation, $20::text AS email_notification, $21::int AS email_day_before, $22::text AS sms_confirmation, $23::text AS sms_notification, $24::int AS sms_day_before, 1 AS nth), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.reinstated', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.reinstate+reminders+meeting+states* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], reminder_channels::text[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::int[], $22::text[], $23::text[], $24::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, reminder_channels, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.reinstated', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.reinstate+reminders+states (writes; pool: short)
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, $19::text AS email_confirmation, $20::text AS email_notification, $21::int AS email_day_before, $22::text AS sms_confirmation, $23::text AS sms_notification, $24::int AS sms_day_before, 1 AS nth), a AS (
     UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
       FROM input
      WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
@@ -1105,19 +1435,35 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    WHERE n.kind = 'reminder'
   RETURNING *
 )
-SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-  FROM a JOIN input USING (nth), LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM reminders
-            UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
+
+-- appointments.reinstate+reminders+states* (batch form)
+WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], reminder_channels::text[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::int[], $22::text[], $23::text[], $24::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, reminder_channels, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+    UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
+      FROM input
+     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.reinstated', a.now::timestamptz, a.origin::json, a.was
+     FROM a
+  ), superseded AS (
+  UPDATE messages m SET state = 'cancelled', updated_at = a.now
+    FROM a JOIN input USING (nth)
+   WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+     AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+), reminders AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                 input.message_due_at, input.message_day_before)
+      AS n (id, channel, kind, state, due_at, day_before)
+   WHERE n.kind = 'reminder'
+  RETURNING *
+)
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.reinstate+renewed (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, 1 AS nth), a AS (
@@ -1187,20 +1533,18 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
   FROM a JOIN input USING (nth);
 
 -- appointments.reinstate+states* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::int[], $15::text[], $16::text[], $17::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
-      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
-        FROM input
-       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
-      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-    ), event AS (
-      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.reinstated', a.now::timestamptz, a.origin::json, a.was
-       FROM a
-    )
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-    FROM a JOIN input USING (nth);
+WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::int[], $15::text[], $16::text[], $17::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, attended, cancelled, type, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+    UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1
+      FROM input
+     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.reinstated', a.now::timestamptz, a.origin::json, a.was
+     FROM a
+  )
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.reinstate+withdrawn (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text[] AS withdrawn_channels, $13::text[] AS withdrawn_kinds, $14::text[] AS withdrawn_states, 1 AS nth), a AS (
@@ -1236,52 +1580,27 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
             UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 
--- appointments.rejection_reasons (reads; pool: short)
-SELECT $3::text IS NOT NULL
-         AND NOT EXISTS (
-    SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = $1::uuid AND lower(d.email) = lower($3::text) AND d.active AND d.removed_at IS NULL) AS unknown_adviser,
-       $4::text IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM customers u
-     WHERE u.company_id = $1::uuid AND u.case_id = $2::uuid AND lower(u.email) = lower($4::text)
-       AND u.removed_at IS NULL) AS unknown_recipient
-  FROM cases c WHERE c.company_id = $1::uuid AND c.id = $2::uuid;
-
--- appointments.restore (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, 1 AS nth), a AS (
-    UPDATE appointments a SET deleted_at = NULL, updated_at = input.now, version = a.version + 1
-      FROM input
-     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
-    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-  ), event AS (
-    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.restored', a.now::timestamptz, a.origin::json, a.was
-     FROM a
-  )
-SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-  FROM a JOIN input USING (nth), LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
-
--- appointments.restore+cancellations (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::uuid AS cancellation_id, 1 AS nth), a AS (
-      UPDATE appointments a SET deleted_at = NULL, updated_at = input.now, version = a.version + 1
+-- appointments.reinstate+withdrawn+cancellations+meeting (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text[] AS withdrawn_channels, $13::text[] AS withdrawn_kinds, $14::text[] AS withdrawn_states, $15::uuid AS cancellation_id, 1 AS nth), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
         FROM input
-       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
       RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
     ), event AS (
       INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.restored', a.now::timestamptz, a.origin::json, a.was
+     SELECT a.company_id, a.case_id, a.id, 'appointment.reinstated', a.now::timestamptz, a.origin::json, a.was
        FROM a
-    ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
+    ), withdrawn AS (
+    UPDATE messages m
+       SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+           withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+      FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
+        AS x (channel, kind, state)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+    RETURNING m.*
+  ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
             'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
@@ -1297,7 +1616,11 @@ SELECT c.recipient FROM messages c
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
-     DO NOTHING)
+     DO NOTHING), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
   SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
     FROM a JOIN input USING (nth), LATERAL (
     SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
@@ -1308,8 +1631,73 @@ SELECT c.recipient FROM messages c
            coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
       FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
                    (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-              FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+              FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
              ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+
+-- appointments.reinstate+withdrawn+reminders+meeting (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::text[] AS withdrawn_channels, $13::text[] AS withdrawn_kinds, $14::text[] AS withdrawn_states, $15::uuid[] AS message_ids, $16::text[] AS message_channels, $17::text[] AS message_kinds, $18::text[] AS message_states, $19::timestamptz[] AS message_due_at, $20::boolean[] AS message_day_before, $21::text[] AS reminder_channels, 1 AS nth), a AS (
+      UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, meeting_pending = a.video_meeting AND a.cancelled = 1 AND input.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.reinstated', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), withdrawn AS (
+    UPDATE messages m
+       SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+           withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+      FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
+        AS x (channel, kind, state)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+    RETURNING m.*
+  ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth), LATERAL (
+    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+              FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, true AS written FROM reminders
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+
+-- appointments.rejection_reasons (reads; pool: short)
+SELECT $3::text IS NOT NULL
+         AND NOT EXISTS (
+    SELECT d.id, d.video_provider FROM advisers d
+     WHERE d.company_id = $1::uuid AND lower(d.email) = lower($3::text) AND d.active AND d.removed_at IS NULL) AS unknown_adviser,
+       $4::text IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM customers u
+     WHERE u.company_id = $1::uuid AND u.case_id = $2::uuid AND lower(u.email) = lower($4::text)
+       AND u.removed_at IS NULL) AS unknown_recipient
+  FROM cases c WHERE c.company_id = $1::uuid AND c.id = $2::uuid;
 
 -- appointments.restore+confirmations (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::uuid[] AS message_ids, $10::text[] AS message_channels, $11::text[] AS message_kinds, $12::text[] AS message_states, $13::timestamptz[] AS message_due_at, $14::boolean[] AS message_day_before, 1 AS nth), a AS (
@@ -1346,8 +1734,8 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
             UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 
--- appointments.restore+meeting (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, 1 AS nth), a AS (
+-- appointments.restore+meeting+states (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::text AS email_confirmation, $10::text AS email_notification, $11::int AS email_day_before, $12::text AS sms_confirmation, $13::text AS sms_notification, $14::int AS sms_day_before, 1 AS nth), a AS (
       UPDATE appointments a SET deleted_at = NULL, meeting_pending = a.video_meeting AND a.cancelled = 0
                                        OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
         FROM input
@@ -1362,21 +1750,94 @@ attempts = 0, last_error = NULL, updated_at = a.now,
 lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
    FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
     AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-    FROM a JOIN input USING (nth), LATERAL (
-    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-              FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
 
--- appointments.restore+reminders (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::uuid[] AS message_ids, $10::text[] AS message_channels, $11::text[] AS message_kinds, $12::text[] AS message_states, $13::timestamptz[] AS message_due_at, $14::boolean[] AS message_day_before, $15::text[] AS reminder_channels, 1 AS nth), a AS (
+-- appointments.restore+meeting+states* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::text[], $10::text[], $11::int[], $12::text[], $13::text[], $14::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+      UPDATE appointments a SET deleted_at = NULL, meeting_pending = a.video_meeting AND a.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.restored', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.restore+reminders+meeting+states (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::uuid[] AS message_ids, $10::text[] AS message_channels, $11::text[] AS message_kinds, $12::text[] AS message_states, $13::timestamptz[] AS message_due_at, $14::boolean[] AS message_day_before, $15::text[] AS reminder_channels, $16::text AS email_confirmation, $17::text AS email_notification, $18::int AS email_day_before, $19::text AS sms_confirmation, $20::text AS sms_notification, $21::int AS sms_day_before, 1 AS nth), a AS (
+      UPDATE appointments a SET deleted_at = NULL, meeting_pending = a.video_meeting AND a.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.restored', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.restore+reminders+meeting+states* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], reminder_channels::text[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::int[], $19::text[], $20::text[], $21::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, reminder_channels, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+      UPDATE appointments a SET deleted_at = NULL, meeting_pending = a.video_meeting AND a.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.restored', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.restore+reminders+states (writes; pool: short)
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::uuid[] AS message_ids, $10::text[] AS message_channels, $11::text[] AS message_kinds, $12::text[] AS message_states, $13::timestamptz[] AS message_due_at, $14::boolean[] AS message_day_before, $15::text[] AS reminder_channels, $16::text AS email_confirmation, $17::text AS email_notification, $18::int AS email_day_before, $19::text AS sms_confirmation, $20::text AS sms_notification, $21::int AS sms_day_before, 1 AS nth), a AS (
     UPDATE appointments a SET deleted_at = NULL, updated_at = input.now, version = a.version + 1
       FROM input
      WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
@@ -1399,19 +1860,35 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    WHERE n.kind = 'reminder'
   RETURNING *
 )
-SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-  FROM a JOIN input USING (nth), LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM reminders
-            UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
+
+-- appointments.restore+reminders+states* (batch form)
+WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], reminder_channels::text[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::int[], $19::text[], $20::text[], $21::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, reminder_channels, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+    UPDATE appointments a SET deleted_at = NULL, updated_at = input.now, version = a.version + 1
+      FROM input
+     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
+    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.restored', a.now::timestamptz, a.origin::json, a.was
+     FROM a
+  ), superseded AS (
+  UPDATE messages m SET state = 'cancelled', updated_at = a.now
+    FROM a JOIN input USING (nth)
+   WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+     AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+), reminders AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                 input.message_due_at, input.message_day_before)
+      AS n (id, channel, kind, state, due_at, day_before)
+   WHERE n.kind = 'reminder'
+  RETURNING *
+)
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.restore+renewed (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::uuid[] AS message_ids, $10::text[] AS message_channels, $11::text[] AS message_kinds, $12::text[] AS message_states, $13::timestamptz[] AS message_due_at, $14::boolean[] AS message_day_before, $15::text[] AS reminder_channels, 1 AS nth), a AS (
@@ -1481,20 +1958,18 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
   FROM a JOIN input USING (nth);
 
 -- appointments.restore+states* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, version, was, now, origin, zone, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::text[], $10::text[], $11::int[], $12::text[], $13::text[], $14::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
-      UPDATE appointments a SET deleted_at = NULL, updated_at = input.now, version = a.version + 1
-        FROM input
-       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
-      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-    ), event AS (
-      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.restored', a.now::timestamptz, a.origin::json, a.was
-       FROM a
-    )
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
-    FROM a JOIN input USING (nth);
+WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::text[], $10::text[], $11::int[], $12::text[], $13::text[], $14::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+    UPDATE appointments a SET deleted_at = NULL, updated_at = input.now, version = a.version + 1
+      FROM input
+     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
+    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.restored', a.now::timestamptz, a.origin::json, a.was
+     FROM a
+  )
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.restore+withdrawn (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::text[] AS withdrawn_channels, $10::text[] AS withdrawn_kinds, $11::text[] AS withdrawn_states, 1 AS nth), a AS (
@@ -1530,45 +2005,27 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
             UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 
--- appointments.update (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, 1 AS nth), a AS (
-    UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
-      sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
-      sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, updated_at = input.now, version = a.version + 1
-      FROM input
-     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
-    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-  ), event AS (
-    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.updated', a.now::timestamptz, a.origin::json, a.was
-     FROM a
-  )
-SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
-  FROM a JOIN input USING (nth), LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
-
--- appointments.update+cancellations (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, $17::uuid AS cancellation_id, 1 AS nth), a AS (
-      UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
-        sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
-        sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, updated_at = input.now, version = a.version + 1
+-- appointments.restore+withdrawn+cancellations+meeting (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::text[] AS withdrawn_channels, $10::text[] AS withdrawn_kinds, $11::text[] AS withdrawn_states, $12::uuid AS cancellation_id, 1 AS nth), a AS (
+      UPDATE appointments a SET deleted_at = NULL, meeting_pending = a.video_meeting AND a.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
         FROM input
-       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
       RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
     ), event AS (
       INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.updated', a.now::timestamptz, a.origin::json, a.was
+     SELECT a.company_id, a.case_id, a.id, 'appointment.restored', a.now::timestamptz, a.origin::json, a.was
        FROM a
-    ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
+    ), withdrawn AS (
+    UPDATE messages m
+       SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+           withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+      FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
+        AS x (channel, kind, state)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+    RETURNING m.*
+  ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
             'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
@@ -1584,8 +2041,12 @@ SELECT c.recipient FROM messages c
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
-     DO NOTHING)
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
+     DO NOTHING), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
     FROM a JOIN input USING (nth), LATERAL (
     SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
            max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
@@ -1595,7 +2056,61 @@ SELECT c.recipient FROM messages c
            coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
       FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
                    (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-              FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+              FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+
+-- appointments.restore+withdrawn+reminders+meeting (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::text[] AS withdrawn_channels, $10::text[] AS withdrawn_kinds, $11::text[] AS withdrawn_states, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, $18::text[] AS reminder_channels, 1 AS nth), a AS (
+      UPDATE appointments a SET deleted_at = NULL, meeting_pending = a.video_meeting AND a.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NOT NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.restored', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), withdrawn AS (
+    UPDATE messages m
+       SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+           withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+      FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
+        AS x (channel, kind, state)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+    RETURNING m.*
+  ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text
+    FROM a JOIN input USING (nth), LATERAL (
+    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+              FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, true AS written FROM reminders
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
              ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 
 -- appointments.update+confirmations (writes; pool: short)
@@ -1635,8 +2150,8 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
             UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 
--- appointments.update+meeting (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, 1 AS nth), a AS (
+-- appointments.update+meeting+states (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, $17::text AS email_confirmation, $18::text AS email_notification, $19::int AS email_day_before, $20::text AS sms_confirmation, $21::text AS sms_notification, $22::int AS sms_day_before, 1 AS nth), a AS (
       UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
         sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
         sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, meeting_pending = a.video_meeting AND (a.start_at, a.end_at) IS DISTINCT FROM (input.start_at, input.end_at) AND a.cancelled = 0
@@ -1653,21 +2168,100 @@ attempts = 0, last_error = NULL, updated_at = a.now,
 lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
    FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
     AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
-    FROM a JOIN input USING (nth), LATERAL (
-    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-              FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
+    FROM a JOIN input USING (nth);
 
--- appointments.update+reminders (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, $17::uuid[] AS message_ids, $18::text[] AS message_channels, $19::text[] AS message_kinds, $20::text[] AS message_states, $21::timestamptz[] AS message_due_at, $22::boolean[] AS message_day_before, $23::text[] AS reminder_channels, 1 AS nth), a AS (
+-- appointments.update+meeting+states* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::text[], $12::text[], $13::boolean[], $14::boolean[], $15::text[], $16::text[], $17::text[], $18::text[], $19::int[], $20::text[], $21::text[], $22::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+      UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
+        sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
+        sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, meeting_pending = a.video_meeting AND (a.start_at, a.end_at) IS DISTINCT FROM (input.start_at, input.end_at) AND a.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.updated', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.update+reminders+meeting+states (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, $17::uuid[] AS message_ids, $18::text[] AS message_channels, $19::text[] AS message_kinds, $20::text[] AS message_states, $21::timestamptz[] AS message_due_at, $22::boolean[] AS message_day_before, $23::text[] AS reminder_channels, $24::text AS email_confirmation, $25::text AS email_notification, $26::int AS email_day_before, $27::text AS sms_confirmation, $28::text AS sms_notification, $29::int AS sms_day_before, 1 AS nth), a AS (
+      UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
+        sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
+        sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, meeting_pending = a.video_meeting AND (a.start_at, a.end_at) IS DISTINCT FROM (input.start_at, input.end_at) AND a.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.updated', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.update+reminders+meeting+states* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], reminder_channels::text[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::text[], $12::text[], $13::boolean[], $14::boolean[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::int[], $27::text[], $28::text[], $29::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, reminder_channels, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+      UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
+        sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
+        sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, meeting_pending = a.video_meeting AND (a.start_at, a.end_at) IS DISTINCT FROM (input.start_at, input.end_at) AND a.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.updated', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
+    FROM a JOIN input USING (nth);
+
+-- appointments.update+reminders+states (writes; pool: short)
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, $17::uuid[] AS message_ids, $18::text[] AS message_channels, $19::text[] AS message_kinds, $20::text[] AS message_states, $21::timestamptz[] AS message_due_at, $22::boolean[] AS message_day_before, $23::text[] AS reminder_channels, $24::text AS email_confirmation, $25::text AS email_notification, $26::int AS email_day_before, $27::text AS sms_confirmation, $28::text AS sms_notification, $29::int AS sms_day_before, 1 AS nth), a AS (
     UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
       sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
       sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, updated_at = input.now, version = a.version + 1
@@ -1692,19 +2286,37 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    WHERE n.kind = 'reminder'
   RETURNING *
 )
-SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
-  FROM a JOIN input USING (nth), LATERAL (
-  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
-         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
-         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
-         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
-         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
-    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
-                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
-            FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM reminders
-            UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
-           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
+  FROM a JOIN input USING (nth);
+
+-- appointments.update+reminders+states* (batch form)
+WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], reminder_channels::text[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::text[], $12::text[], $13::boolean[], $14::boolean[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::int[], $27::text[], $28::text[], $29::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, reminder_channels, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+    UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
+      sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
+      sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, updated_at = input.now, version = a.version + 1
+      FROM input
+     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.updated', a.now::timestamptz, a.origin::json, a.was
+     FROM a
+  ), superseded AS (
+  UPDATE messages m SET state = 'cancelled', updated_at = a.now
+    FROM a JOIN input USING (nth)
+   WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+     AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+), reminders AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                 input.message_due_at, input.message_day_before)
+      AS n (id, channel, kind, state, due_at, day_before)
+   WHERE n.kind = 'reminder'
+  RETURNING *
+)
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.update+renewed (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, $17::uuid[] AS message_ids, $18::text[] AS message_channels, $19::text[] AS message_kinds, $20::text[] AS message_states, $21::timestamptz[] AS message_due_at, $22::boolean[] AS message_day_before, $23::text[] AS reminder_channels, 1 AS nth), a AS (
@@ -1778,22 +2390,20 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
   FROM a JOIN input USING (nth);
 
 -- appointments.update+states* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, version, was, now, origin, zone, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::text[], $12::text[], $13::boolean[], $14::boolean[], $15::text[], $16::text[], $17::text[], $18::text[], $19::int[], $20::text[], $21::text[], $22::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
-      UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
-        sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
-        sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, updated_at = input.now, version = a.version + 1
-        FROM input
-       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
-      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
-    ), event AS (
-      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT a.company_id, a.case_id, a.id, 'appointment.updated', a.now::timestamptz, a.origin::json, a.was
-       FROM a
-    )
-  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
-    FROM a JOIN input USING (nth);
+WITH input AS (SELECT company_id, case_id, id, version, was, now, origin, zone, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::json[], $6::timestamptz[], $7::json[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::text[], $12::text[], $13::boolean[], $14::boolean[], $15::text[], $16::text[], $17::text[], $18::text[], $19::int[], $20::text[], $21::text[], $22::int[]) WITH ORDINALITY AS batch (company_id, case_id, id, version, was, now, origin, zone, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, nth)), a AS (
+    UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
+      sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
+      sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, updated_at = input.now, version = a.version + 1
+      FROM input
+     WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+    RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT a.company_id, a.case_id, a.id, 'appointment.updated', a.now::timestamptz, a.origin::json, a.was
+     FROM a
+  )
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.update+withdrawn (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, $17::text[] AS withdrawn_channels, $18::text[] AS withdrawn_kinds, $19::text[] AS withdrawn_states, 1 AS nth), a AS (
@@ -1830,4 +2440,116 @@ SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'star
             FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
             UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
            ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+
+-- appointments.update+withdrawn+cancellations+meeting (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, $17::text[] AS withdrawn_channels, $18::text[] AS withdrawn_kinds, $19::text[] AS withdrawn_states, $20::uuid AS cancellation_id, 1 AS nth), a AS (
+      UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
+        sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
+        sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, meeting_pending = a.video_meeting AND (a.start_at, a.end_at) IS DISTINCT FROM (input.start_at, input.end_at) AND a.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.updated', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), withdrawn AS (
+    UPDATE messages m
+       SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+           withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+      FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
+        AS x (channel, kind, state)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+    RETURNING m.*
+  ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
+     SELECT a.company_id, a.case_id, a.id, a.start_at,
+            (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
+            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+       FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
+SELECT c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
+  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+   SELECT 1 FROM messages later
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
+  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
+      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
+                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+      WHERE a.end_at > a.now
+     ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
+       WHERE kind = 'cancellation' AND state = 'scheduled'
+     DO NOTHING), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
+    FROM a JOIN input USING (nth), LATERAL (
+    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+              FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
+
+-- appointments.update+withdrawn+reminders+meeting (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::timestamptz AS start_at, $10::timestamptz AS end_at, $11::text AS email_recipient, $12::text AS sms_recipient, $13::boolean AS email_reminder, $14::boolean AS sms_reminder, $15::text AS notes, $16::text AS location, $17::text[] AS withdrawn_channels, $18::text[] AS withdrawn_kinds, $19::text[] AS withdrawn_states, $20::uuid[] AS message_ids, $21::text[] AS message_channels, $22::text[] AS message_kinds, $23::text[] AS message_states, $24::timestamptz[] AS message_due_at, $25::boolean[] AS message_day_before, $26::text[] AS reminder_channels, 1 AS nth), a AS (
+      UPDATE appointments a SET start_at = input.start_at, end_at = input.end_at, email_recipient = input.email_recipient,
+        sms_recipient = input.sms_recipient, email_reminder = input.email_reminder,
+        sms_reminder = input.sms_reminder, notes = input.notes, location = input.location, meeting_pending = a.video_meeting AND (a.start_at, a.end_at) IS DISTINCT FROM (input.start_at, input.end_at) AND a.cancelled = 0
+                                       OR a.meeting_pending AND NOT EXISTS (SELECT 1 FROM meetings g WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.state = 'failed'), updated_at = input.now, version = a.version + 1
+        FROM input
+       WHERE a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id  AND a.version = input.version AND a.deleted_at IS NULL
+      RETURNING a.*, input.nth, input.now, input.origin, input.was AS was
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT a.company_id, a.case_id, a.id, 'appointment.updated', a.now::timestamptz, a.origin::json, a.was
+       FROM a
+    ), withdrawn AS (
+    UPDATE messages m
+       SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
+           withdrawn = m.state = 'sending' AND m.kind <> 'reminder', updated_at = a.now
+      FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
+        AS x (channel, kind, state)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+    RETURNING m.*
+  ), superseded AS (
+    UPDATE messages m SET state = 'cancelled', updated_at = a.now
+      FROM a JOIN input USING (nth)
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.kind = 'reminder' AND m.channel = ANY (input.reminder_channels)
+       AND m.start_at <> a.start_at AND m.state IN ('scheduled', 'skipped')
+  ), reminders AS (
+    INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
+    SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+      FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+                   input.message_due_at, input.message_day_before)
+        AS n (id, channel, kind, state, due_at, day_before)
+     WHERE n.kind = 'reminder'
+    RETURNING *
+  ), meeting AS (UPDATE meetings g SET start_at = a.start_at, end_at = a.end_at, wished = a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
+attempts = 0, last_error = NULL, updated_at = a.now,
+lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+   FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+    AND (g.start_at, g.end_at, g.wished) IS DISTINCT FROM (a.start_at, a.end_at, a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0))
+  SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text
+    FROM a JOIN input USING (nth), LATERAL (
+    SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+           max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+           max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+           coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+           coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+      FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                   (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+              FROM (SELECT id, channel, kind, start_at, state, day_before, true AS written FROM withdrawn
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, true AS written FROM reminders
+              UNION ALL SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+             ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states;
 

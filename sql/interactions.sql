@@ -31,21 +31,19 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
 SELECT input.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i JOIN input ON i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id;
 
 -- interactions.insert* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::timestamptz[], $10::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth)), i AS (
-    INSERT INTO interactions
-      (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
-    SELECT c.company_id, c.id, input.id, input.type, input.notes, input.happened_at, input.sender,
-           input.recipient, input.now, input.now
-      FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
-    RETURNING *
-  ), event AS (
-    INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-     SELECT i.company_id, i.case_id, i.id, 'interaction.created', input.now::timestamptz, input.origin::json
-       FROM i JOIN input ON i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id
-  )
-  SELECT input.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i JOIN input ON i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id;
+WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::timestamptz[], $10::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth)), i AS (
+  INSERT INTO interactions
+    (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
+  SELECT c.company_id, c.id, input.id, input.type, input.notes, input.happened_at, input.sender,
+         input.recipient, input.now, input.now
+    FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+  RETURNING *
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+   SELECT i.company_id, i.case_id, i.id, 'interaction.created', input.now::timestamptz, input.origin::json
+     FROM i JOIN input ON i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id
+)
+SELECT input.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i JOIN input ON i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id;
 
 -- interactions.list (reads; pool: list)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::text AS zone, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000
@@ -56,9 +54,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
 AS d (type, icon, formatted_type) ON d.type = i.type) f) l WHERE l.n > 0 OR (SELECT true FROM cases c WHERE c.company_id = input.company_id AND c.id = input.case_id)) l;
 
 -- interactions.list* (batch form)
-WITH input AS (
-SELECT company_id, case_id, zone, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS batch (company_id, case_id, zone, nth)) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000
+WITH input AS (SELECT company_id, case_id, zone, nth FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS batch (company_id, case_id, zone, nth)) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000
                THEN '[' || coalesce(f.elements, '') || ']' END AS json, f.n
      FROM (SELECT string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || ((input.zone::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '"}'), ',' ORDER BY i.happened_at DESC, i.created_at DESC, i.id DESC) AS elements, count(*) AS n FROM (SELECT * FROM interactions i WHERE i.company_id = input.company_id AND i.case_id = input.case_id AND i.deleted_at IS NULL LIMIT 1001) i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
 ('SMS', 'comment', 'SMS'), ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
@@ -151,20 +147,18 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
 SELECT i.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i;
 
 -- interactions.update* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, type, notes, happened_at, sender, set_sender, recipient, now, origin, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::boolean[], $9::text[], $10::timestamptz[], $11::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, set_sender, recipient, now, origin, nth)), i AS (
-      UPDATE interactions i SET type = input.type, notes = coalesce(input.notes, i.notes),
-          happened_at = coalesce(input.happened_at, i.happened_at),
-          sender = CASE WHEN input.set_sender THEN input.sender ELSE i.sender END,
-          recipient = coalesce(input.recipient, i.recipient), updated_at = input.now, version = i.version + 1
-        FROM input, interactions seen
-       WHERE i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND i.version = seen.version AND i.deleted_at IS NULL
-      RETURNING i.*, input.nth, input.now, input.origin, json_build_object('interactions', seen) AS was
-    ), event AS (
-      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
-     SELECT i.company_id, i.case_id, i.id, 'interaction.updated', i.now::timestamptz, i.origin::json, i.was
-       FROM i
-    )
-  SELECT i.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i;
+WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, set_sender, recipient, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::boolean[], $9::text[], $10::timestamptz[], $11::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, set_sender, recipient, now, origin, nth)), i AS (
+    UPDATE interactions i SET type = input.type, notes = coalesce(input.notes, i.notes),
+        happened_at = coalesce(input.happened_at, i.happened_at),
+        sender = CASE WHEN input.set_sender THEN input.sender ELSE i.sender END,
+        recipient = coalesce(input.recipient, i.recipient), updated_at = input.now, version = i.version + 1
+      FROM input, interactions seen
+     WHERE i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND i.version = seen.version AND i.deleted_at IS NULL
+    RETURNING i.*, input.nth, input.now, input.origin, json_build_object('interactions', seen) AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT i.company_id, i.case_id, i.id, 'interaction.updated', i.now::timestamptz, i.origin::json, i.was
+     FROM i
+  )
+SELECT i.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i;
 

@@ -92,9 +92,7 @@ FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, '')
   SELECT input.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v JOIN input ON v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id;
 
 -- invoices.insert* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), v AS (
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), v AS (
     INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due,
       vat, sub_total, vat_amount, total, terms, payment_terms, recipients_name,
       created_at, updated_at, item_count, payment_count)
@@ -138,9 +136,7 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
      FROM few v) l WHERE l.n > 0 OR (SELECT true FROM cases c WHERE c.company_id = input.company_id AND c.id = input.case_id)) l;
 
 -- invoices.list* (batch form)
-WITH input AS (
-SELECT company_id, case_id, zone, show_cancelled_items, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::boolean[]) WITH ORDINALITY AS batch (company_id, case_id, zone, show_cancelled_items, nth)) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (WITH few AS MATERIALIZED (SELECT * FROM invoices v WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND true LIMIT 1001)
+WITH input AS (SELECT company_id, case_id, zone, show_cancelled_items, nth FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::boolean[]) WITH ORDINALITY AS batch (company_id, case_id, zone, show_cancelled_items, nth)) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (WITH few AS MATERIALIZED (SELECT * FROM invoices v WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND true LIMIT 1001)
    SELECT CASE WHEN count(*) <= 1000 AND coalesce(sum((600 + octet_length(v.recipients_name) + octet_length(v.terms) + octet_length(v.payment_terms)
     + 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)))), 0) <= 4000000 THEN (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || '}'), ',' ORDER BY v.date_created DESC, v.created_at DESC, v.id DESC), '') || ']') FROM few v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
@@ -380,9 +376,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
   SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
 
 -- invoices.update* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth)), v AS (
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth)), v AS (
       UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
           date_created = input.date_created, date_due = input.date_due, vat = input.vat,
           sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
@@ -428,9 +422,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
   SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
 
 -- invoices.update+add_items* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), v AS (
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), v AS (
       UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
           date_created = input.date_created, date_due = input.date_due, vat = input.vat,
           sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
@@ -455,6 +447,70 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   )
   SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+
+-- invoices.update+add_items+allow_paid (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, $15::uuid[] AS item_ids, $16::text[] AS descriptions, $17::numeric[] AS quantities, $18::numeric[] AS rates, $19::numeric[] AS amounts, $20::numeric[] AS subtotals, $21::numeric[] AS vat_amounts, 1 AS nth), v AS (
+      UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
+          date_created = input.date_created, date_due = input.date_due, vat = input.vat,
+          sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
+          payment_terms = coalesce(input.payment_terms, v.payment_terms), item_count = coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) + cardinality(input.item_ids), updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND true
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) AND (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('invoice_items', CASE WHEN NOT (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN json_build_object('added', input.item_ids) END, 'payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments + cardinality(input.item_ids) > 50 THEN 2 * (counted.invoice_items + counted.payments) + cardinality(input.item_ids) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), added AS (
+    INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+    SELECT v.company_id, v.case_id, v.id, l.id, l.description, l.quantity, l.rate, l.amount, l.subtotal,
+           l.vat_amount, (SELECT coalesce(max(t.position), 0) FROM invoice_items t WHERE t.company_id = input.company_id AND t.case_id = input.case_id AND t.invoice_id = input.id) + l.position
+      FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+        input.subtotals, input.vat_amounts)
+ WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
+  )
+  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s;
+
+-- invoices.update+add_items+allow_paid* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), v AS (
+      UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
+          date_created = input.date_created, date_due = input.date_due, vat = input.vat,
+          sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
+          payment_terms = coalesce(input.payment_terms, v.payment_terms), item_count = coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) + cardinality(input.item_ids), updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND true
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) AND (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('invoice_items', CASE WHEN NOT (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN json_build_object('added', input.item_ids) END, 'payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments + cardinality(input.item_ids) > 50 THEN 2 * (counted.invoice_items + counted.payments) + cardinality(input.item_ids) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), added AS (
+    INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+    SELECT v.company_id, v.case_id, v.id, l.id, l.description, l.quantity, l.rate, l.amount, l.subtotal,
+           l.vat_amount, (SELECT coalesce(max(t.position), 0) FROM invoice_items t WHERE t.company_id = input.company_id AND t.case_id = input.case_id AND t.invoice_id = input.id) + l.position
+      FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+        input.subtotals, input.vat_amounts)
+ WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
+  )
+  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s;
 
 -- invoices.update+allow_paid (writes; pool: short)
   WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, 1 AS nth), v AS (
@@ -481,9 +537,7 @@ SELECT min(y.paid_at)
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s;
 
 -- invoices.update+allow_paid* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth)), v AS (
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth)), v AS (
       UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
           date_created = input.date_created, date_due = input.date_due, vat = input.vat,
           sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
@@ -526,9 +580,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
   SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
 
 -- invoices.update+remove_items* (batch form)
-  WITH input AS (
-SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth)), v AS (
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth)), v AS (
       UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
           date_created = input.date_created, date_due = input.date_due, vat = input.vat,
           sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
@@ -545,4 +597,166 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
        FROM v
     ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id)
   SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+
+-- invoices.update+remove_items+add_items (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, $15::uuid[] AS item_ids, $16::text[] AS descriptions, $17::numeric[] AS quantities, $18::numeric[] AS rates, $19::numeric[] AS amounts, $20::numeric[] AS subtotals, $21::numeric[] AS vat_amounts, 1 AS nth), v AS (
+      UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
+          date_created = input.date_created, date_due = input.date_due, vat = input.vat,
+          sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
+          payment_terms = coalesce(input.payment_terms, v.payment_terms), item_count = 0 + cardinality(input.item_ids), updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND NOT (v.paid > 0 AND v.paid >= input.total)
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN true THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments + cardinality(input.item_ids) > 50 THEN 2 * (counted.invoice_items + counted.payments) + cardinality(input.item_ids) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id), added AS (
+    INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+    SELECT v.company_id, v.case_id, v.id, l.id, l.description, l.quantity, l.rate, l.amount, l.subtotal,
+           l.vat_amount, 0 + l.position
+      FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+        input.subtotals, input.vat_amounts)
+ WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
+  )
+  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+
+-- invoices.update+remove_items+add_items* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), v AS (
+      UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
+          date_created = input.date_created, date_due = input.date_due, vat = input.vat,
+          sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
+          payment_terms = coalesce(input.payment_terms, v.payment_terms), item_count = 0 + cardinality(input.item_ids), updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND NOT (v.paid > 0 AND v.paid >= input.total)
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN true THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments + cardinality(input.item_ids) > 50 THEN 2 * (counted.invoice_items + counted.payments) + cardinality(input.item_ids) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id), added AS (
+    INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+    SELECT v.company_id, v.case_id, v.id, l.id, l.description, l.quantity, l.rate, l.amount, l.subtotal,
+           l.vat_amount, 0 + l.position
+      FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+        input.subtotals, input.vat_amounts)
+ WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
+  )
+  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+
+-- invoices.update+remove_items+add_items+allow_paid (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, $15::uuid[] AS item_ids, $16::text[] AS descriptions, $17::numeric[] AS quantities, $18::numeric[] AS rates, $19::numeric[] AS amounts, $20::numeric[] AS subtotals, $21::numeric[] AS vat_amounts, 1 AS nth), v AS (
+      UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
+          date_created = input.date_created, date_due = input.date_due, vat = input.vat,
+          sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
+          payment_terms = coalesce(input.payment_terms, v.payment_terms), item_count = 0 + cardinality(input.item_ids), updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND true
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN true THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments + cardinality(input.item_ids) > 50 THEN 2 * (counted.invoice_items + counted.payments) + cardinality(input.item_ids) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id), added AS (
+    INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+    SELECT v.company_id, v.case_id, v.id, l.id, l.description, l.quantity, l.rate, l.amount, l.subtotal,
+           l.vat_amount, 0 + l.position
+      FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+        input.subtotals, input.vat_amounts)
+ WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
+  )
+  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s;
+
+-- invoices.update+remove_items+add_items+allow_paid* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), v AS (
+      UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
+          date_created = input.date_created, date_due = input.date_due, vat = input.vat,
+          sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
+          payment_terms = coalesce(input.payment_terms, v.payment_terms), item_count = 0 + cardinality(input.item_ids), updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND true
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN true THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments + cardinality(input.item_ids) > 50 THEN 2 * (counted.invoice_items + counted.payments) + cardinality(input.item_ids) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id), added AS (
+    INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+    SELECT v.company_id, v.case_id, v.id, l.id, l.description, l.quantity, l.rate, l.amount, l.subtotal,
+           l.vat_amount, 0 + l.position
+      FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+        input.subtotals, input.vat_amounts)
+ WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
+  )
+  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s;
+
+-- invoices.update+remove_items+allow_paid (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, 1 AS nth), v AS (
+      UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
+          date_created = input.date_created, date_due = input.date_due, vat = input.vat,
+          sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
+          payment_terms = coalesce(input.payment_terms, v.payment_terms), item_count = 0, updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND true
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN true THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments > 50 THEN 2 * (counted.invoice_items + counted.payments) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id)
+  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s;
+
+-- invoices.update+remove_items+allow_paid* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth)), v AS (
+      UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
+          date_created = input.date_created, date_due = input.date_due, vat = input.vat,
+          sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
+          payment_terms = coalesce(input.payment_terms, v.payment_terms), item_count = 0, updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND true
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN true THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments > 50 THEN 2 * (counted.invoice_items + counted.payments) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id)
+  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s;
 

@@ -1,3 +1,27 @@
+-- meetings.claim (writes; pool: short)
+WITH due AS (
+  SELECT c.id AS company_id, coalesce(b.running, 0) AS running
+    FROM companies c
+    LEFT JOIN unnest($5::uuid[], $6::int[]) AS b (company_id, running)
+      ON b.company_id = c.id
+   CROSS JOIN LATERAL (SELECT claim_at FROM meetings WHERE company_id = c.id AND state = 'pending' AND claim_at <= $1::timestamptz ORDER BY claim_at LIMIT 1) oldest
+   WHERE coalesce(b.running, 0) < $7::int
+   ORDER BY coalesce(b.running, 0), oldest.claim_at LIMIT $4::int
+), unlocked AS (
+  SELECT t.*, due.running + row_number() OVER (PARTITION BY t.company_id ORDER BY t.claim_at) AS turn
+    FROM due CROSS JOIN LATERAL (
+      SELECT company_id, case_id, appointment_id, claim_at FROM meetings
+       WHERE company_id = due.company_id AND state = 'pending' AND claim_at <= $1::timestamptz
+       ORDER BY claim_at LIMIT least($7::int - due.running, $4::int)
+         FOR UPDATE SKIP LOCKED) t
+), chosen AS (
+  SELECT * FROM (SELECT *, row_number() OVER (ORDER BY turn, claim_at) AS place FROM unlocked) u
+   WHERE place <= CASE turn WHEN 1 THEN $4::int ELSE $4::int - $8::int END
+)
+UPDATE meetings w SET lease_by = $2::uuid, lease_until = $3::timestamptz
+  FROM chosen t WHERE w.company_id = t.company_id AND w.case_id = t.case_id AND w.appointment_id = t.appointment_id
+RETURNING w.company_id, w.case_id, w.appointment_id;
+
 -- meetings.due (reads; pool: search)
 SELECT count(*)::int AS value FROM meetings WHERE state = 'pending' AND due_at <= $1::timestamptz;
 
@@ -17,6 +41,11 @@ UPDATE meetings g
  WHERE g.company_id = $1::uuid AND g.case_id = $2::uuid
    AND g.appointment_id = $3::uuid AND g.account_id IS NOT DISTINCT FROM $4::uuid
 RETURNING 1;
+
+-- meetings.next_due (reads; pool: short)
+SELECT to_char(min(n.claim_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+  FROM companies c CROSS JOIN LATERAL (SELECT claim_at FROM meetings WHERE company_id = c.id AND state = 'pending' ORDER BY claim_at LIMIT 1) n
+ WHERE c.id <> ALL ($1::uuid[]);
 
 -- meetings.read (reads; pool: short)
 SELECT json_build_object('appointment_id', a.id, 'customer_case_id', a.case_id, 'provider', CASE WHEN g.state <> 'none' THEN g.provider END, 'state', coalesce(g.state, 'none'), 'video_id', a.video_id, 'join_url', a.join_url, 'attempts', coalesce(g.attempts, 0), 'last_error', g.last_error)::text
@@ -59,6 +88,20 @@ UPDATE messages m SET lease_until = NULL
  WHERE m.company_id = $1::uuid AND m.case_id = $2::uuid
    AND m.appointment_id = $3::uuid AND m.kind = 'confirmation' AND m.state = 'scheduled'
    AND m.lease_by IS NULL;
+
+-- meetings.release_lease (writes; pool: short)
+UPDATE meetings SET lease_by = NULL, lease_until = NULL
+ WHERE company_id = $2::uuid AND case_id = $3::uuid AND appointment_id = $4::uuid AND lease_by = $1::uuid;
+
+-- meetings.renew (writes; pool: short)
+WITH held AS (
+  SELECT w.company_id, w.case_id, w.appointment_id FROM meetings w
+    JOIN unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[])
+         AS t (lease, company_id, case_id, appointment_id)
+      ON w.company_id = t.company_id AND w.case_id = t.case_id AND w.appointment_id = t.appointment_id AND w.lease_by = t.lease
+   WHERE state = 'pending' FOR UPDATE OF w SKIP LOCKED
+)
+UPDATE meetings w SET lease_until = $1::timestamptz FROM held h WHERE w.company_id = h.company_id AND w.case_id = h.case_id AND w.appointment_id = h.appointment_id;
 
 -- meetings.request (writes; pool: short)
   WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::timestamptz AS now, $5::json AS origin, 1 AS nth), a AS (

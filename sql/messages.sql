@@ -2,6 +2,49 @@
 SELECT channel AS label, count(*)::int AS value FROM messages
  WHERE state IN ('scheduled', 'sending') AND due_at <= $1::timestamptz GROUP BY channel;
 
+-- messages.email.claim (writes; pool: short)
+WITH due AS (
+  SELECT c.id AS company_id, coalesce(b.running, 0) AS running
+    FROM companies c
+    LEFT JOIN unnest($5::uuid[], $6::int[]) AS b (company_id, running)
+      ON b.company_id = c.id
+   CROSS JOIN LATERAL (SELECT claim_at FROM messages WHERE company_id = c.id AND state IN ('scheduled', 'sending') AND channel = 'email' AND claim_at <= $1::timestamptz ORDER BY claim_at LIMIT 1) oldest
+   WHERE coalesce(b.running, 0) < $7::int
+   ORDER BY coalesce(b.running, 0), oldest.claim_at LIMIT $4::int
+), unlocked AS (
+  SELECT t.*, due.running + row_number() OVER (PARTITION BY t.company_id ORDER BY t.claim_at) AS turn
+    FROM due CROSS JOIN LATERAL (
+      SELECT company_id, case_id, appointment_id, id, claim_at FROM messages
+       WHERE company_id = due.company_id AND state IN ('scheduled', 'sending') AND channel = 'email' AND claim_at <= $1::timestamptz
+       ORDER BY claim_at LIMIT least($7::int - due.running, $4::int)
+         FOR UPDATE SKIP LOCKED) t
+), chosen AS (
+  SELECT * FROM (SELECT *, row_number() OVER (ORDER BY turn, claim_at) AS place FROM unlocked) u
+   WHERE place <= CASE turn WHEN 1 THEN $4::int ELSE $4::int - $8::int END
+)
+UPDATE messages w SET lease_by = $2::uuid, lease_until = $3::timestamptz
+  FROM chosen t WHERE w.company_id = t.company_id AND w.case_id = t.case_id AND w.appointment_id = t.appointment_id AND w.id = t.id
+RETURNING w.company_id, w.case_id, w.appointment_id, w.id;
+
+-- messages.email.next_due (reads; pool: short)
+SELECT to_char(min(n.claim_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+  FROM companies c CROSS JOIN LATERAL (SELECT claim_at FROM messages WHERE company_id = c.id AND state IN ('scheduled', 'sending') AND channel = 'email' ORDER BY claim_at LIMIT 1) n
+ WHERE c.id <> ALL ($1::uuid[]);
+
+-- messages.email.release_lease (writes; pool: short)
+UPDATE messages SET lease_by = NULL, lease_until = NULL
+ WHERE company_id = $2::uuid AND case_id = $3::uuid AND appointment_id = $4::uuid AND id = $5::uuid AND lease_by = $1::uuid;
+
+-- messages.email.renew (writes; pool: short)
+WITH held AS (
+  SELECT w.company_id, w.case_id, w.appointment_id, w.id FROM messages w
+    JOIN unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[])
+         AS t (lease, company_id, case_id, appointment_id, id)
+      ON w.company_id = t.company_id AND w.case_id = t.case_id AND w.appointment_id = t.appointment_id AND w.id = t.id AND w.lease_by = t.lease
+   WHERE state IN ('scheduled', 'sending') AND channel = 'email' FOR UPDATE OF w SKIP LOCKED
+)
+UPDATE messages w SET lease_until = $1::timestamptz FROM held h WHERE w.company_id = h.company_id AND w.case_id = h.case_id AND w.appointment_id = h.appointment_id AND w.id = h.id;
+
 -- messages.find (reads; pool: short)
 SELECT m.state, m.kind, to_char(CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline, a.cancelled = 1 AS cancelled
   FROM appointments a JOIN messages m ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
@@ -125,6 +168,49 @@ WITH m AS (
      FROM m
 )
 SELECT json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'due_at', to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', m.attempts, 'last_error', m.last_error)::text FROM m;
+
+-- messages.sms.claim (writes; pool: short)
+WITH due AS (
+  SELECT c.id AS company_id, coalesce(b.running, 0) AS running
+    FROM companies c
+    LEFT JOIN unnest($5::uuid[], $6::int[]) AS b (company_id, running)
+      ON b.company_id = c.id
+   CROSS JOIN LATERAL (SELECT claim_at FROM messages WHERE company_id = c.id AND state IN ('scheduled', 'sending') AND channel = 'sms' AND claim_at <= $1::timestamptz ORDER BY claim_at LIMIT 1) oldest
+   WHERE coalesce(b.running, 0) < $7::int
+   ORDER BY coalesce(b.running, 0), oldest.claim_at LIMIT $4::int
+), unlocked AS (
+  SELECT t.*, due.running + row_number() OVER (PARTITION BY t.company_id ORDER BY t.claim_at) AS turn
+    FROM due CROSS JOIN LATERAL (
+      SELECT company_id, case_id, appointment_id, id, claim_at FROM messages
+       WHERE company_id = due.company_id AND state IN ('scheduled', 'sending') AND channel = 'sms' AND claim_at <= $1::timestamptz
+       ORDER BY claim_at LIMIT least($7::int - due.running, $4::int)
+         FOR UPDATE SKIP LOCKED) t
+), chosen AS (
+  SELECT * FROM (SELECT *, row_number() OVER (ORDER BY turn, claim_at) AS place FROM unlocked) u
+   WHERE place <= CASE turn WHEN 1 THEN $4::int ELSE $4::int - $8::int END
+)
+UPDATE messages w SET lease_by = $2::uuid, lease_until = $3::timestamptz
+  FROM chosen t WHERE w.company_id = t.company_id AND w.case_id = t.case_id AND w.appointment_id = t.appointment_id AND w.id = t.id
+RETURNING w.company_id, w.case_id, w.appointment_id, w.id;
+
+-- messages.sms.next_due (reads; pool: short)
+SELECT to_char(min(n.claim_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+  FROM companies c CROSS JOIN LATERAL (SELECT claim_at FROM messages WHERE company_id = c.id AND state IN ('scheduled', 'sending') AND channel = 'sms' ORDER BY claim_at LIMIT 1) n
+ WHERE c.id <> ALL ($1::uuid[]);
+
+-- messages.sms.release_lease (writes; pool: short)
+UPDATE messages SET lease_by = NULL, lease_until = NULL
+ WHERE company_id = $2::uuid AND case_id = $3::uuid AND appointment_id = $4::uuid AND id = $5::uuid AND lease_by = $1::uuid;
+
+-- messages.sms.renew (writes; pool: short)
+WITH held AS (
+  SELECT w.company_id, w.case_id, w.appointment_id, w.id FROM messages w
+    JOIN unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[])
+         AS t (lease, company_id, case_id, appointment_id, id)
+      ON w.company_id = t.company_id AND w.case_id = t.case_id AND w.appointment_id = t.appointment_id AND w.id = t.id AND w.lease_by = t.lease
+   WHERE state IN ('scheduled', 'sending') AND channel = 'sms' FOR UPDATE OF w SKIP LOCKED
+)
+UPDATE messages w SET lease_until = $1::timestamptz FROM held h WHERE w.company_id = h.company_id AND w.case_id = h.case_id AND w.appointment_id = h.appointment_id AND w.id = h.id;
 
 -- messages.start (writes; pool: short)
   WITH claimed AS (

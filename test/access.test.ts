@@ -4,6 +4,8 @@ import { request } from 'node:http';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertProblem } from './harness/assert.ts';
+import { booking, invoiceBody, PERSON } from './harness/bodies.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
 
@@ -21,22 +23,10 @@ const SCOPES = [...RESOURCES.flatMap((name) => [`${name}:read`, `${name}:write`]
 type Form = { method: string; template: string; body?: (company: TestCompany) => object };
 
 const BODIES: Record<string, (company: TestCompany) => object> = {
-  address_book: () => ({ entity_id: 'person', title: 'Mrs', first_names: 'Jane', last_name: 'Doe' }),
+  address_book: () => PERSON,
   interactions: () => ({ type: 'phone' }),
-  invoices: (company) => ({
-    invoice_number: `INV-${Math.random()}`,
-    sender_id: company.companyId,
-    date_created: '2026-06-01 09:00:00',
-    date_due: '2026-07-01 09:00:00',
-    vat: 20,
-    total: 120,
-    sub_total: 100,
-  }),
-  appointments: (company) => ({
-    adviser_email: company.adviser,
-    start_time: '2026-08-01 09:00:00',
-    end_time: '2026-08-01 10:00:00',
-  }),
+  invoices: (company) => invoiceBody({ sender_id: company.companyId }),
+  appointments: (company) => booking(company),
 };
 
 const resourceOf = (template: string) => (template.split('/')[3] ?? '').replace('-', '_');
@@ -84,13 +74,6 @@ async function recordsOf(company: TestCompany): Promise<unknown> {
 
 const list = (company: TestCompany, authorization: string | undefined) =>
   app.anonymous.get(`${company.path}/interactions`, { authorization });
-
-function assertProblem(answer: Answer, status: number, code: string): void {
-  assert.equal(answer.status, status, answer.text);
-  assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
-  assert.equal(answer.body.code, code);
-  assert.deepEqual(Object.keys(answer.body).sort(), ['code', 'detail', 'request_id', 'status', 'title', 'type']);
-}
 
 function assertNoToken(answer: Answer): void {
   assertProblem(answer, 401, 'invalid_token');

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import pg from 'pg';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertNotFound, assertRefused } from './harness/assert.ts';
+import { PERSON } from './harness/bodies.ts';
 import type { Answer } from './harness/http.ts';
+import { overlapping } from './harness/overlap.ts';
 
 type Body = Record<string, unknown>;
 type Item = { id: string; entity_id: string; data: Body };
@@ -18,7 +20,6 @@ const UNKNOWN_ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const SPELLINGS = ['address-book', 'address_book'];
 const UPDATE_METHODS = ['PATCH', 'POST'];
 
-const PERSON = { entity_id: 'person', title: 'Mrs', first_names: 'Jane', last_name: 'Doe' };
 const REQUIRED = Object.keys(PERSON);
 const ADDRESS = { address_1: 'Flat 2', address_2: '1 High Street', address_3: 'Leeds', postcode: 'LS1 2AB' };
 const NO_ADDRESS = { address_1: '', address_2: '', address_3: '', postcode: '' };
@@ -96,39 +97,15 @@ const idsOf = (items: Item[], kind: string) =>
 const defaultTags = async () =>
   (await app.sql<{ tag: string }>('SELECT tag FROM default_tags ORDER BY tag')).map(({ tag }) => tag);
 
-function assertRefused(answer: Answer, faults: Record<string, string>): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.code, 'invalid_request');
-  const seen = answer.body.errors.map((fault: Body) => [fault.field, fault.code]);
-  assert.deepEqual(seen.sort(), Object.entries(faults).sort(), answer.text);
-  for (const fault of answer.body.errors) assert.match(fault.message, /\S/);
-}
-
-/** Holds the entry until the updates wait for it, so that they truly meet; six at once, the pool being eight. */
+/** Holds the entry until the updates wait for it, so that they truly meet. */
 async function updateAtOnce(company: TestCompany, id: string, changes: Body[]) {
-  const holder = new pg.Client(app.connection);
-  await holder.connect();
-  await holder.query('BEGIN');
-  await holder.query('SELECT 1 FROM people WHERE id = $1 FOR UPDATE', [id]);
-  const answers = changes.map((change) => company.patch(entry(company, id), { ...PERSON, ...change }));
-  const waiting = async () => {
-    await holder.query('SELECT pg_stat_clear_snapshot()');
-    const blocked = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    return (await holder.query(blocked)).rows.length;
-  };
-  for (let looks = 0; looks < 5000 && (await waiting()) < Math.min(changes.length, 6); looks++);
-  await holder.query('COMMIT');
-  await holder.end();
-  return (await Promise.all(answers)).map(accepted);
+  const hold = 'SELECT 1 FROM people WHERE id = $1 FOR UPDATE';
+  const requests = changes.map((change) => () => company.patch(entry(company, id), { ...PERSON, ...change }));
+  return (await overlapping(app, [[hold, [id]]], requests)).map(accepted);
 }
 
 const union = (held: unknown, sent: unknown) =>
   [...new Set([...(held as string[]), ...((sent as string[] | null) ?? [])])].sort();
-
-function assertNotFound(answer: Answer): void {
-  assert.equal(answer.status, 404, answer.text);
-  assert.equal(answer.body.code, 'not_found');
-}
 
 /** Sends the body to operations 2 and 3, both methods, has each answer judged, and sees that nothing changed. */
 async function assertNoTrace(company: TestCompany, body: unknown, judge: (answer: Answer) => void): Promise<void> {

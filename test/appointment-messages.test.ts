@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
+import { overlapping } from './harness/overlap.ts';
 
 const app = await startApp();
 
@@ -22,18 +24,13 @@ const MESSAGES: [flag: string, channel: Channel, kind: Kind][] = [
 ];
 const CONFIRMATIONS = MESSAGES.filter(([, , kind]) => kind === 'confirmation');
 const REMINDERS = MESSAGES.filter(([, , kind]) => kind === 'reminder');
+const STATES = [...MESSAGES.map(([flag]) => flag), 'email_day_before', 'sms_day_before'];
 const ALL_FLAGS = Object.fromEntries(MESSAGES.map(([flag]) => [flag, true]));
 
 const recipients = (company: TestCompany) => ({
   email_recipient: company.customers[0].email,
   sms_recipient: '07400 123456',
 });
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 /** An appointment and its answers; unless told otherwise on 10 June at 10:00 wall time, an hour long. */
 async function book(company: TestCompany, more: Fields = {}) {
@@ -998,25 +995,9 @@ test('a deletion among nine updates leaves nothing scheduled', async () => {
   }
 });
 
-/** Holds the record back until every request waits for it, so that they go on in the order in which they came. */
-async function inTurn(appointment: Appointment, requests: (() => Promise<Answer>)[]): Promise<Answer[]> {
-  const holder = await app.db.pool.connect();
-  const answers: Promise<Answer>[] = [];
-  let settled = 0;
-  try {
-    await holder.query('BEGIN');
-    await holder.query('SELECT 1 FROM appointments WHERE id = $1 FOR UPDATE', [appointment.id]);
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    for (const request of requests) {
-      answers.push(request().finally(() => (settled += 1)));
-      while ((await app.sql(waiting)).length + settled < answers.length);
-    }
-    await holder.query('COMMIT');
-  } finally {
-    holder.release(true);
-  }
-  return Promise.all(answers);
-}
+/** Holds the appointment until every request waits for it, so that they continue in the order in which they came. */
+const inTurn = ({ id }: Appointment, requests: (() => Promise<Answer>)[]) =>
+  overlapping(app, [['SELECT 1 FROM appointments WHERE id = $1 FOR UPDATE', [id]]], requests);
 
 for (const how of ['DELETE', 'POST']) {
   test(`${how} right behind a move withdraws the reminders that the move has just made`, async () => {
@@ -1111,7 +1092,10 @@ for (const channel of CHANNELS) {
           if (one.recipient !== undefined) {
             body[`${channel}_recipient`] = one.recipient ? recipients(company)[`${channel}_recipient`] : null;
           }
-          await appointment.update(body);
+          const answer = await appointment.update(body);
+          // An update works out the states by itself, or looks them up; a read always looks them up.
+          const stored = await ok(company.get(appointment.path));
+          for (const field of STATES) assert.equal(answer[field], stored[field], field);
         }
         const made = await messages(appointment);
         const starts = (kind: Kind, state: string) =>

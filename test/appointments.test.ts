@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertProblem, assertRefused, ok } from './harness/assert.ts';
+import { booking } from './harness/bodies.ts';
 import type { Answer } from './harness/http.ts';
 
 const app = await startApp();
@@ -18,13 +20,6 @@ type Fields = Record<string, unknown>;
 
 const appointmentsOf = (company: TestCompany) => `${company.path}/appointments`;
 
-const booking = (company: TestCompany, more: Fields = {}): Fields => ({
-  adviser_email: company.adviser,
-  start_time: '2026-06-10 10:00:00',
-  end_time: '2026-06-10 11:00:00',
-  ...more,
-});
-
 const everything = (company: TestCompany): Fields =>
   booking(company, {
     email_confirmation: true,
@@ -37,12 +32,6 @@ const everything = (company: TestCompany): Fields =>
     location: '1 High Street, Anytown',
     video_meeting: false,
   });
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 /** Books and gives the path of the appointment. */
 async function book(company: TestCompany, more: Fields = {}): Promise<string> {
@@ -62,24 +51,6 @@ async function booked(company: TestCompany): Promise<number> {
 async function setCompany(company: TestCompany, column: string, value: string): Promise<void> {
   await app.sql(`UPDATE companies SET ${column} = $2 WHERE id = $1`, [company.companyId, value]);
   app.clock.advance({ seconds: 3 });
-}
-
-function assertProblem(answer: Answer, status: number, code: string, about?: unknown): void {
-  const message = `${JSON.stringify(about)?.slice(0, 200)}: ${answer.text}`;
-  assert.equal(answer.status, status, message);
-  assert.equal(answer.body.code, code, message);
-  assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
-}
-
-function assertRefused(answer: Answer, faults: Record<string, string>, about?: unknown): void {
-  assertProblem(answer, 400, 'invalid_request', about);
-  const seen = answer.body.errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]);
-  assert.deepEqual(
-    seen.sort(),
-    Object.entries(faults).sort(),
-    `${JSON.stringify(about)?.slice(0, 200)}: ${answer.text}`,
-  );
-  for (const fault of answer.body.errors) assert.ok(fault.message);
 }
 
 const faultyFields = (answer: Answer): string[] =>

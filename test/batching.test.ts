@@ -4,11 +4,13 @@ import { beforeEach, test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { concurrentRequests, headersOf } from './harness/batching.ts';
 import { type Event, eventsOf } from './harness/events.ts';
 import { type Answer, caller } from './harness/http.ts';
 import { meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
 import { Recorder } from './harness/message-worker.ts';
+import { untilBlocked } from './harness/overlap.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
 /** Requests of the same moment that ask for the same are one statement, and none of them notices. */
@@ -22,12 +24,6 @@ const NOW = '2026-06-01T09:00:00Z';
 beforeEach(() => app.clock.set(NOW));
 
 type Fields = Record<string, unknown>;
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 /**
  * Requests of one shape are made by one statement. `alone`: those that never are, or only where what each asks before
@@ -467,8 +463,7 @@ for (const kind of KINDS) {
       await holder.query('BEGIN');
       await holder.query(`SELECT 1 FROM ${kind.table} WHERE id = $1 FOR UPDATE`, [held.id]);
       const answers = sendAll(kind, cases);
-      const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      while ((await app.sql(waits)).length === 0);
+      await untilBlocked(app);
       await holder.query(`UPDATE ${kind.table} SET ${kind.column} = 'by hand', version = version + 1 WHERE id = $1`, [
         held.id,
       ]);
@@ -572,7 +567,7 @@ test('invoices made at once with the same number: one of them has it, and no oth
   const answers = await sendInOneTick(all, book);
   const refused = answers.filter(({ status }) => status !== 200);
   assert.equal(refused.length, 4);
-  for (const answer of refused) assertRefused(answer, 'invoice_number');
+  for (const answer of refused) assertFaultyFields(answer, 'invoice_number');
   assert.equal((await eventsOf(company, 'invoice')).length, 26);
   assert.equal((await ok(company.get(`${company.path}/invoices`))).length, 26);
 });
@@ -689,7 +684,7 @@ for (const [kind, sent, read] of WRITTEN) {
   });
 }
 
-function assertRefused(answer: Answer | undefined, ...fields: string[]): void {
+function assertFaultyFields(answer: Answer | undefined, ...fields: string[]): void {
   assert.ok(answer);
   assert.equal(answer.status, 400, answer.text);
   assert.deepEqual(
@@ -729,9 +724,9 @@ test('an invoice number that is taken is the fault of the one that asks for it, 
   assert.equal(stays.body.invoice_number, 'C-5');
   stays.body = { ...stays.body, invoice_number: 'M-5' };
   const [first, ...both] = await among(INVOICES, good, [one, two, three]);
-  assertRefused(first, 'invoice_number');
+  assertFaultyFields(first, 'invoice_number');
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 400]);
-  assertRefused(
+  assertFaultyFields(
     both.find(({ status }) => status === 400),
     'invoice_number',
   );
@@ -753,7 +748,7 @@ test('an unknown tag, custom tag or customer is the fault of the one that names 
   ];
   for (const [i, one] of bad.entries()) one.body = { ...one.body, ...faults[i]?.[0] };
   const answers = await among(ENTRIES, good, bad);
-  for (const [i, answer] of answers.entries()) assertRefused(answer, faults[i]?.[1] ?? '');
+  for (const [i, answer] of answers.entries()) assertFaultyFields(answer, faults[i]?.[1] ?? '');
   for (const one of bad) assert.equal((await history(one)).length, 1);
   assert.ok((await together(ENTRIES.type, good)) >= 3);
 });
@@ -765,7 +760,7 @@ test('an unknown recipient of an appointment is the fault of the one that names 
   const [bad = assert.fail()] = await makeSome(APPOINTMENTS, company, 1, shape);
   bad.body = { email_recipient: 'nobody@client.example' };
   const [answer] = await among(APPOINTMENTS, good, [bad]);
-  assertRefused(answer, 'email_recipient');
+  assertFaultyFields(answer, 'email_recipient');
   assert.equal((await history(bad)).length, 1);
 });
 

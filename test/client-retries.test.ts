@@ -4,6 +4,7 @@ import { CaseRecordsError, type ClientOptions, createClient } from 'case-records
 import pg from 'pg';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { badLine, type Mishap } from './harness/bad-line.ts';
+import { until } from './harness/until.ts';
 
 /** What the client does when things go wrong on the way, or its token ends. */
 
@@ -249,7 +250,7 @@ test('a call ends when its signal says so: before it is sent, while it waits for
   const waiting = new AbortController();
   line.mishaps.push('silent');
   const unanswered = client.getCompany({ signal: waiting.signal });
-  while (line.requests.length === 0) await new Promise(setImmediate);
+  await until(() => line.requests.length > 0);
   waiting.abort(reason);
   await assert.rejects(unanswered, reason);
 

@@ -38,7 +38,7 @@ function offline(body = '{}', init: ResponseInit = { status: 200 }) {
   return { sent, client: createClient({ baseUrl: 'https://records.example/api/', token: 'cr_token', fetch }) };
 }
 
-async function refused(call: Promise<unknown>): Promise<CaseRecordsError> {
+async function rejection(call: Promise<unknown>): Promise<CaseRecordsError> {
   const error = await call.then(
     () => assert.fail('the call must be refused'),
     (thrown: unknown) => thrown,
@@ -201,7 +201,7 @@ test('a write onto a state that somebody has changed is refused, onto the presen
   const one = { caseId, interactionId: data.id };
   const { etag } = await client.readInteraction(one);
   const changed = await client.updateCaseInteraction({ ...one, ifMatch: etag, body: { type: 'letter' } });
-  const stale = await refused(client.updateCaseInteraction({ ...one, ifMatch: etag, body: { type: 'email' } }));
+  const stale = await rejection(client.updateCaseInteraction({ ...one, ifMatch: etag, body: { type: 'email' } }));
   assert.deepEqual([stale.status, stale.code, stale.attempts], [412, 'precondition_failed', 1]);
   const read = await client.readInteraction(one);
   assert.deepEqual([read.data.type, read.etag], ['letter', changed.etag]);
@@ -219,7 +219,7 @@ test('a reader who has the record already is told so, without the record', async
 test('a refusal is an error that names every fault', async () => {
   const { client, caseId } = await app.company();
   const body = { type: 'Phone' as 'phone', when: '2026-02-30 10:30' };
-  const error = await refused(client.createCaseInteraction({ caseId, body }));
+  const error = await rejection(client.createCaseInteraction({ caseId, body }));
   assert.deepEqual([error.status, error.code, error.attempts], [400, 'invalid_request', 1]);
   assert.deepEqual(
     error.faults.map(({ field, code }) => [field, code]),
@@ -235,22 +235,22 @@ test('a refusal is an error that names every fault', async () => {
 
 test('an unknown record, a missing scope and a wrong token are told apart by their codes', async () => {
   const company = await app.company();
-  const missing = await refused(
+  const missing = await rejection(
     company.client.readInteraction({ caseId: company.caseId, interactionId: randomUUID() }),
   );
   assert.deepEqual([missing.status, missing.code, missing.faults], [404, 'not_found', []]);
   const stranger = createClient({ baseUrl: app.baseUrl, token: 'cr_wrong' });
-  const unknown = await refused(stranger.getCompany());
+  const unknown = await rejection(stranger.getCompany());
   assert.deepEqual([unknown.status, unknown.code, unknown.attempts], [401, 'invalid_token', 1]);
   const { data } = await company.client.createKey({ body: { name: 'reader', scopes: ['invoices:read'] } });
   const reader = createClient({ baseUrl: app.baseUrl, token: data.key });
-  assert.equal((await refused(reader.getCompany())).code, 'insufficient_scope');
+  assert.equal((await rejection(reader.getCompany())).code, 'insufficient_scope');
 });
 
 test('the errors of OAuth are errors of the client like all others', async () => {
   const { client } = await app.company();
   const body = { grant_type: 'client_credentials' as const, client_id: randomUUID(), client_secret: 'x' };
-  const error = await refused(client.createAccessToken({ body }));
+  const error = await rejection(client.createAccessToken({ body }));
   assert.deepEqual([error.status, error.code], [401, 'invalid_client']);
   assert.ok(error.detail.length > 0);
 });
@@ -262,7 +262,7 @@ for (const [what, status, body] of [
 ] as const) {
   test(`${what} is no answer of the service, and is not asked for again`, async () => {
     const { client, sent } = offline(body, { status });
-    const error = await refused(client.getCompany());
+    const error = await rejection(client.getCompany());
     assert.deepEqual([error.status, error.code, error.attempts], [status, 'unexpected_answer', 1]);
     assert.equal(sent.length, 1);
   });

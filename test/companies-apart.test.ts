@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { booking, invoiceBody, PERSON } from './harness/bodies.ts';
 import type { Answer } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
 
@@ -21,35 +22,26 @@ const nameOf = ({ method, template, empty }: Form) => `${method} ${template}${em
 
 const BODIES: Record<string, (company: TestCompany) => object> = {
   'address-book': (company) => ({
-    entity_id: 'person',
-    title: 'Mrs',
-    first_names: 'Jane',
-    last_name: 'Doe',
+    ...PERSON,
     tags: ['executor'],
     custom_tags: ['vip-client'],
     address: { address_1: '1 High Street' },
     relationship: { [company.customers[0].id]: 'sister' },
   }),
   interactions: () => ({ type: 'letter', notes: 'written by its own company' }),
-  invoices: (company) => ({
-    invoice_number: 'INV-1',
-    sender_id: company.companyId,
-    date_created: '2026-06-01 09:00:00',
-    date_due: '2026-07-01 09:00:00',
-    vat: 20,
-    total: 120,
-    sub_total: 100,
-    items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
-  }),
-  appointments: (company) => ({
-    adviser_email: company.adviser,
-    start_time: '2026-08-01 09:00:00',
-    end_time: '2026-08-01 10:00:00',
-    email_recipient: company.customers[0].email,
-    email_confirmation: true,
-    email_notification: true,
-    video_meeting: true,
-  }),
+  invoices: (company) =>
+    invoiceBody({
+      invoice_number: 'INV-1',
+      sender_id: company.companyId,
+      items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
+    }),
+  appointments: (company) =>
+    booking(company, {
+      email_recipient: company.customers[0].email,
+      email_confirmation: true,
+      email_notification: true,
+      video_meeting: true,
+    }),
 };
 
 function bodyOf({ method, template, empty }: Form, company: TestCompany): object | undefined {

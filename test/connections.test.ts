@@ -7,19 +7,16 @@ import { Database } from '../src/kernel/database/database.ts';
 import { isConnectionError } from '../src/kernel/database/postgres-errors.ts';
 import { PrimaryClient } from '../src/kernel/database/primary-client.ts';
 import { UnavailableError } from '../src/kernel/errors.ts';
-import { longStatement, statement } from '../src/kernel/sql/statement.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { testQuery } from './harness/query.ts';
+import { until } from './harness/until.ts';
 
 /** What becomes of requests whose connection to the database ends, or hangs behind another. */
 
 const app = await startApp();
 
 const APP = `datname = current_database() AND application_name = 'case-records'`;
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise(setImmediate);
-}
 
 /** Holds what `statement` locks while `work` runs. */
 async function holding(
@@ -150,18 +147,21 @@ test('a statement that is given up is a 503, leaves nothing, and the connection 
 test('what waits behind a statement that is given up before it is prepared is away as well', async (t) => {
   const db = new Database({ connection: { ...app.connection, user: SERVICE_ROLE }, poolSize: 1 });
   t.after(() => db.close());
-  const asked = statement('test.unprepared', 'SELECT 1 FROM interactions');
+  const asked = testQuery('test.unprepared', 'SELECT 1 FROM interactions');
   const isAway = (error: unknown) => error instanceof UnavailableError;
   await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
     let ended = false;
-    const answers = Promise.all(
-      Array.from({ length: 3 }, () => assert.rejects(db.queryRows(asked, []), isAway)),
-    ).finally(() => {
-      ended = true;
-    });
+    const answers = Promise.all(Array.from({ length: 3 }, () => assert.rejects(db.queryRows(asked), isAway))).finally(
+      () => {
+        ended = true;
+      },
+    );
     // First the one who prepares it, then one of those who are asked again.
     const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`;
-    while (!ended) await app.sql(cancel);
+    await until(async () => {
+      await app.sql(cancel);
+      return ended;
+    });
     await answers;
     await holder.query('ROLLBACK');
   });
@@ -170,13 +170,13 @@ test('what waits behind a statement that is given up before it is prepared is aw
 test('on every kind of connection a statement, and a pause within a transaction, has its time', async () => {
   const text = `SELECT current_setting('statement_timeout') || ' ' || current_setting('idle_in_transaction_session_timeout')`;
   const { db } = app;
-  const asked = statement('test.times', text);
+  const asked = testQuery('test.times', text);
   const pieces: string[] = [];
-  for await (const piece of db.streamRows(asked, [])) pieces.push(piece);
+  for await (const piece of db.streamRows(asked)) pieces.push(piece);
   const times = [
-    await db.queryJson(asked, []),
-    await db.queryJson(longStatement('test.times_long', text), []),
-    await db.transaction((held) => held.queryJson(asked, [])),
+    await db.queryJson(asked),
+    await db.queryJson(testQuery('test.times_long', text, [], 'search')),
+    await db.transaction((held) => held.queryJson(asked)),
     ...pieces,
   ];
   assert.deepEqual(times, Array(4).fill('15s 10s'));
@@ -194,12 +194,12 @@ test('a server that takes a connection and says nothing is away: it is not waite
     await db.close();
   });
   silent.on('connection', (socket) => sockets.push(socket));
-  const asked = statement('test.silent', 'SELECT 1');
+  const asked = testQuery('test.silent', 'SELECT 1');
   t.mock.timers.enable({ apis: ['setTimeout'] });
   for (const ask of [
-    () => db.queryRows(asked, []),
-    () => db.transaction((held) => held.queryRows(asked, [])),
-    () => db.streamRows(asked, []).next(),
+    () => db.queryRows(asked),
+    () => db.transaction((held) => held.queryRows(asked)),
+    () => db.streamRows(asked).next(),
   ]) {
     const answer = assert.rejects(ask(), (error: unknown) => error instanceof UnavailableError);
     let done = false;
@@ -217,11 +217,11 @@ test('a server that takes a connection and says nothing is away: it is not waite
 
 test('a server that falls silent in the middle of a transaction is waited for once, and not for each rollback', async (t) => {
   const silenceMs = 20_000;
-  const asked = statement('test.stuck', 'SELECT 1 FROM interactions');
+  const asked = testQuery('test.stuck', 'SELECT 1 FROM interactions');
   await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     let ended: unknown;
-    const work = app.db.transaction((held) => held.transaction((inner) => inner.queryRows(asked, [])));
+    const work = app.db.transaction((held) => held.transaction((inner) => inner.queryRows(asked)));
     work.catch((error) => {
       ended = error;
     });

@@ -6,11 +6,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { type CommandResult, commandOutput, runCommand } from './harness/command-line.ts';
 import { caller } from './harness/http.ts';
 import { urlOf } from './harness/service.ts';
 import { secrets } from './harness/webhook-worker.ts';
-import { ok } from './harness/webhooks.ts';
 
 /** After a leak: the commands that list and end everything from one credential. */
 

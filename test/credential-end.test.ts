@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import type { TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { concurrentRequests, headersOf } from './harness/batching.ts';
 import { type Caller, caller } from './harness/http.ts';
-import { overlapping } from './harness/overlap.ts';
-import { call, ok, openWebhooks } from './harness/webhooks.ts';
+import { overlapping, untilBlocked } from './harness/overlap.ts';
+import { call, openWebhooks } from './harness/webhooks.ts';
 
 /** What a credential made ends with it. The clock stands still, so every token that was used stays in the cache of callers. */
 
@@ -395,10 +396,10 @@ test('a creation that waits for a revocation is refused when that is committed',
     ['SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [company.companyId]],
     ['UPDATE tokens SET revoked_at = now() WHERE id = $1', [leaked.id]],
   ];
-  const answers = await overlapping(app, revocation, () => [
-    leaked.caller.post(KEYS, { name: 'x', ...FULL }),
-    leaked.caller.post(CLIENTS, { name: 'x', ...FULL }),
-    leaked.caller.post(ENDPOINTS, { url: SECRET_PATH, types: ['*'] }),
+  const answers = await overlapping(app, revocation, [
+    () => leaked.caller.post(KEYS, { name: 'x', ...FULL }),
+    () => leaked.caller.post(CLIENTS, { name: 'x', ...FULL }),
+    () => leaked.caller.post(ENDPOINTS, { url: SECRET_PATH, types: ['*'] }),
   ]);
   assert.deepEqual(
     answers.map(({ status }) => status),
@@ -414,8 +415,8 @@ test('so is a key for another company, when the operator’s key is revoked mean
     ['SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [own.companyId]],
     [`UPDATE tokens SET revoked_at = now() WHERE company_id = $1 AND 'operator' = ANY (scopes)`, [own.companyId]],
   ];
-  const [answer] = await overlapping(app, revocation, () => [
-    operator.post(`/manage/companies/${other.companyId}/keys`, { name: 'x', ...FULL }),
+  const [answer] = await overlapping(app, revocation, [
+    () => operator.post(`/manage/companies/${other.companyId}/keys`, { name: 'x', ...FULL }),
   ]);
   assert.equal(answer?.status, 401, String(answer?.text));
 });
@@ -432,7 +433,7 @@ test('a revocation that waits for a creation ends what was created', async () =>
       [company.companyId, UNKNOWN, child.id],
     ],
   ];
-  const [answer] = await overlapping(app, insertion, () => [revoke(company, leaked.id, ALL)]);
+  const [answer] = await overlapping(app, insertion, [() => revoke(company, leaked.id, ALL)]);
   assert.deepEqual(idsOf(answer.also_ended), ids(child.id, UNKNOWN));
 });
 
@@ -450,8 +451,7 @@ test('a write with If-Match locks the record after the credentials, so the two c
     await other.query("BEGIN; SET LOCAL lock_timeout = '2s'");
     await other.query('SELECT 1 FROM companies WHERE id = $1 FOR NO KEY UPDATE', [company.companyId]);
     const sent = company.send(method, path, undefined, { 'if-match': '*' });
-    const waits = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    for (let looks = 0; (await app.sql(waits)).length === 0; looks++) assert.ok(looks < 2_000, 'it never waited');
+    await untilBlocked(app);
     await other.query(`SELECT 1 FROM ${table} WHERE id = $1 FOR NO KEY UPDATE`, [id]);
     await other.query('COMMIT');
     await other.end();

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
+import { untilBlocked } from './harness/overlap.ts';
 
 const app = await startApp({ secrets: new SecretBox([randomBytes(32)]) });
 
@@ -229,8 +230,7 @@ test('a writer without the header who is just writing is waited for, and then se
     await other.query('BEGIN');
     await other.query("UPDATE interactions SET notes = 'Other' WHERE id = $1", [path.split('/').at(-1)]);
     const write = company.patch(path, CALL, { 'if-match': String(headers.etag) });
-    const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while ((await app.sql(waiting)).length === 0) await new Promise(setImmediate);
+    await untilBlocked(app);
     await other.query('COMMIT');
     assert.equal((await write).status, 412);
   } finally {

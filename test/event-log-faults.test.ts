@@ -5,6 +5,7 @@ import { endHalfSentTransactions } from '../src/kernel/database/half-sent-transa
 import { startApp, type TestCompany } from './harness/app.ts';
 import { halfSent } from './harness/half-sent.ts';
 import type { Answer } from './harness/http.ts';
+import { testQuery } from './harness/query.ts';
 
 const app = await startApp();
 const nextOf = (answer: Answer) => /^<([^>]+)>; rel="next"$/.exec(String(answer.headers.link))?.[1] ?? '';
@@ -72,9 +73,9 @@ test('transactions that are idle, that run, or that are of another role are not 
   const owners = new pg.Client({ ...app.connection, application_name: 'case-records' });
   await owners.connect();
   await owners.query('BEGIN; SELECT 1');
-  const running = app.db.queryRows({ name: 'test.sleep', text: 'SELECT pg_sleep(0.3)' }, []);
+  const running = app.db.queryRows(testQuery('test.sleep', 'SELECT pg_sleep(0.3)'));
   const idle = await app.db.transaction(async (db) => {
-    await db.queryRows({ name: 'test.one', text: 'SELECT 1' }, []);
+    await db.queryRows(testQuery('test.one', 'SELECT 1'));
     return endHalfSentTransactions(app.db, 0);
   });
   assert.equal(idle, 0);
@@ -129,8 +130,8 @@ test('after a crash that gives positions again, a slow writer is waited for', as
 test('every connection has limits that the server keeps when the line is broken', async () => {
   const version = Number((await app.sql<{ v: string }>(`SELECT current_setting('server_version_num') AS v`))[0]?.v);
   const shown = `SELECT current_setting('transaction_timeout', true) AS whole`;
-  const single = await app.db.queryFirst({ name: 'test.limits', text: shown }, []);
-  const long = await app.db.transaction((db) => db.queryFirst({ name: 'test.limits_long', text: shown }, []));
+  const single = await app.db.queryFirst(testQuery('test.limits', shown));
+  const long = await app.db.transaction((db) => db.queryFirst(testQuery('test.limits_long', shown)));
   assert.deepEqual(
     [single, long].map((row) => row?.whole),
     version < 170_000 ? [null, null] : ['30s', '1min'],

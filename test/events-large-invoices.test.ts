@@ -29,28 +29,28 @@ const heading = {
   total: '1000000.00',
 };
 
-async function ok(answer: Promise<Answer>): Promise<Answer> {
+async function accepted(answer: Promise<Answer>): Promise<Answer> {
   const { status, text } = await answer;
   assert.equal(status, 200, text);
   return answer;
 }
 
 async function create(company: TestCompany, items: object[], number = 'INV-1'): Promise<string> {
-  const made = await ok(company.post(`${company.path}/invoices`, { ...heading, invoice_number: number, items }));
+  const made = await accepted(company.post(`${company.path}/invoices`, { ...heading, invoice_number: number, items }));
   return `${company.path}/invoices/${made.body.id}`;
 }
 
 const change = (company: TestCompany, one: string, more: object) =>
-  ok(company.patch(one, { ...heading, invoice_number: 'INV-1', ...more }));
+  accepted(company.patch(one, { ...heading, invoice_number: 'INV-1', ...more }));
 
 /** Everything that the log shows of an invoice, as it is now: what the last event made of it. */
 async function stateOf(company: TestCompany, one: string): Promise<State> {
   let path = `${one}/history?limit=500`;
   for (;;) {
-    const { body, headers } = await ok(company.get(path));
+    const { body, headers } = await accepted(company.get(path));
     const last = body.at(-1);
     path = /<([^>]+)>/.exec(String(headers.link))?.[1] ?? '';
-    if ((await ok(company.get(path))).body.length === 0) return last.after;
+    if ((await accepted(company.get(path))).body.length === 0) return last.after;
   }
 }
 
@@ -58,7 +58,7 @@ async function historyOf(company: TestCompany, one: string): Promise<{ type: str
   const events = [];
   let path = `${one}/history?limit=500`;
   for (;;) {
-    const { body, headers } = await ok(company.get(path));
+    const { body, headers } = await accepted(company.get(path));
     if (body.length === 0) return events;
     events.push(...body);
     path = /<([^>]+)>/.exec(String(headers.link))?.[1] ?? '';
@@ -92,11 +92,11 @@ async function apply(company: TestCompany, one: string, kind: (typeof CHANGES)[n
     append: () => change(company, one, more),
     replace: () => change(company, one, { items: lines(pick % 120, `other ${pick}`) }),
     clear: () => change(company, one, { keep_existing_items: false }),
-    pay: () => ok(company.post(`${one}/payments`, { amount: '0.01', reference: `payment ${pick}` })),
-    send: () => ok(company.post(`${one}/sent`, {})),
-    reverse: () => payment && ok(company.post(`${one}/payments/${payment.id}/reverse`)),
-    cancel: () => item && ok(company.post(`${one}/items/${item.id}/cancel`)),
-    reinstate: () => cancelled && ok(company.post(`${one}/items/${cancelled.id}/reinstate`)),
+    pay: () => accepted(company.post(`${one}/payments`, { amount: '0.01', reference: `payment ${pick}` })),
+    send: () => accepted(company.post(`${one}/sent`, {})),
+    reverse: () => payment && accepted(company.post(`${one}/payments/${payment.id}/reverse`)),
+    cancel: () => item && accepted(company.post(`${one}/items/${item.id}/cancel`)),
+    reinstate: () => cancelled && accepted(company.post(`${one}/items/${cancelled.id}/reinstate`)),
   };
   return (await done[kind]()) !== undefined;
 }
@@ -129,10 +129,10 @@ test('a small change of an invoice of 1,000 items adds less than 2 kB to the log
   const one = await create(company, lines(1000, 'first'));
   const { items } = await stateOf(company, one);
   await change(company, one, { total: 7 });
-  await ok(company.post(`${one}/items/${items[500]?.id}/cancel`));
+  await accepted(company.post(`${one}/items/${items[500]?.id}/cancel`));
   await change(company, one, { items: lines(1, 'one more'), keep_existing_items: true });
-  await ok(company.post(`${one}/payments`, { amount: '1.00' }));
-  await ok(company.post(`${one}/sent`, {}));
+  await accepted(company.post(`${one}/payments`, { amount: '1.00' }));
+  await accepted(company.post(`${one}/sent`, {}));
   const rows = await app.sql<{ type: string; size: number }>(
     'SELECT type, length(was::text) + coalesce(length(touched::text), 0) AS size FROM events WHERE record_id = $1 AND was IS NOT NULL ORDER BY position',
     [one.split('/').at(-1)],
@@ -149,7 +149,7 @@ test('what an entry left out is found behind the version that is kept whole, and
   const states = [await stateOf(company, one)];
   for (let i = 0; i < 7; i++) {
     const item = states.at(-1)?.items[i];
-    await ok(company.post(`${one}/items/${item?.id}/cancel`));
+    await accepted(company.post(`${one}/items/${item?.id}/cancel`));
     states.push(await stateOf(company, one));
   }
   const kept = await app.sql<{ whole: boolean }>(
@@ -187,7 +187,7 @@ test('an invoice that was written before its items were counted is changed and s
   const one = await create(company, lines(60, 'first'));
   await app.sql('UPDATE invoices SET item_count = NULL, payment_count = NULL WHERE id = $1', [one.split('/').at(-1)]);
   const before = await stateOf(company, one);
-  await ok(company.post(`${one}/payments`, { amount: '1.00' }));
+  await accepted(company.post(`${one}/payments`, { amount: '1.00' }));
   await change(company, one, { items: lines(3, 'more'), keep_existing_items: true });
   const [row] = await app.sql('SELECT item_count, payment_count FROM invoices WHERE id = $1', [one.split('/').at(-1)]);
   assert.deepEqual(row, { item_count: 63, payment_count: 1 });
@@ -199,8 +199,8 @@ test('an invoice that was written before its items were counted is changed and s
 test('a page of the log is cut by what it shows, not by what it keeps', async () => {
   const company = await app.company();
   for (let i = 0; i < 8; i++) await create(company, lines(1000, 'first'), `INV-${i}`);
-  const { body, headers } = await ok(company.get('/events?types=invoice.*&limit=500'));
+  const { body, headers } = await accepted(company.get('/events?types=invoice.*&limit=500'));
   assert.ok(body.length < 8, `${body.length} events of 1,000 items each`);
-  const rest = await ok(company.get(/<([^>]+)>/.exec(String(headers.link))?.[1] ?? ''));
+  const rest = await accepted(company.get(/<([^>]+)>/.exec(String(headers.link))?.[1] ?? ''));
   assert.equal(body.length + rest.body.length, 8);
 });

@@ -6,6 +6,7 @@ import { DeliveryError } from '../src/cases/appointments/messages/message.ts';
 import { recordMessageFailure } from '../src/cases/appointments/messages/message-queue.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { assertShows, type Event, eventsOf, type Image, typesOf } from './harness/events.ts';
 import type { Answer } from './harness/http.ts';
 import { meetingWorker, openZoom } from './harness/meeting-worker.ts';
@@ -25,12 +26,6 @@ beforeEach(async () => {
   await app.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
   post.during = () => {};
 });
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 /** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
 async function book(company: TestCompany, more: Image = {}) {
@@ -175,7 +170,7 @@ test('a reminder that fails just while it is asked for again: both are in the lo
     now: app.clock.read().toString(),
     origin: WORKER_ORIGIN,
   });
-  const [answer] = await overlapping(app, [[statement.text, values]], () => [company.patch(path, ASK_AGAIN)]);
+  const [answer] = await overlapping(app, [[statement.text, values]], [() => company.patch(path, ASK_AGAIN)]);
   assert.equal(answer?.status, 200, String(answer?.text));
   const [failed, rescheduled, ...others] = await eventsOf(company, 'message');
   assert.deepEqual(others, []);
@@ -244,7 +239,7 @@ for (const [verb, request] of BESIDE) {
       origin: WORKER_ORIGIN,
     });
     const held: Holding[] = [[statement.text, values]];
-    const [answer] = await overlapping(app, held, () => [request(company, path)]);
+    const [answer] = await overlapping(app, held, [() => request(company, path)]);
     assert.equal(answer?.status, 200, String(answer?.text));
     const [, changed, last, ...others] = await eventsOf(company, 'appointment');
     assert.deepEqual(others, []);

@@ -8,6 +8,7 @@ import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { GRANTS, setUpDatabase } from '../src/server/database-setup.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
+import { until } from './harness/until.ts';
 
 const app = await startApp();
 
@@ -26,10 +27,6 @@ async function read(company: Pick<TestCompany, 'get'>, path: string): Promise<Ev
   const answer = await company.get(path);
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise(setImmediate);
 }
 
 /** What the interactions of a company did, which is all that most of these tests make. */

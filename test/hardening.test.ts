@@ -12,6 +12,7 @@ import { buildApp } from '../src/server/app.ts';
 import { startApp } from './harness/app.ts';
 import { fill, identifiersOf } from './harness/identifiers.ts';
 import { temporaryDirectory } from './harness/service.ts';
+import { until } from './harness/until.ts';
 
 const app = await startApp({ secrets: new SecretBox([randomBytes(32)]), allowPrivateAddresses: true });
 
@@ -81,7 +82,7 @@ test('a line of the log names the route and nothing that a caller has sent', asy
   await company.get(`/${theirs}`);
   await company.post(`${company.path}/interactions`, `{"${theirs}`);
   await logged.anonymous.get('/events', { authorization: `Bearer ${theirs}` });
-  while (lines.length < 6) await new Promise(setImmediate);
+  await until(() => lines.length >= 6);
   assert.deepEqual(
     lines.map((line) => JSON.parse(line).route),
     [
@@ -99,7 +100,7 @@ test('a line of the log names the route and nothing that a caller has sent', asy
 
 for (const [code, status, message] of [
   ['XX000', 500, 'request failed'],
-  ['53200', 503, 'unavailable'],
+  ['53200', 503, 'service unavailable'],
 ] as const) {
   test(`what the log says of a ${status} names its request`, async (t) => {
     const lines: Record<string, unknown>[] = [];

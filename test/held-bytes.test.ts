@@ -9,6 +9,7 @@ import { Evictions } from '../src/http/plugins/evictions.ts';
 import { UnreadResponses } from '../src/http/plugins/unread-responses.ts';
 import { startApp, type TestApp } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
+import { until } from './harness/until.ts';
 
 /** What callers can make the process hold: unfinished bodies, unread answers, pipelined requests. */
 
@@ -33,14 +34,6 @@ function peer({ baseUrl }: TestApp, ...parts: (string | Buffer)[]): Peer {
   const one = { socket, received: () => received, ended: once(socket, 'close').catch(() => {}) };
   peers.push(one);
   return one;
-}
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  for (let i = 0; i < 1_000; i++) {
-    if (await condition()) return;
-    await pause(10);
-  }
-  assert.fail('not within 10 s');
 }
 
 const metric = async ({ anonymous }: TestApp, name: string): Promise<number> =>
@@ -170,7 +163,7 @@ test('a peer that takes nothing of its answer for the longest time is cut off, h
       destroyed: false,
       resetAndDestroy: () => Object.assign(socket, { destroyed: true }),
     });
-    answers.opened(socket as unknown as Socket);
+    answers.track(socket as unknown as Socket);
     return socket;
   };
   const [stalled, idle] = [peer(10), peer(0)];
@@ -183,7 +176,7 @@ test('a peer that takes nothing of its answer for the longest time is cut off, h
 test('a further request does not show that a peer has read what the kernel holds for it', () => {
   const answers = new UnreadResponses(new Evictions(pino({ level: 'silent' })), 1_000_000);
   const socket = Object.assign(new EventEmitter(), { writableLength: 0, bytesWritten: 0 }) as unknown as Socket;
-  answers.opened(socket);
+  answers.track(socket);
   answers.countPublicResponse(socket, 5_000);
   answers.admit({ socket } as IncomingMessage, { writableFinished: true } as ServerResponse);
   assert.equal(answers.bytes, 5_000);

@@ -7,6 +7,7 @@ import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
+import { untilBlocked } from './harness/overlap.ts';
 
 const app = await startApp();
 
@@ -182,8 +183,7 @@ test('a request whose key is still under way is told so', async () => {
 });
 
 async function waitingStatement(): Promise<void> {
-  const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-  while ((await app.sql(waiting)).length === 0) await new Promise(setImmediate);
+  await untilBlocked(app);
 }
 
 test('of fifty at once with one key exactly one is done', async () => {

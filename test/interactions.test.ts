@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertNotFound, assertRefused } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
 
 type Body = Record<string, unknown>;
@@ -42,19 +43,6 @@ async function listed(company: TestCompany, id: string) {
   const found = (await list(company)).filter((interaction: Body) => interaction.id === id);
   assert.equal(found.length, 1);
   return found[0];
-}
-
-function assertRefused(answer: Answer, faults: Record<string, string>): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.code, 'invalid_request');
-  const seen = answer.body.errors.map((fault: Body) => [fault.field, fault.code]);
-  assert.deepEqual(seen.sort(), Object.entries(faults).sort(), answer.text);
-  for (const fault of answer.body.errors) assert.match(fault.message, /\S/);
-}
-
-function assertNotFound(answer: Answer): void {
-  assert.equal(answer.status, 404, answer.text);
-  assert.equal(answer.body.code, 'not_found');
 }
 
 /** Sends the body to operations 5 and 6, both methods, and sees it refused without a trace. */

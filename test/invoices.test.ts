@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import pg from 'pg';
 import { startApp, type TestCompany } from './harness/app.ts';
-import type { Answer } from './harness/http.ts';
+import { assertNotFound, assertRefused } from './harness/assert.ts';
+import { invoiceBody } from './harness/bodies.ts';
+import { overlapping } from './harness/overlap.ts';
 
 const app = await startApp();
 
@@ -30,22 +31,6 @@ type Fields = Record<string, unknown>;
 type Item = { id: string; description: string } & Fields;
 type Listed = { id: string; invoice_number: string; items: Item[] } & Fields;
 
-let numbers = 0;
-
-function invoice(fields: Fields = {}): Fields {
-  numbers += 1;
-  return {
-    invoice_number: `INV-${numbers}`,
-    sender_id: '5f0c1c62-5d3b-4a64-9a0e-0d3a1c2b4e5f',
-    date_created: '2026-05-01 10:00:00',
-    date_due: '2026-05-31 17:30:00',
-    vat: 20,
-    total: 120,
-    sub_total: 100,
-    ...fields,
-  };
-}
-
 function item(description = 'Advice', fields: Fields = {}): Fields {
   return { description, quantity: 2, rate: 50, amount: 120, ...fields };
 }
@@ -56,13 +41,13 @@ const without = (fields: Fields, ...names: string[]) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 
 async function create(company: TestCompany, fields: Fields = {}, path = company.path): Promise<Listed> {
-  const answer = await company.post(`${path}/invoices`, invoice(fields));
+  const answer = await company.post(`${path}/invoices`, invoiceBody(fields));
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
 
 async function update(company: TestCompany, id: string, fields: Fields = {}): Promise<Listed> {
-  const answer = await company.patch(`${company.path}/invoices/${id}`, invoice(fields));
+  const answer = await company.patch(`${company.path}/invoices/${id}`, invoiceBody(fields));
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
@@ -85,19 +70,6 @@ const everything = (company: TestCompany, path = company.path) =>
 
 const descriptions = (invoice: Listed) => invoice.items.map(({ description }) => description);
 
-function assertFaults(answer: Answer, faults: Record<string, string>): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.code, 'invalid_request', answer.text);
-  const seen = answer.body.errors.map(({ field, code }: Fields) => [field, code]);
-  assert.deepEqual(Object.fromEntries(seen), faults, answer.text);
-  assert.equal(seen.length, Object.keys(faults).length, answer.text);
-}
-
-function assertNotFound(answer: Answer): void {
-  assert.equal(answer.status, 404, answer.text);
-  assert.equal(answer.body.code, 'not_found', answer.text);
-}
-
 const cancelItem = (company: TestCompany, description: string) =>
   app.sql('UPDATE invoice_items SET cancelled_at = now() WHERE company_id = $1 AND description = $2', [
     company.companyId,
@@ -107,34 +79,6 @@ const cancelItem = (company: TestCompany, description: string) =>
 async function add(company: TestCompany, id: string, what: string, body: Fields): Promise<void> {
   const answer = await company.post(`${company.path}/invoices/${id}/${what}`, body);
   assert.equal(answer.status, 200, answer.text);
-}
-
-/**
- * Sends requests while a transaction that has run `hold` stands in their way, and ends it once all of them wait for
- * it: none of them can have seen what another wrote.
- */
-async function overlapping<T>(
-  hold: string,
-  values: unknown[],
-  send: () => Promise<T>[],
-  end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
-): Promise<T[]> {
-  const holder = new pg.Client(app.connection);
-  await holder.connect();
-  await holder.query('BEGIN');
-  await holder.query(hold, values);
-  const sent = send();
-  const answers = Promise.all(sent);
-  const deadline = performance.now() + 10_000;
-  for (let waiting = 0; waiting < sent.length && performance.now() < deadline; ) {
-    const [row] = await app.sql<{ waiting: number }>(
-      "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    );
-    waiting = row?.waiting ?? 0;
-  }
-  await holder.query(end);
-  await holder.end();
-  return answers;
 }
 
 /** The ways to write an invoice; a rule of the body holds for each. */
@@ -167,7 +111,7 @@ async function assertAllRefused(
   const company = await app.company();
   const send = await begin(company);
   const before = await everything(company);
-  for (const [body, faults] of cases) assertFaults(await send(body), faults);
+  for (const [body, faults] of cases) assertRefused(await send(body), faults);
   assert.deepEqual(await everything(company), before);
 }
 
@@ -467,7 +411,7 @@ for (const { write, begin } of WRITES) {
     const company = await app.company();
     const send = await begin(company);
     const answer = await send(
-      invoice({
+      invoiceBody({
         date_created: '2026-05-01 10:00',
         date_due: '2026-05-31 10:00',
         vat: '20',
@@ -497,7 +441,7 @@ for (const { write, begin } of WRITES) {
       [{}, 20.13],
       [{ vat_amount: null }, 20.13],
     ] as const) {
-      const answer = await send(invoice({ sub_total: 100.17, total: 120.3, ...sent }));
+      const answer = await send(invoiceBody({ sub_total: 100.17, total: 120.3, ...sent }));
       assert.equal(answer.status, 200, answer.text);
       assert.equal(answer.body.vat_amount, expected, JSON.stringify(sent));
       const listed = (await list(company)).find(({ invoice_number }) => invoice_number === answer.body.invoice_number);
@@ -509,7 +453,7 @@ for (const { write, begin } of WRITES) {
     const company = await app.company();
     const send = await begin(company);
     const answer = await send(
-      invoice({
+      invoiceBody({
         vat: 99,
         sub_total: 1,
         vat_amount: 2,
@@ -527,7 +471,7 @@ for (const { write, begin } of WRITES) {
     const company = await app.company();
     const send = await begin(company);
     const answer = await send(
-      invoice({
+      invoiceBody({
         vat: 0,
         sub_total: -100,
         total: -120,
@@ -559,7 +503,7 @@ for (const { write, begin } of WRITES) {
     const company = await app.company();
     const send = await begin(company);
     for (const sender of [randomUUID(), randomUUID().toUpperCase(), UNKNOWN, '00000000-0000-0000-0000-000000000000']) {
-      const answer = await send(invoice({ sender_id: sender }));
+      const answer = await send(invoiceBody({ sender_id: sender }));
       assert.equal(answer.status, 200, answer.text);
       const [stored] = await app.sql('SELECT sender_id FROM invoices WHERE id = $1', [answer.body.id]);
       assert.equal(stored?.sender_id, sender.toLowerCase());
@@ -569,7 +513,7 @@ for (const { write, begin } of WRITES) {
   test(`${write} may set date_due before date_created`, async () => {
     const company = await app.company();
     const send = await begin(company);
-    const answer = await send(invoice({ date_created: '2026-05-02 10:00', date_due: '2026-05-01 10:00' }));
+    const answer = await send(invoiceBody({ date_created: '2026-05-02 10:00', date_due: '2026-05-01 10:00' }));
     assert.equal(answer.status, 200, answer.text);
   });
 
@@ -577,7 +521,7 @@ for (const { write, begin } of WRITES) {
     const company = await app.company();
     const send = await begin(company);
     const answer = await send({
-      ...invoice({
+      ...invoiceBody({
         items: [{ ...item(), id: UNKNOWN, status: 'cancelled', subtotal: 7, has_vat: false, paid_at: 'x' }],
       }),
       id: UNKNOWN,
@@ -619,7 +563,7 @@ for (const { write, begin } of WRITES) {
     const company = await app.company();
     const send = await begin(company);
     const text = " Zoë\t\n'; DROP TABLE x; -- \\u0041 %s $1 😀 ";
-    const answer = await send(invoice({ invoice_number: text, payment_terms: text, items: items(text) }));
+    const answer = await send(invoiceBody({ invoice_number: text, payment_terms: text, items: items(text) }));
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual([answer.body.invoice_number, answer.body.payment_terms], [text, text]);
     const listed = await only(company);
@@ -631,7 +575,7 @@ for (const { write, begin } of WRITES) {
     const send = await begin(company);
     const number = '😀'.repeat(50);
     const description = '😀'.repeat(200);
-    const answer = await send(invoice({ invoice_number: number, items: items(description) }));
+    const answer = await send(invoiceBody({ invoice_number: number, items: items(description) }));
     assert.equal(answer.status, 200, answer.text);
     const listed = await only(company);
     assert.equal(listed.invoice_number, number);
@@ -644,10 +588,10 @@ for (const way of WRITES) {
 
   test(`${write} refuses an invoice_number of 51 and a description of 201 characters`, () =>
     assertAllRefused(way, [
-      [invoice({ invoice_number: 'x'.repeat(51) }), { invoice_number: 'too_long' }],
-      [invoice({ invoice_number: '😀'.repeat(51) }), { invoice_number: 'too_long' }],
+      [invoiceBody({ invoice_number: 'x'.repeat(51) }), { invoice_number: 'too_long' }],
+      [invoiceBody({ invoice_number: '😀'.repeat(51) }), { invoice_number: 'too_long' }],
       [
-        invoice({ items: items('x'.repeat(200), 'x'.repeat(201), '😀'.repeat(201)) }),
+        invoiceBody({ items: items('x'.repeat(200), 'x'.repeat(201), '😀'.repeat(201)) }),
         { 'items[1].description': 'too_long', 'items[2].description': 'too_long' },
       ],
     ]));
@@ -656,8 +600,8 @@ for (const way of WRITES) {
     assertAllRefused(
       way,
       REQUIRED.flatMap((name) => [
-        [without(invoice(), name), { [name]: 'required' }],
-        [invoice({ [name]: null }), { [name]: 'required' }],
+        [without(invoiceBody(), name), { [name]: 'required' }],
+        [invoiceBody({ [name]: null }), { [name]: 'required' }],
       ]),
     ));
 
@@ -668,8 +612,8 @@ for (const way of WRITES) {
     assertAllRefused(
       way,
       ['description', ...ITEM_NUMBERS].flatMap((name) => [
-        [invoice({ items: [item(), without(item(), name)] }), { [`items[1].${name}`]: 'required' }],
-        [invoice({ items: [item('x', { [name]: null })] }), { [`items[0].${name}`]: 'required' }],
+        [invoiceBody({ items: [item(), without(item(), name)] }), { [`items[1].${name}`]: 'required' }],
+        [invoiceBody({ items: [item('x', { [name]: null })] }), { [`items[0].${name}`]: 'required' }],
       ]),
     ));
 
@@ -678,9 +622,9 @@ for (const way of WRITES) {
       way,
       [5, true, [], {}].flatMap((wrong) => [
         ...['invoice_number', 'sender_id', 'date_created', 'date_due', 'payment_terms'].map(
-          (name): [Fields, Record<string, string>] => [invoice({ [name]: wrong }), { [name]: 'type' }],
+          (name): [Fields, Record<string, string>] => [invoiceBody({ [name]: wrong }), { [name]: 'type' }],
         ),
-        [invoice({ items: [item('x', { description: wrong })] }), { 'items[0].description': 'type' }],
+        [invoiceBody({ items: [item('x', { description: wrong })] }), { 'items[0].description': 'type' }],
       ]),
     ));
 
@@ -688,9 +632,12 @@ for (const way of WRITES) {
     assertAllRefused(
       way,
       [true, [], {}].flatMap((wrong) => [
-        ...NUMBERS.map((name): [Fields, Record<string, string>] => [invoice({ [name]: wrong }), { [name]: 'type' }]),
+        ...NUMBERS.map((name): [Fields, Record<string, string>] => [
+          invoiceBody({ [name]: wrong }),
+          { [name]: 'type' },
+        ]),
         ...ITEM_NUMBERS.map((name): [Fields, Record<string, string>] => [
-          invoice({ items: [item('x', { [name]: wrong })] }),
+          invoiceBody({ items: [item('x', { [name]: wrong })] }),
           { [`items[0].${name}`]: 'type' },
         ]),
       ]),
@@ -699,60 +646,60 @@ for (const way of WRITES) {
   test(`${write} refuses items that are no array of objects`, () =>
     assertAllRefused(way, [
       ...[item(), 'x', 5, true].map((wrong): [Fields, Record<string, string>] => [
-        invoice({ items: wrong }),
+        invoiceBody({ items: wrong }),
         { items: 'type' },
       ]),
       ...['x', 5, [], true].map((wrong): [Fields, Record<string, string>] => [
-        invoice({ items: [item(), wrong] }),
+        invoiceBody({ items: [item(), wrong] }),
         { 'items[1]': 'type' },
       ]),
-      [invoice({ items: [item(), null] }), { 'items[1]': 'required' }],
+      [invoiceBody({ items: [item(), null] }), { 'items[1]': 'required' }],
     ]));
 
   test(`${write} refuses a sender_id that is no UUID`, () =>
     assertAllRefused(
       way,
       ['', 'x', `${UNKNOWN}0`, ` ${UNKNOWN}`, `{${UNKNOWN}}`, UNKNOWN.replaceAll('-', '')].map((sender_id) => [
-        invoice({ sender_id }),
+        invoiceBody({ sender_id }),
         { sender_id: 'format' },
       ]),
     ));
 
   test(`${write} refuses an empty invoice_number`, () =>
-    assertAllRefused(way, [[invoice({ invoice_number: '' }), { invoice_number: 'too_short' }]]));
+    assertAllRefused(way, [[invoiceBody({ invoice_number: '' }), { invoice_number: 'too_short' }]]));
 
   test(`${write} refuses a quantity that is not whole`, () =>
     assertAllRefused(
       way,
       [1.5, '1.5', -0.5, '0.0001'].map((quantity) => [
-        invoice({ items: [item('x', { quantity })] }),
+        invoiceBody({ items: [item('x', { quantity })] }),
         { 'items[0].quantity': 'type' },
       ]),
     ));
 
   test(`${write} refuses NUL characters and half surrogates in every text`, () =>
     assertAllRefused(way, [
-      [invoice({ invoice_number: 'a\0b' }), { invoice_number: 'invalid_character' }],
-      [invoice({ payment_terms: '\0' }), { payment_terms: 'invalid_character' }],
-      [invoice({ invoice_number: '\ud83d' }), { invoice_number: 'invalid_character' }],
-      [invoice({ items: items('fine', 'a\0') }), { 'items[1].description': 'invalid_character' }],
+      [invoiceBody({ invoice_number: 'a\0b' }), { invoice_number: 'invalid_character' }],
+      [invoiceBody({ payment_terms: '\0' }), { payment_terms: 'invalid_character' }],
+      [invoiceBody({ invoice_number: '\ud83d' }), { invoice_number: 'invalid_character' }],
+      [invoiceBody({ items: items('fine', 'a\0') }), { 'items[1].description': 'invalid_character' }],
     ]));
 
   test(`${write} takes a thousand items and refuses one more`, async () => {
     const many = Array.from({ length: 1001 }, () => item('x'));
-    await assertAllRefused(way, [[invoice({ items: many }), { items: 'too_many' }]]);
+    await assertAllRefused(way, [[invoiceBody({ items: many }), { items: 'too_many' }]]);
     const company = await app.company();
     const send = await way.begin(company);
-    const answer = await send(invoice({ items: many.slice(1) }));
+    const answer = await send(invoiceBody({ items: many.slice(1) }));
     assert.equal(answer.status, 200, answer.text);
     assert.equal((await only(company)).items.length, 1000);
   });
 
   test(`${write} takes payment_terms of 1000 characters and refuses one more`, async () => {
-    await assertAllRefused(way, [[invoice({ payment_terms: '😀'.repeat(1001) }), { payment_terms: 'too_long' }]]);
+    await assertAllRefused(way, [[invoiceBody({ payment_terms: '😀'.repeat(1001) }), { payment_terms: 'too_long' }]]);
     const company = await app.company();
     const send = await way.begin(company);
-    const answer = await send(invoice({ payment_terms: '😀'.repeat(1000) }));
+    const answer = await send(invoiceBody({ payment_terms: '😀'.repeat(1000) }));
     assert.equal(answer.status, 200, answer.text);
     assert.equal(answer.body.payment_terms, '😀'.repeat(1000));
   });
@@ -762,8 +709,10 @@ for (const way of WRITES) {
     const send = await way.begin(company);
     await create(company, { invoice_number: 'N' });
     const before = await everything(company);
-    const answer = await send(invoice({ invoice_number: 'N', date_due: 'soon', items: [item('x', { rate: 'x' })] }));
-    assertFaults(answer, { invoice_number: 'taken', date_due: 'format', 'items[0].rate': 'format' });
+    const answer = await send(
+      invoiceBody({ invoice_number: 'N', date_due: 'soon', items: [item('x', { rate: 'x' })] }),
+    );
+    assertRefused(answer, { invoice_number: 'taken', date_due: 'format', 'items[0].rate': 'format' });
     assert.deepEqual(await everything(company), before);
   });
 
@@ -809,8 +758,8 @@ for (const way of WRITES) {
 
 test('a refusal is a problem document with a message for each field', async () => {
   const company = await app.company();
-  const answer = await company.post(`${company.path}/invoices`, invoice({ items: [without(item(), 'rate')] }));
-  assertFaults(answer, { 'items[0].rate': 'required' });
+  const answer = await company.post(`${company.path}/invoices`, invoiceBody({ items: [without(item(), 'rate')] }));
+  assertRefused(answer, { 'items[0].rate': 'required' });
   assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);
   assert.deepEqual(Object.keys(answer.body).sort(), [
     'code',
@@ -832,7 +781,7 @@ test('keep_existing_items is a JSON boolean; anything else is refused', async ()
   await assertAllRefused(
     patch,
     ['true', 'false', 1, 0, '', [], {}].map((keep_existing_items) => [
-      invoice({ keep_existing_items, items: items('new') }),
+      invoiceBody({ keep_existing_items, items: items('new') }),
       { keep_existing_items: 'type' },
     ]),
   );
@@ -860,7 +809,7 @@ test('all three operations need Content-Type: application/json', async () => {
   const company = await app.company();
   const { id } = await create(company);
   const before = await everything(company);
-  const body = JSON.stringify(invoice());
+  const body = JSON.stringify(invoiceBody());
   for (const type of [undefined, 'text/plain']) {
     for (const answer of [
       await company.get(`${company.path}/invoices`, { 'content-type': type }),
@@ -1064,7 +1013,7 @@ for (const [itemsAre, outcomes] of Object.entries(OUTCOMES) as [keyof typeof ITE
 test('an update replaces the items by POST as well as by PATCH, and keeps them when asked', async () => {
   const company = await app.company();
   const { id } = await create(company, { items: items('A') });
-  const post = (fields: Fields) => company.post(`${company.path}/invoices/${id}`, invoice(fields));
+  const post = (fields: Fields) => company.post(`${company.path}/invoices/${id}`, invoiceBody(fields));
   assert.equal((await post({ items: items('B'), keep_existing_items: true })).status, 200);
   assert.deepEqual(descriptions(await only(company)), ['A', 'B']);
   assert.equal((await post({ items: items('C') })).status, 200);
@@ -1148,7 +1097,7 @@ test('an unknown case, or one of another company, is 404 for all three operation
   const before = await everything(stranger);
   for (const caseId of [UNKNOWN, stranger.caseId, 'x', '1', `${company.caseId}0`, '%00']) {
     assertNotFound(await company.get(`/cases/${caseId}/invoices`));
-    for (const body of [invoice(), {}, { items: 5 }]) {
+    for (const body of [invoiceBody(), {}, { items: 5 }]) {
       assertNotFound(await company.post(`/cases/${caseId}/invoices`, body));
       assertNotFound(await company.patch(`/cases/${caseId}/invoices/${id}`, body));
       assertNotFound(await company.post(`/cases/${caseId}/invoices/${id}`, body));
@@ -1170,7 +1119,7 @@ test('an invoice that is unknown, of another case or of another company is 404 w
   const ofStranger = await create(stranger, { items: items('A') });
   const before = [await everything(company, otherPath), await everything(stranger)];
   for (const id of [UNKNOWN, ofOtherCase.id, ofStranger.id, 'x', '1', `${ofOtherCase.id}0`, '%00']) {
-    for (const body of [invoice({ items: items('B') }), {}, { items: 5 }]) {
+    for (const body of [invoiceBody({ items: items('B') }), {}, { items: 5 }]) {
       assertNotFound(await company.patch(`${company.path}/invoices/${id}`, body));
       assertNotFound(await company.post(`${company.path}/invoices/${id}`, body));
     }
@@ -1182,7 +1131,10 @@ test('an invoice that is unknown, of another case or of another company is 404 w
 test('an identifier in capital letters names the same case and invoice', async () => {
   const company = await app.company();
   const { id } = await create(company);
-  const answer = await company.patch(`/cases/${company.caseId.toUpperCase()}/invoices/${id.toUpperCase()}`, invoice());
+  const answer = await company.patch(
+    `/cases/${company.caseId.toUpperCase()}/invoices/${id.toUpperCase()}`,
+    invoiceBody(),
+  );
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual([answer.body.id, answer.body.customer_case_id], [id, company.caseId]);
 });
@@ -1193,8 +1145,8 @@ test('nobody without a token learns anything of invoices', async () => {
   const before = await everything(company);
   for (const answer of [
     await app.anonymous.get(`${company.path}/invoices`),
-    await app.anonymous.post(`${company.path}/invoices`, invoice()),
-    await app.anonymous.patch(`${company.path}/invoices/${id}`, invoice()),
+    await app.anonymous.post(`${company.path}/invoices`, invoiceBody()),
+    await app.anonymous.patch(`${company.path}/invoices/${id}`, invoiceBody()),
     await app.anonymous.post(`/cases/${UNKNOWN}/invoices/x`, {}),
   ]) {
     assert.equal(answer.status, 401, answer.text);
@@ -1211,8 +1163,8 @@ test('a create with a number that the case has used is refused and changes nothi
   const company = await app.company();
   await create(company, { invoice_number: 'N', items: items('A') });
   const before = await everything(company);
-  assertFaults(
-    await company.post(`${company.path}/invoices`, invoice({ invoice_number: 'N', items: items('B') })),
+  assertRefused(
+    await company.post(`${company.path}/invoices`, invoiceBody({ invoice_number: 'N', items: items('B') })),
     TAKEN,
   );
   assert.deepEqual(await everything(company), before);
@@ -1228,9 +1180,9 @@ for (const method of ['PATCH', 'POST']) {
     await create(company, { invoice_number: 'N' });
     const { id } = await create(company, { items: items('A') });
     const before = await everything(company);
-    const body = invoice({ invoice_number: 'N', total: 5, items: items('B') });
-    assertFaults(await company.send(method, `${company.path}/invoices/${id}`, body), TAKEN);
-    assertFaults(
+    const body = invoiceBody({ invoice_number: 'N', total: 5, items: items('B') });
+    assertRefused(await company.send(method, `${company.path}/invoices/${id}`, body), TAKEN);
+    assertRefused(
       await company.send(method, `${company.path}/invoices/${id}`, { ...body, keep_existing_items: true }),
       TAKEN,
     );
@@ -1249,9 +1201,9 @@ test('an update that is refused for another fault does not call its own number t
   const { id } = await create(company, { invoice_number: 'N' });
   const answer = await company.patch(
     `${company.path}/invoices/${id}`,
-    invoice({ invoice_number: 'N', date_due: 'soon' }),
+    invoiceBody({ invoice_number: 'N', date_due: 'soon' }),
   );
-  assertFaults(answer, { date_due: 'format' });
+  assertRefused(answer, { date_due: 'format' });
 });
 
 test('a number that an invoice has given up is free again', async () => {
@@ -1268,7 +1220,7 @@ test('numbers are compared exactly: capitals, blanks, accents and leading zeros 
   for (const invoice_number of different) await create(company, { invoice_number });
   assert.deepEqual((await list(company)).map(({ invoice_number }) => invoice_number).sort(), different.toSorted());
   for (const invoice_number of different) {
-    assertFaults(await company.post(`${company.path}/invoices`, invoice({ invoice_number })), TAKEN);
+    assertRefused(await company.post(`${company.path}/invoices`, invoiceBody({ invoice_number })), TAKEN);
   }
 });
 
@@ -1281,7 +1233,7 @@ test('a number is free in another case and in another company', async () => {
   await create(stranger, { invoice_number: 'N' });
   const ofOtherCase = await create(company, { invoice_number: 'M' }, otherPath);
   await create(company, { invoice_number: 'M' });
-  const again = await company.patch(`${otherPath}/invoices/${ofOtherCase.id}`, invoice({ invoice_number: 'M' }));
+  const again = await company.patch(`${otherPath}/invoices/${ofOtherCase.id}`, invoiceBody({ invoice_number: 'M' }));
   assert.equal(again.status, 200, again.text);
 });
 
@@ -1291,14 +1243,14 @@ test('of twenty simultaneous creates with one number exactly one succeeds', asyn
     Array.from({ length: 20 }, (_, i) =>
       company.post(
         `${company.path}/invoices`,
-        invoice({ invoice_number: 'N', total: i, items: items(`of ${i}`, `also ${i}`) }),
+        invoiceBody({ invoice_number: 'N', total: i, items: items(`of ${i}`, `also ${i}`) }),
       ),
     ),
   );
   const [made, ...more] = answers.filter(({ status }) => status === 200);
   assert.ok(made);
   assert.deepEqual(more, []);
-  for (const answer of answers) if (answer !== made) assertFaults(answer, TAKEN);
+  for (const answer of answers) if (answer !== made) assertRefused(answer, TAKEN);
   const listed = await only(company);
   assert.equal(listed.id, made.body.id);
   assert.deepEqual(descriptions(listed), [`of ${listed.total}`, `also ${listed.total}`]);
@@ -1316,11 +1268,14 @@ test('of simultaneous updates to one number exactly one succeeds, and the others
   for (let i = 0; i < 10; i += 1) made.push(await create(company, { total: 1, items: items('old') }));
   const answers = await Promise.all(
     made.map(({ id }) =>
-      company.patch(`${company.path}/invoices/${id}`, invoice({ invoice_number: 'N', total: 2, items: items('new') })),
+      company.patch(
+        `${company.path}/invoices/${id}`,
+        invoiceBody({ invoice_number: 'N', total: 2, items: items('new') }),
+      ),
     ),
   );
   assert.equal(answers.filter(({ status }) => status === 200).length, 1);
-  for (const answer of answers) if (answer.status !== 200) assertFaults(answer, TAKEN);
+  for (const answer of answers) if (answer.status !== 200) assertRefused(answer, TAKEN);
   for (const { id, invoice_number } of made) {
     const listed = (await list(company)).find((invoice) => invoice.id === id);
     assert.ok(listed);
@@ -1342,16 +1297,20 @@ for (const [end, winners] of [
     const others = [await create(company), await create(company), await create(company)];
     const take = "UPDATE invoices SET invoice_number = 'N' WHERE id = $1";
     const answers = await overlapping(
-      take,
-      [first.id],
-      () => [
-        ...others.map(() => company.post(`${company.path}/invoices`, invoice({ invoice_number: 'N' }))),
-        ...others.map(({ id }) => company.patch(`${company.path}/invoices/${id}`, invoice({ invoice_number: 'N' }))),
+      app,
+      [[take, [first.id]]],
+      [
+        ...others.map(() => () => company.post(`${company.path}/invoices`, invoiceBody({ invoice_number: 'N' }))),
+        ...others.map(
+          ({ id }) =>
+            () =>
+              company.patch(`${company.path}/invoices/${id}`, invoiceBody({ invoice_number: 'N' })),
+        ),
       ],
       end,
     );
     assert.equal(answers.filter(({ status }) => status === 200).length, winners);
-    for (const answer of answers) if (answer.status !== 200) assertFaults(answer, TAKEN);
+    for (const answer of answers) if (answer.status !== 200) assertRefused(answer, TAKEN);
     const holders = (await list(company)).filter(({ invoice_number }) => invoice_number === 'N');
     assert.equal(holders.length, 1);
   });
@@ -1360,18 +1319,22 @@ for (const [end, winners] of [
 // Simultaneous updates of one invoice
 
 const SIX = ['1', '2', '3', '4', '5', '6'];
+const HOLD = 'SELECT FROM invoices WHERE id = $1 FOR UPDATE';
 
 for (const methods of [['PATCH'], ['PATCH', 'POST']]) {
   test(`simultaneous updates by ${methods.join(' and ')} that replace the items never mix their items, nor their sums`, async () => {
     const company = await app.company();
     const { id } = await create(company, { items: items('old') });
-    const answers = await overlapping('SELECT FROM invoices WHERE id = $1 FOR UPDATE', [id], () =>
-      SIX.map((writer, i) =>
-        company.send(
-          methods[i % methods.length] ?? '',
-          `${company.path}/invoices/${id}`,
-          invoice({ total: writer, items: items(`${writer}a`, `${writer}b`, `${writer}c`) }),
-        ),
+    const answers = await overlapping(
+      app,
+      [[HOLD, [id]]],
+      SIX.map(
+        (writer, i) => () =>
+          company.send(
+            methods[i % methods.length] ?? '',
+            `${company.path}/invoices/${id}`,
+            invoiceBody({ total: writer, items: items(`${writer}a`, `${writer}b`, `${writer}c`) }),
+          ),
       ),
     );
     for (const answer of answers) assert.equal(answer.status, 200, answer.text);
@@ -1383,8 +1346,12 @@ for (const methods of [['PATCH'], ['PATCH', 'POST']]) {
 test('simultaneous updates that add items lose none of them and keep those of one request together', async () => {
   const company = await app.company();
   const { id } = await create(company, { items: items('old') });
-  await overlapping('SELECT FROM invoices WHERE id = $1 FOR UPDATE', [id], () =>
-    SIX.map((writer) => update(company, id, { items: items(`${writer}a`, `${writer}b`), keep_existing_items: true })),
+  await overlapping(
+    app,
+    [[HOLD, [id]]],
+    SIX.map(
+      (writer) => () => update(company, id, { items: items(`${writer}a`, `${writer}b`), keep_existing_items: true }),
+    ),
   );
   const shown = descriptions(await only(company));
   assert.equal(shown[0], 'old');

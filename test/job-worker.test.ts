@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
 import { databaseClock } from '../src/kernel/database/database-clock.ts';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { batchCalls } from '../src/kernel/jobs/call-batcher.ts';
 import { DeliveryCounters } from '../src/kernel/jobs/delivery-counters.ts';
@@ -18,6 +16,7 @@ import { startApp } from './harness/app.ts';
 import { mailServer } from './harness/mail-server.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { temporaryDirectory } from './harness/service.ts';
+import { until } from './harness/until.ts';
 
 const app = await startApp();
 
@@ -65,10 +64,6 @@ function worker(
 const finish = async ({ id }: JobKey) => {
   await app.sql('UPDATE errands SET done = true WHERE id = $1', [id]);
 };
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await pause(10);
-}
 
 test('what is due is worked once by any number of workers, what is not due stays', async () => {
   const [one, two] = [await newCompanyId(), await newCompanyId()];
@@ -261,10 +256,10 @@ test('what is taken once more while it is being given back is given back too', a
   };
   const makeDue = () => app.sql('UPDATE errands SET lease_by = NULL, lease_until = NULL');
   let givenBack = 0;
-  const rows: typeof app.db.queryRows = async (...asked) => {
-    const isRelease = toQuery(...asked).statement.name === 'errands.release_lease';
-    if (!isRelease || givenBack++ > 0) return app.db.queryRows(...asked) as never;
-    await takenAgain(() => app.db.queryRows(...asked));
+  const rows: typeof app.db.queryRows = async (query) => {
+    const isRelease = query.statement.name === 'errands.release_lease';
+    if (!isRelease || givenBack++ > 0) return app.db.queryRows(query) as never;
+    await takenAgain(() => app.db.queryRows(query));
     return [];
   };
   const handle = async (taken: JobKey, claim: Lease) => {

@@ -4,28 +4,14 @@ import pino from 'pino';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { buildApp } from '../src/server/app.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { type Answer, type Caller, caller } from './harness/http.ts';
+import { ok, refused } from './harness/assert.ts';
+import { type Caller, caller } from './harness/http.ts';
 
 const app = await startApp();
 beforeEach(() => app.clock.advance({ minutes: 2 }));
 
 const KEYS = '/manage/keys';
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.deepEqual(
-    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
-    faults,
-  );
-}
 
 const body = { name: 'export', scopes: ['interactions:read'] };
 const now = () => app.clock.read().toString({ fractionalSecondDigits: 6 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertNotFound, assertRefused, ok, storedRows } from './harness/assert.ts';
 import type { Answer, Caller } from './harness/http.ts';
 
 const app = await startApp();
@@ -28,13 +29,6 @@ const person = (fields: Fields = {}): Fields => ({
   ...fields,
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
-async function ok(answer: Promise<Answer>): Promise<any> {
-  const { status, text, body } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
 /** Makes an entry and gives its path. */
 const make = async (company: TestCompany, fields: Fields = {}): Promise<string> =>
   `${company.path}/address-book/entry/${(await ok(company.post(`${company.path}/address-book/entry`, person(fields)))).id}`;
@@ -46,25 +40,9 @@ const tagsOf = async (company: TestCompany, path: string) => {
   return { tags, custom_tags };
 };
 
-const stored = (company: TestCompany) =>
-  Promise.all(
-    ['people', 'addresses'].map((table) =>
-      app.sql(`SELECT * FROM ${table} WHERE company_id = $1 ORDER BY id`, [company.companyId]),
-    ),
-  );
+const stored = (company: TestCompany) => storedRows(app, company, 'people', 'addresses');
 
-function assertNotFound(answer: Answer): void {
-  assert.equal(answer.status, 404, answer.text);
-  assert.equal(answer.body.code, 'not_found', answer.text);
-}
-
-function assertNotPossible(answer: Answer): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.deepEqual(
-    answer.body.errors.map(({ field, code }: Fields) => [field, code]),
-    [['deleted_at', 'invalid_state']],
-  );
-}
+const assertNotPossible = (answer: Answer) => assertRefused(answer, { deleted_at: 'invalid_state' });
 
 test('one entry reads as the address book shows the person, with its times', async () => {
   const company = await app.company();

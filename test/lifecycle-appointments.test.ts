@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertNotFound, assertRefused, ok, storedRows } from './harness/assert.ts';
+import { booking } from './harness/bodies.ts';
 import type { Answer, Caller } from './harness/http.ts';
 
 const app = await startApp();
@@ -23,28 +25,15 @@ type Fields = Record<string, unknown>;
 
 const listOf = (company: TestCompany) => `${company.path}/appointments`;
 
-const booking = (company: TestCompany, fields: Fields = {}): Fields => ({
-  adviser_email: company.adviser,
-  start_time: '2026-06-10 10:00:00',
-  end_time: '2026-06-10 11:00:00',
-  email_recipient: company.customers[0].email,
-  sms_recipient: '07400 123456',
-  ...fields,
-});
+const withRecipients = (company: TestCompany, fields: Fields = {}): Fields =>
+  booking(company, { email_recipient: company.customers[0].email, sms_recipient: '07400 123456', ...fields });
 const onDay = (day: string) => ({ start_time: `${day} 10:00:00`, end_time: `${day} 11:00:00` });
 const REMINDERS = { email_notification: true, sms_notification: true };
 const EVERY_MESSAGE = { ...REMINDERS, email_confirmation: true, sms_confirmation: true };
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
-async function ok(answer: Promise<Answer>): Promise<any> {
-  const { status, text, body } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
 /** Books an appointment and gives its path. */
 const book = async (company: TestCompany, fields: Fields = {}, list = listOf(company)): Promise<string> =>
-  `${list}/${(await ok(company.post(list, booking(company, fields)))).id}`;
+  `${list}/${(await ok(company.post(list, withRecipients(company, fields)))).id}`;
 
 /** When `booking` begins. Nobody has attended before. */
 const START = '2026-06-10T09:00:00Z';
@@ -73,31 +62,15 @@ const scheduled = async (company: TestCompany) =>
 const sendOut = (company: TestCompany, kind: string) =>
   app.sql(`UPDATE messages SET state = 'sent' WHERE company_id = $1 AND kind = $2`, [company.companyId, kind]);
 
-const stored = (company: TestCompany) =>
-  Promise.all(
-    ['appointments', 'messages'].map((table) =>
-      app.sql(`SELECT * FROM ${table} WHERE company_id = $1 ORDER BY id`, [company.companyId]),
-    ),
-  );
+const stored = (company: TestCompany) => storedRows(app, company, 'appointments', 'messages');
 
-function assertFaults(answer: Answer, faults: Record<string, string>): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.code, 'invalid_request', answer.text);
-  assert.deepEqual(
-    Object.fromEntries(answer.body.errors.map(({ field, code }: Fields) => [field, code])),
-    faults,
-    answer.text,
-  );
-}
-
-function assertNotFound(answer: Answer): void {
-  assert.equal(answer.status, 404, answer.text);
-  assert.equal(answer.body.code, 'not_found', answer.text);
-}
-
-async function assertRefused(company: TestCompany, request: () => Promise<Answer>, faults: Record<string, string>) {
+async function assertRefusedUnchanged(
+  company: TestCompany,
+  request: () => Promise<Answer>,
+  faults: Record<string, string>,
+) {
   const before = await stored(company);
-  assertFaults(await request(), faults);
+  assertRefused(await request(), faults);
   assert.deepEqual(await stored(company), before);
 }
 
@@ -193,12 +166,12 @@ for (const [name, path] of [
 
   test(`appointments ${name}: every faulty parameter is named`, async () => {
     const company = await app.company();
-    assertFaults(await company.get(`${path(company)}&from=soon&to=2026-02-30%2010:00:00&deleted=yes`), {
+    assertRefused(await company.get(`${path(company)}&from=soon&to=2026-02-30%2010:00:00&deleted=yes`), {
       from: 'format',
       to: 'format',
       deleted: 'not_allowed',
     });
-    assertFaults(await company.get(`${path(company)}&from=2026-06-11%2010:00&from=2026-06-12%2010:00`), {
+    assertRefused(await company.get(`${path(company)}&from=2026-06-11%2010:00&from=2026-06-12%2010:00`), {
       from: 'type',
     });
   });
@@ -209,11 +182,11 @@ for (const [name, path] of [
     await book(stranger);
     const base = path(company).split('?')[0];
     for (const email of ['nobody@firm.example', stranger.adviser]) {
-      assertFaults(await company.get(`${base}?adviser_email=${email}`), { adviser_email: 'unknown' });
+      assertRefused(await company.get(`${base}?adviser_email=${email}`), { adviser_email: 'unknown' });
     }
-    assertFaults(await company.get(`${base}?adviser_email=a%00b`), { adviser_email: 'invalid_character' });
-    assertFaults(await company.get(`${base}?adviser_email=`), { adviser_email: 'too_short' });
-    assertFaults(await company.get(`${base}?adviser_email=${'x'.repeat(255)}`), { adviser_email: 'too_long' });
+    assertRefused(await company.get(`${base}?adviser_email=a%00b`), { adviser_email: 'invalid_character' });
+    assertRefused(await company.get(`${base}?adviser_email=`), { adviser_email: 'too_short' });
+    assertRefused(await company.get(`${base}?adviser_email=${'x'.repeat(255)}`), { adviser_email: 'too_long' });
   });
 
   test(`appointments ${name} go with the adviser, whose address is compared without regard to case`, async () => {
@@ -262,7 +235,7 @@ test('appointments of an adviser come from every case of the company', async () 
 
 test('the adviser must be named where no case is', async () => {
   const company = await app.company();
-  assertFaults(await company.get('/appointments?deleted=yes'), { adviser_email: 'required', deleted: 'not_allowed' });
+  assertRefused(await company.get('/appointments?deleted=yes'), { adviser_email: 'required', deleted: 'not_allowed' });
 });
 
 test('appointments of an adviser come in pages, with headers that tell of the others', async () => {
@@ -278,7 +251,7 @@ test('appointments of an adviser come in pages, with headers that tell of the ot
   assert.deepEqual((await page(3)).days, [14]);
   assert.doesNotMatch((await page(3)).link, /rel="next"/);
   assert.deepEqual((await page(4)).days, []);
-  assertFaults(await company.get(`/appointments?adviser_email=${company.adviser}&per_page=201&page=0`), {
+  assertRefused(await company.get(`/appointments?adviser_email=${company.adviser}&per_page=201&page=0`), {
     per_page: 'out_of_range',
     page: 'format',
   });
@@ -300,7 +273,7 @@ test('a restored appointment is what it was, and answers with itself', async () 
 test('an appointment that is not deleted cannot be restored', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
-  await assertRefused(company, () => company.post(`${path}/restore`), { deleted_at: 'invalid_state' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/restore`), { deleted_at: 'invalid_state' });
 });
 
 test('of five that restore at once, one succeeds', async () => {
@@ -410,7 +383,7 @@ for (const [before, body, field] of [
     const path = await book(company, EVERY_MESSAGE);
     app.clock.set(START);
     await ok(outcome(company, path, before));
-    await assertRefused(company, () => outcome(company, path, body), { [field]: 'invalid_state' });
+    await assertRefusedUnchanged(company, () => outcome(company, path, body), { [field]: 'invalid_state' });
   });
 }
 
@@ -419,14 +392,14 @@ test('nobody has attended before the start, also where the appointment has been 
   const path = await book(company, EVERY_MESSAGE);
   const attend = () => outcome(company, path, { attended: true, type: 'review' });
   app.clock.set('2026-06-10T08:59:59.999999Z');
-  await assertRefused(company, attend, { attended: 'invalid_state' });
+  await assertRefusedUnchanged(company, attend, { attended: 'invalid_state' });
   await ok(outcome(company, path, { attended: false, cancelled: null, type: 'x' }));
   app.clock.set(START);
   await ok(attend());
   await ok(company.patch(path, onDay('2026-06-11')));
   await ok(outcome(company, path, { type: 'later' }));
-  await assertRefused(company, attend, { attended: 'invalid_state' });
-  await assertRefused(company, () => outcome(company, path, { attended: true, cancelled: true, type: 5 }), {
+  await assertRefusedUnchanged(company, attend, { attended: 'invalid_state' });
+  await assertRefusedUnchanged(company, () => outcome(company, path, { attended: true, cancelled: true, type: 5 }), {
     attended: 'invalid_state',
     cancelled: 'invalid_state',
     type: 'type',
@@ -452,7 +425,7 @@ test('every faulty field of an outcome is named, and nothing changes', async () 
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   app.clock.set(START);
-  await assertRefused(
+  await assertRefusedUnchanged(
     company,
     () => outcome(company, path, { attended: 1, cancelled: 'true', type: 'x'.repeat(101) }),
     {
@@ -461,12 +434,12 @@ test('every faulty field of an outcome is named, and nothing changes', async () 
       type: 'too_long',
     },
   );
-  await assertRefused(company, () => outcome(company, path, { type: 5, attended: true, cancelled: true }), {
+  await assertRefusedUnchanged(company, () => outcome(company, path, { type: 5, attended: true, cancelled: true }), {
     type: 'type',
     cancelled: 'invalid_state',
   });
-  await assertRefused(company, () => outcome(company, path, { type: 'a\0b' }), { type: 'invalid_character' });
-  await assertRefused(company, () => outcome(company, path, undefined), { body: 'required' });
+  await assertRefusedUnchanged(company, () => outcome(company, path, { type: 'a\0b' }), { type: 'invalid_character' });
+  await assertRefusedUnchanged(company, () => outcome(company, path, undefined), { body: 'required' });
 });
 
 test('an outcome of a deleted appointment is 404', async () => {
@@ -640,7 +613,7 @@ for (const { name, method, under, scope, body, deleted } of OPERATIONS) {
     const allowed = await company.withScopes(scope);
     const untyped = await call(allowed, path, { 'content-type': undefined });
     if (!body) assert.equal(untyped.status, 200, untyped.text);
-    else assertFaults(untyped, { 'Content-Type': 'not_allowed' });
+    else assertRefused(untyped, { 'Content-Type': 'not_allowed' });
     if (body) await ok(call(allowed, path));
   });
 }
@@ -690,7 +663,7 @@ test('every change of state is a change of the record', async () => {
 
 test('the specified operations keep their keys on appointments of every state', async () => {
   const company = await app.company();
-  const created = await ok(company.post(listOf(company), booking(company)));
+  const created = await ok(company.post(listOf(company), withRecipients(company)));
   assert.deepEqual(Object.keys(created).sort(), CREATE_KEYS);
   const path = `${listOf(company)}/${created.id}`;
   await ok(outcome(company, path, { cancelled: true, type: 'review' }));

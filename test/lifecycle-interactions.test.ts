@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertNotFound, assertRefused, ok, storedRows } from './harness/assert.ts';
 import type { Answer, Caller } from './harness/http.ts';
 
 const app = await startApp();
@@ -12,34 +13,15 @@ const NOW = '2026-06-01T09:00:00.000000Z';
 
 type Fields = Record<string, unknown>;
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
-async function ok(answer: Promise<Answer>): Promise<any> {
-  const { status, text, body } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
 const list = (company: TestCompany, path = company.path) => ok(company.get(`${path}/interactions`));
 
 /** Writes an interaction and gives its path. */
 const make = async (company: TestCompany, fields: Fields = {}): Promise<string> =>
   `${company.path}/interactions/${(await ok(company.post(`${company.path}/interactions`, { type: 'phone', ...fields }))).id}`;
 
-const stored = (company: TestCompany) =>
-  app.sql('SELECT * FROM interactions WHERE company_id = $1 ORDER BY id', [company.companyId]);
+const stored = (company: TestCompany) => storedRows(app, company, 'interactions');
 
-function assertNotFound(answer: Answer): void {
-  assert.equal(answer.status, 404, answer.text);
-  assert.equal(answer.body.code, 'not_found', answer.text);
-}
-
-function assertNotPossible(answer: Answer): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.deepEqual(
-    answer.body.errors.map(({ field, code }: Fields) => [field, code]),
-    [['deleted_at', 'invalid_state']],
-  );
-}
+const assertNotPossible = (answer: Answer) => assertRefused(answer, { deleted_at: 'invalid_state' });
 
 for (const type of ['phone', 'email', 'SMS', 'appointment', 'letter', 'video_conference', 'other']) {
   test(`one interaction of type ${type} reads as the list shows it`, async () => {
@@ -117,8 +99,12 @@ test('of five that delete at once, and of five that restore at once, one succeed
 test('deleting and restoring are changes of the record', async () => {
   const company = await app.company();
   const path = await make(company);
+  const changes = 'SELECT version, created_at, updated_at FROM interactions WHERE company_id = $1';
   const times = async () =>
-    (await stored(company)).map(({ version, created_at, updated_at }) => [version, updated_at - created_at]);
+    (await app.sql(changes, [company.companyId])).map(({ version, created_at, updated_at }) => [
+      version,
+      updated_at - created_at,
+    ]);
   app.clock.advance({ minutes: 1 });
   await ok(company.delete(path));
   assert.deepEqual(await times(), [[2, 60_000]]);

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertNotFound, assertRefused, ok, storedRows } from './harness/assert.ts';
+import { invoiceBody } from './harness/bodies.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
 
@@ -28,31 +30,9 @@ const NOW = '2026-06-01T09:00:00.000000Z';
 
 type Fields = Record<string, unknown>;
 
-let numbers = 0;
-
-function invoice(fields: Fields = {}): Fields {
-  numbers += 1;
-  return {
-    invoice_number: `INV-${numbers}`,
-    sender_id: '5f0c1c62-5d3b-4a64-9a0e-0d3a1c2b4e5f',
-    date_created: '2026-05-01 10:00:00',
-    date_due: '2026-05-31 17:30:00',
-    vat: 20,
-    total: 120,
-    sub_total: 100,
-    items: [line('A'), line('B')],
-    ...fields,
-  };
-}
+const invoice = (fields: Fields = {}) => invoiceBody({ items: [line('A'), line('B')], ...fields });
 
 const line = (description: string) => ({ description, quantity: 1, rate: 50, amount: 60 });
-
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
-async function ok(answer: Promise<Answer>): Promise<any> {
-  const { status, text, body } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 /** Makes an invoice and gives its path. */
 const make = async (company: TestCompany, fields: Fields = {}, path = company.path): Promise<string> =>
@@ -85,32 +65,16 @@ const paidAt = (time: string) => ({
   ],
 });
 
-function assertFaults(answer: Answer, faults: Record<string, string>): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.code, 'invalid_request', answer.text);
-  assert.deepEqual(
-    Object.fromEntries(answer.body.errors.map(({ field, code }: Fields) => [field, code])),
-    faults,
-    answer.text,
-  );
-}
-
-function assertNotFound(answer: Answer): void {
-  assert.equal(answer.status, 404, answer.text);
-  assert.equal(answer.body.code, 'not_found', answer.text);
-}
-
-const stored = (company: TestCompany) =>
-  Promise.all(
-    ['invoices', 'invoice_items', 'payments'].map((table) =>
-      app.sql(`SELECT * FROM ${table} WHERE company_id = $1 ORDER BY id`, [company.companyId]),
-    ),
-  );
+const stored = (company: TestCompany) => storedRows(app, company, 'invoices', 'invoice_items', 'payments');
 
 /** The request is refused with these faults, and nothing has changed. */
-async function assertRefused(company: TestCompany, request: () => Promise<Answer>, faults: Record<string, string>) {
+async function assertRefusedUnchanged(
+  company: TestCompany,
+  request: () => Promise<Answer>,
+  faults: Record<string, string>,
+) {
   const before = await stored(company);
-  assertFaults(await request(), faults);
+  assertRefused(await request(), faults);
   assert.deepEqual(await stored(company), before);
 }
 
@@ -149,7 +113,7 @@ for (const [query, count] of [
 test('a wrong show_cancelled_items is refused, and an unknown invoice is 404 whatever it holds', async () => {
   const company = await app.company();
   const path = await make(company);
-  assertFaults(await company.get(`${path}?show_cancelled_items=yes`), { show_cancelled_items: 'not_allowed' });
+  assertRefused(await company.get(`${path}?show_cancelled_items=yes`), { show_cancelled_items: 'not_allowed' });
   assertNotFound(await company.get(`${company.path}/invoices/${randomUUID()}?show_cancelled_items=yes`));
 });
 
@@ -224,18 +188,20 @@ test('marking as sent takes a time and nothing else', async () => {
     ['2027-01-01 00:00:00', 'out_of_range'],
     [5, 'type'],
   ]) {
-    await assertRefused(company, () => company.post(`${path}/sent`, { date_sent }), { date_sent: String(code) });
+    await assertRefusedUnchanged(company, () => company.post(`${path}/sent`, { date_sent }), {
+      date_sent: String(code),
+    });
   }
-  await assertRefused(company, () => company.post(`${path}/sent`, '[]'), { body: 'type' });
-  await assertRefused(company, () => company.post(`${path}/sent`, '{'), { body: 'format' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/sent`, '[]'), { body: 'type' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/sent`, '{'), { body: 'format' });
 });
 
 test('a cancelled invoice cannot be marked as sent, and both faults are named at once', async () => {
   const company = await app.company();
   const path = await make(company);
   await ok(company.post(`${path}/cancel`));
-  await assertRefused(company, () => company.post(`${path}/sent`), { status: 'invalid_state' });
-  await assertRefused(company, () => company.post(`${path}/sent`, { date_sent: 'soon' }), {
+  await assertRefusedUnchanged(company, () => company.post(`${path}/sent`), { status: 'invalid_state' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/sent`, { date_sent: 'soon' }), {
     status: 'invalid_state',
     date_sent: 'format',
   });
@@ -335,7 +301,7 @@ for (const [amount, code] of [
   test(`a payment of ${JSON.stringify(amount)} is refused`, async () => {
     const company = await app.company();
     const path = await make(company);
-    await assertRefused(company, () => pay(company, path, amount), { amount: code });
+    await assertRefusedUnchanged(company, () => pay(company, path, amount), { amount: code });
   });
 }
 
@@ -344,7 +310,7 @@ for (const amount of [1.5, '1.5', '1.50', '1.5000', '0001.5']) {
     const company = await app.company();
     const path = await make(company);
     assert.equal((await ok(pay(company, path, amount))).amount, 1.5);
-    await assertRefused(company, () => pay(company, path, 118.51), { amount: 'out_of_range' });
+    await assertRefusedUnchanged(company, () => pay(company, path, 118.51), { amount: 'out_of_range' });
     await ok(pay(company, path, 118.5));
   });
 }
@@ -352,13 +318,19 @@ for (const amount of [1.5, '1.5', '1.50', '1.5000', '0001.5']) {
 test('the other fields of a payment are judged too, all at once', async () => {
   const company = await app.company();
   const path = await make(company);
-  await assertRefused(company, () => pay(company, path, 'x', { paid_at: 'soon', reference: '😀'.repeat(256) }), {
-    amount: 'format',
-    paid_at: 'format',
-    reference: 'too_long',
+  await assertRefusedUnchanged(
+    company,
+    () => pay(company, path, 'x', { paid_at: 'soon', reference: '😀'.repeat(256) }),
+    {
+      amount: 'format',
+      paid_at: 'format',
+      reference: 'too_long',
+    },
+  );
+  await assertRefusedUnchanged(company, () => pay(company, path, 1, { reference: 'a\0b' }), {
+    reference: 'invalid_character',
   });
-  await assertRefused(company, () => pay(company, path, 1, { reference: 'a\0b' }), { reference: 'invalid_character' });
-  await assertRefused(company, () => company.post(`${path}/payments`), { body: 'required' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/payments`), { body: 'required' });
   const reference = '😀'.repeat(255);
   assert.equal((await ok(pay(company, path, 1, { reference }))).reference, reference);
 });
@@ -366,20 +338,20 @@ test('the other fields of a payment are judged too, all at once', async () => {
 test('a payment beyond what is outstanding is refused with what is', async () => {
   const company = await app.company();
   const path = await make(company);
-  await assertRefused(company, () => pay(company, path, 120.01), { amount: 'out_of_range' });
+  await assertRefusedUnchanged(company, () => pay(company, path, 120.01), { amount: 'out_of_range' });
   await ok(pay(company, path, 100));
   const answer = await pay(company, path, 20.01);
-  assertFaults(answer, { amount: 'out_of_range' });
+  assertRefused(answer, { amount: 'out_of_range' });
   assert.match(answer.body.errors[0].message, /\b20\.00$/);
   await ok(pay(company, path, 20));
-  await assertRefused(company, () => pay(company, path, 0.01), { amount: 'out_of_range' });
+  await assertRefusedUnchanged(company, () => pay(company, path, 0.01), { amount: 'out_of_range' });
 });
 
 test('an invoice of nothing, or of a credit, takes no payment and stays Not Paid', async () => {
   const company = await app.company();
   for (const total of [0, -50]) {
     const path = await make(company, { total, sub_total: total });
-    await assertRefused(company, () => pay(company, path, 0.01), { amount: 'out_of_range' });
+    await assertRefusedUnchanged(company, () => pay(company, path, 0.01), { amount: 'out_of_range' });
     assert.deepEqual(await shown(company, path), { status: 'Not Paid', ...UNPAID });
   }
 });
@@ -388,7 +360,7 @@ test('a payment is not made in the future', async () => {
   const company = await app.company();
   const path = await make(company);
   for (const paid_at of ['2026-06-01 10:00:01', '2026-06-01T09:00:00.000001Z', '2099-01-01 00:00']) {
-    await assertRefused(company, () => pay(company, path, 1, { paid_at }), { paid_at: 'out_of_range' });
+    await assertRefusedUnchanged(company, () => pay(company, path, 1, { paid_at }), { paid_at: 'out_of_range' });
   }
   await ok(pay(company, path, 1, { paid_at: '2026-06-01 10:00:00' }));
 });
@@ -397,7 +369,7 @@ test('the largest invoice can be paid to the penny', async () => {
   const company = await app.company();
   const path = await make(company, { total: '9999999999.99' });
   await ok(pay(company, path, '9999999999.98'));
-  await assertRefused(company, () => pay(company, path, 0.02), { amount: 'out_of_range' });
+  await assertRefusedUnchanged(company, () => pay(company, path, 0.02), { amount: 'out_of_range' });
   await ok(pay(company, path, 0.01));
   assert.deepEqual(await shown(company, path), paidAt(NOW));
 });
@@ -406,8 +378,11 @@ test('a cancelled invoice takes no payment, and both faults are named at once', 
   const company = await app.company();
   const path = await make(company);
   await ok(company.post(`${path}/cancel`));
-  await assertRefused(company, () => pay(company, path, 1), { status: 'invalid_state' });
-  await assertRefused(company, () => pay(company, path, -1), { status: 'invalid_state', amount: 'out_of_range' });
+  await assertRefusedUnchanged(company, () => pay(company, path, 1), { status: 'invalid_state' });
+  await assertRefusedUnchanged(company, () => pay(company, path, -1), {
+    status: 'invalid_state',
+    amount: 'out_of_range',
+  });
 });
 
 test('twenty payments of 1.00 at once on an invoice of 10.00: exactly ten succeed', async () => {
@@ -416,7 +391,7 @@ test('twenty payments of 1.00 at once on an invoice of 10.00: exactly ten succee
   const answers = await Promise.all(Array.from({ length: 20 }, () => pay(company, path, '1.00')));
   assert.equal(answers.filter(({ status }) => status === 200).length, 10);
   for (const answer of answers.filter(({ status }) => status !== 200)) {
-    assertFaults(answer, { amount: 'out_of_range' });
+    assertRefused(answer, { amount: 'out_of_range' });
   }
   assert.equal((await ok(company.get(`${path}/payments`))).length, 10);
   assert.deepEqual(await shown(company, path), paidAt(NOW));
@@ -490,8 +465,10 @@ test('a payment is reversed once, also when five ask at once', async () => {
   const { id } = await ok(pay(company, path, 20));
   const answers = await Promise.all(Array.from({ length: 5 }, () => company.post(`${path}/payments/${id}/reverse`)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400, 400]);
-  await assertRefused(company, () => company.post(`${path}/payments/${id}/reverse`), { reversed_at: 'invalid_state' });
-  await assertRefused(company, () => pay(company, path, 20.01), { amount: 'out_of_range' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/payments/${id}/reverse`), {
+    reversed_at: 'invalid_state',
+  });
+  await assertRefusedUnchanged(company, () => pay(company, path, 20.01), { amount: 'out_of_range' });
   await ok(pay(company, path, 20));
 });
 
@@ -541,7 +518,7 @@ test('an invoice is cancelled once', async () => {
   const company = await app.company();
   const path = await make(company);
   await ok(company.post(`${path}/cancel`));
-  await assertRefused(company, () => company.post(`${path}/cancel`), { status: 'invalid_state' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/cancel`), { status: 'invalid_state' });
 });
 
 test('an invoice with a payment is not cancelled before the payment is reversed', async () => {
@@ -549,7 +526,7 @@ test('an invoice with a payment is not cancelled before the payment is reversed'
   for (const amount of [1, 120]) {
     const path = await make(company);
     const { id } = await ok(pay(company, path, amount));
-    await assertRefused(company, () => company.post(`${path}/cancel`), { status: 'invalid_state' });
+    await assertRefusedUnchanged(company, () => company.post(`${path}/cancel`), { status: 'invalid_state' });
     await ok(company.post(`${path}/payments/${id}/reverse`));
     await ok(company.post(`${path}/cancel`));
   }
@@ -569,14 +546,14 @@ test('a payment and a cancellation at once: one of them is refused', async () =>
 test('a reinstated invoice takes payments again; one that is not cancelled cannot be reinstated', async () => {
   const company = await app.company();
   const path = await make(company);
-  await assertRefused(company, () => company.post(`${path}/reinstate`), { status: 'invalid_state' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/reinstate`), { status: 'invalid_state' });
   await ok(company.post(`${path}/sent`));
   await ok(company.post(`${path}/cancel`));
   const reinstated = await ok(company.post(`${path}/reinstate`));
   assert.deepEqual([reinstated.status, reinstated.date_sent], ['Not Paid', NOW]);
   assert.deepEqual(reinstated, await ok(company.get(path)));
   await ok(pay(company, path, 120));
-  await assertRefused(company, () => company.post(`${path}/reinstate`), { status: 'invalid_state' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/reinstate`), { status: 'invalid_state' });
 });
 
 // What meets
@@ -614,7 +591,7 @@ for (const [verb, before, what, held, expected] of [
     const path = await make(company);
     const { id } = await read(company, path);
     await before(company, path);
-    const [answer] = await overlapping(app, held(company, id), () => [ok(company.post(`${path}/${verb}`))]);
+    const [answer] = await overlapping(app, held(company, id), [() => ok(company.post(`${path}/${verb}`))]);
     const { status, date_paid, total, items } = answer;
     const seen: Fields = {
       ...('status' in expected && { status }),
@@ -661,10 +638,12 @@ test('an item is cancelled once, also when five ask at once, and reinstated only
   const company = await app.company();
   const path = await make(company);
   const [{ id }] = (await read(company, path)).items;
-  await assertRefused(company, () => company.post(`${path}/items/${id}/reinstate`), { status: 'invalid_state' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/items/${id}/reinstate`), {
+    status: 'invalid_state',
+  });
   const answers = await Promise.all(Array.from({ length: 5 }, () => company.post(`${path}/items/${id}/cancel`)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400, 400]);
-  await assertRefused(company, () => company.post(`${path}/items/${id}/cancel`), { status: 'invalid_state' });
+  await assertRefusedUnchanged(company, () => company.post(`${path}/items/${id}/cancel`), { status: 'invalid_state' });
 });
 
 test('an item of a cancelled invoice is neither cancelled nor reinstated', async () => {
@@ -675,7 +654,9 @@ test('an item of a cancelled invoice is neither cancelled nor reinstated', async
   await ok(company.post(`${path}/cancel`));
   for (const { id } of [first, second]) {
     for (const verb of ['cancel', 'reinstate']) {
-      await assertRefused(company, () => company.post(`${path}/items/${id}/${verb}`), { status: 'invalid_state' });
+      await assertRefusedUnchanged(company, () => company.post(`${path}/items/${id}/${verb}`), {
+        status: 'invalid_state',
+      });
     }
   }
   assert.match(
@@ -807,7 +788,7 @@ test('without a body no Content-Type is asked for, with one it must be JSON', as
   await ok(company.get(`${path}/payments`, none));
   for (const verb of ['sent', 'cancel', 'reinstate']) await ok(company.post(`${path}/${verb}`, undefined, none));
   for (const verb of ['sent', 'payments']) {
-    assertFaults(await company.post(`${path}/${verb}`, '{"amount":1}', { 'content-type': 'text/plain' }), {
+    assertRefused(await company.post(`${path}/${verb}`, '{"amount":1}', { 'content-type': 'text/plain' }), {
       'Content-Type': 'not_allowed',
     });
   }

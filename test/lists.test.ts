@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { addressBookLists } from '../src/cases/address-book/reads.sql.ts';
 import { interactionLists } from '../src/cases/interactions/reads.sql.ts';
 import { invoiceLists } from '../src/cases/invoices/reads.sql.ts';
-import { listStatement, longStatement, type Statement, statement } from '../src/kernel/sql/statement.ts';
+import type { PoolName } from '../src/kernel/sql/statement.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { FILL_INTERACTIONS } from './harness/bodies.ts';
 import type { Answer } from './harness/http.ts';
+import { testQuery } from './harness/query.ts';
 
 /** The lists of a case: bare arrays, whole or in pages, as short or as long as they are. */
 
@@ -214,16 +215,18 @@ test('readers that leave in the middle of a long list, or never read on, hold no
 });
 
 test('a list is planned once, however the cases differ in size, and a search with what is searched for', async () => {
-  const mode = (make: (name: string, text: string) => Statement, name: string) =>
-    app.db.queryFirst<{ plan_cache_mode: string }>(make(name, 'SHOW plan_cache_mode'), []);
-  assert.equal((await mode(listStatement, 'test.list'))?.plan_cache_mode, 'force_generic_plan');
-  assert.equal((await mode(statement, 'test.short'))?.plan_cache_mode, 'force_generic_plan');
-  assert.equal((await mode(longStatement, 'test.search'))?.plan_cache_mode, 'auto');
+  const mode = async (pool: PoolName) => {
+    const query = testQuery(`test.plan_${pool}`, 'SHOW plan_cache_mode', [], pool);
+    return (await app.db.queryFirst<{ plan_cache_mode: string }>(query))?.plan_cache_mode;
+  };
+  assert.equal(await mode('list'), 'force_generic_plan');
+  assert.equal(await mode('short'), 'force_generic_plan');
+  assert.equal(await mode('search'), 'auto');
   // The server of the tests does not compile at all: it is the session that says so.
   const jit = `SELECT source FROM pg_settings WHERE name = 'jit'`;
-  for (const make of [listStatement, statement, longStatement]) {
-    const found = await app.db.queryFirst<{ source: string }>(make(`test.jit.${make.name}`, jit), []);
-    assert.equal(found?.source === 'session', make !== longStatement, make.name);
+  for (const pool of ['list', 'short', 'search'] as const) {
+    const found = await app.db.queryFirst<{ source: string }>(testQuery(`test.jit_${pool}`, jit, [], pool));
+    assert.equal(found?.source === 'session', pool !== 'search', pool);
   }
 });
 

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { readConfig } from '../src/config.ts';
 import { startApp } from './harness/app.ts';
+import { blocked } from './harness/overlap.ts';
+import { until } from './harness/until.ts';
 
 /** What a process refuses because it has enough to do. */
 
@@ -14,8 +15,7 @@ const company = await app.company();
 const path = `${company.path}/interactions`;
 
 async function waiting(count: number): Promise<void> {
-  const asked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  while ((await app.sql<{ n: number }>(asked))[0]?.n !== count) await pause(10);
+  await until(async () => (await blocked(app)).length === count);
 }
 
 /** Keeps every write of an interaction waiting until `work` is done. */
@@ -60,7 +60,7 @@ test('whoever is refused, or gives up, takes no place', async () => {
       socket.destroy();
     }
   });
-  while ((await company.get(path)).status !== 200) await pause(10);
+  await until(async () => (await company.get(path)).status === 200);
 });
 
 test('a body that comes slowly takes no place', async () => {
@@ -90,7 +90,7 @@ test('connections beyond their limit are closed', async () => {
   const closed = (await Promise.all(outcomes)).filter((outcome) => outcome === 'closed').length;
   assert.ok(closed >= 20 && closed < 40, `${closed} were closed`);
   for (const socket of sockets) socket.destroy();
-  while ((await company.get(path).catch(() => undefined))?.status !== 200) await pause(10);
+  await until(async () => (await company.get(path).catch(() => undefined))?.status === 200);
 });
 
 test('however many ask for the metrics at once, the database is asked once', async () => {

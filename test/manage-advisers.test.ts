@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok, refused } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
 
 const app = await startApp();
 const ADVISERS = '/manage/advisers';
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.equal(body.code, 'invalid_request');
-  assert.deepEqual(
-    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
-    faults,
-  );
-}
 
 async function missing(answer: Promise<Answer>): Promise<void> {
   const { status, body, text } = await answer;

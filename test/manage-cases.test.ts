@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok, refused } from './harness/assert.ts';
+import { invoiceBody } from './harness/bodies.ts';
 import type { Answer } from './harness/http.ts';
 
 const app = await startApp();
@@ -9,21 +11,6 @@ beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 const CASES = '/manage/cases';
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
 const NOW = '2026-06-01T09:00:00.000000Z';
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.deepEqual(
-    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
-    faults,
-  );
-}
 
 async function missing(answer: Promise<Answer>): Promise<void> {
   const { status, text } = await answer;
@@ -59,15 +46,7 @@ const book = (company: TestCompany, email_recipient: string) =>
     email_notification: true,
   });
 const bill = (company: TestCompany, invoice_number: string) =>
-  company.post(`${company.path}/invoices`, {
-    invoice_number,
-    sender_id: company.companyId,
-    date_created: '2026-06-01 09:00:00',
-    date_due: '2026-07-01 09:00:00',
-    vat: 20,
-    total: 120,
-    sub_total: 100,
-  });
+  company.post(`${company.path}/invoices`, invoiceBody({ invoice_number, sender_id: company.companyId }));
 
 test('a case is opened with a reference alone', async () => {
   const company = await app.company();

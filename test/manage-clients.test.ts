@@ -3,7 +3,8 @@ import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/server/app.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { type Answer, caller } from './harness/http.ts';
+import { ok, refused } from './harness/assert.ts';
+import { caller } from './harness/http.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
 
 const app = await startApp();
@@ -11,21 +12,6 @@ beforeEach(() => app.clock.advance({ minutes: 1 }));
 
 const CLIENTS = '/manage/clients';
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.deepEqual(
-    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
-    faults,
-  );
-}
 
 const body = { name: 'website', scopes: ['interactions:read', 'interactions:write'] };
 const now = () => app.clock.read().toString({ fractionalSecondDigits: 6 });
@@ -127,7 +113,7 @@ test('a scope that was taken away meanwhile is not given back by a caller who la
   const manager = await company.withScopes('manage');
   const { id } = await make(company);
   const narrow: Holding = ["UPDATE clients SET scopes = '{interactions:read}' WHERE id = $1", [id]];
-  const [answer] = await overlapping(app, [narrow], () => [manager.patch(`${CLIENTS}/${id}`, { scopes: body.scopes })]);
+  const [answer] = await overlapping(app, [narrow], [() => manager.patch(`${CLIENTS}/${id}`, { scopes: body.scopes })]);
   assert.ok(answer);
   await refused(Promise.resolve(answer), { 'scopes[1]': 'not_allowed' });
 });
@@ -235,9 +221,11 @@ test('enabling right behind a disabling does not bring the old tokens back', asy
   const company = await app.company();
   const client = await make(company);
   const token = await tokenOf(client);
-  const [enabled] = await overlapping(app, [[DISABLE, [client.id]]], () => [
-    ok(company.post(`${CLIENTS}/${client.id}/enable`)),
-  ]);
+  const [enabled] = await overlapping(
+    app,
+    [[DISABLE, [client.id]]],
+    [() => ok(company.post(`${CLIENTS}/${client.id}/enable`))],
+  );
   assert.equal(enabled.disabled_at, null);
   assert.equal(await read(token, company), 401);
   assert.equal(await read(await tokenOf(client), company), 200);
@@ -247,7 +235,7 @@ test('a client that is being disabled gets no token, also where it asked before'
   const company = await app.company();
   const client = await make(company);
   const held: Holding[] = [[DISABLE, [client.id]]];
-  const [answer] = await overlapping(app, held, () => [ask(client.id, client.client_secret)]);
+  const [answer] = await overlapping(app, held, [() => ask(client.id, client.client_secret)]);
   assert.equal(answer?.status, 401);
   await ok(company.post(`${CLIENTS}/${client.id}/enable`));
   assert.deepEqual(await app.sql('SELECT 1 FROM tokens WHERE client_id = $1', [client.id]), []);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
-import type { Answer, Caller } from './harness/http.ts';
+import { ok, refused } from './harness/assert.ts';
+import type { Caller } from './harness/http.ts';
 import { caller } from './harness/http.ts';
 
 const app = await startApp();
@@ -10,21 +11,6 @@ beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 const COMPANY = '/manage/company';
 const COMPANIES = '/manage/companies';
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.deepEqual(
-    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
-    faults,
-  );
-}
 
 /** A settings change is seen by every process within two seconds. */
 async function change(company: TestCompany, settings: object) {

@@ -2,17 +2,12 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import type { Answer, Caller } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 
 const app = await startApp();
 beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 type Documented = { get?: { parameters?: { name: string }[] } };
 const lists = Object.entries(document.paths as unknown as Record<string, Documented>)

@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/server/app.ts';
 import { startApp } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { type Answer, caller } from './harness/http.ts';
 
 const app = await startApp();
@@ -18,12 +19,6 @@ const destination = new Writable({
 const server = await buildApp({ db: app.db, clock: app.clock.read, logger: pino({ level: 'trace' }, destination) });
 const url = await server.listen({ host: '127.0.0.1', port: 0 });
 after(() => server.close());
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 /** Every way of writing the secret down from which it could be read again. */
 function telltales(secret: string): string[] {

@@ -1,25 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok, refused } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
 
 const app = await startApp();
 const TAGS = '/manage/custom-tags';
 
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, code: string): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.deepEqual(
-    body.errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]),
-    [['tag', code]],
-  );
-}
+const refusedTag = (answer: Promise<Answer>, code: string) => refused(answer, { tag: code });
 
 const tagsOf = async (company: TestCompany): Promise<string[]> =>
   (await ok(company.get(TAGS))).map(({ tag }: { tag: string }) => tag);
@@ -49,7 +37,7 @@ test('a custom tag is created, listed and at once usable', async () => {
 for (const tag of ['Gold', 'two words', '-gold', 'gold-', 'a--b', 'é', '', 'a_b', 'a\n']) {
   test(`${JSON.stringify(tag)} is no tag`, async () => {
     const company = await app.company();
-    await refused(company.post(TAGS, { tag }), 'format');
+    await refusedTag(company.post(TAGS, { tag }), 'format');
     assert.equal((await tagsOf(company)).length, 2);
   });
 }
@@ -57,17 +45,17 @@ for (const tag of ['Gold', 'two words', '-gold', 'gold-', 'a--b', 'é', '', 'a_b
 test('a tag has at most 100 characters and is required', async () => {
   const company = await app.company();
   await ok(company.post(TAGS, { tag: 'a'.repeat(100) }));
-  await refused(company.post(TAGS, { tag: 'a'.repeat(101) }), 'too_long');
-  await refused(company.post(TAGS, {}), 'required');
-  await refused(company.post(TAGS, { tag: null }), 'required');
-  await refused(company.post(TAGS, { tag: 5 }), 'type');
+  await refusedTag(company.post(TAGS, { tag: 'a'.repeat(101) }), 'too_long');
+  await refusedTag(company.post(TAGS, {}), 'required');
+  await refusedTag(company.post(TAGS, { tag: null }), 'required');
+  await refusedTag(company.post(TAGS, { tag: 5 }), 'type');
 });
 
 test('a tag is taken within the company, under concurrency too, and free in another', async () => {
   const [company, other] = [await app.company(), await app.company()];
   const answers = await Promise.all(Array.from({ length: 10 }, () => company.post(TAGS, { tag: 'gold' })));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
-  await refused(company.post(TAGS, { tag: 'gold' }), 'taken');
+  await refusedTag(company.post(TAGS, { tag: 'gold' }), 'taken');
   await ok(other.post(TAGS, { tag: 'gold' }));
 });
 
@@ -80,9 +68,9 @@ test('a removed tag that is sent again for an entry that has it is ignored', asy
   const custom_tags = ['newsletter', 'vip-client'];
   await ok(company.patch(`${entries}/${id}`, { ...person, custom_tags }));
   assert.deepEqual((await ok(company.get(`${entries}/${id}`))).data.custom_tags, ['vip-client', 'newsletter']);
-  const refused = await company.patch(`${entries}/${other}`, { ...person, custom_tags });
+  const refusedTag = await company.patch(`${entries}/${other}`, { ...person, custom_tags });
   assert.deepEqual(
-    refused.body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]),
+    refusedTag.body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]),
     [['custom_tags[1]', 'unknown']],
   );
   await ok(company.delete(`${entries}/${id}/custom-tags/vip-client`));

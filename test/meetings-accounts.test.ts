@@ -10,8 +10,9 @@ import { ConfigError, readConfig } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { buildApp } from '../src/server/app.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok, refused } from './harness/assert.ts';
 import { commandOutput, runCommand } from './harness/command-line.ts';
-import { type Answer, caller } from './harness/http.ts';
+import { caller } from './harness/http.ts';
 import { KEYS, meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
 import { overlapping } from './harness/overlap.ts';
 import { urlOf } from './harness/service.ts';
@@ -26,22 +27,6 @@ const ZOOM = { provider: 'zoom', ...CREDENTIALS };
 const SECRET = CREDENTIALS.client_secret;
 
 beforeEach(() => zoom.reset());
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<Answer> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.deepEqual(
-    Object.fromEntries(body.errors.map(({ field, code }: { field: string; code: string }) => [field, code])),
-    faults,
-  );
-  return answer;
-}
 
 async function accountOf(company: TestCompany): Promise<{ id: string; adviser: string; account: string }> {
   const [{ id = '' } = {}] = await ok(company.get(`/manage/advisers?search=${company.adviser}`));
@@ -265,9 +250,11 @@ test('a secret that is replaced while the old one is sealed anew stays', async (
   await ok(company.send('PUT', (await accountOf(company)).account, ZOOM));
   await underOldKey(company);
   const replace = 'UPDATE video_accounts SET sealed_secret = $2 WHERE company_id = $1';
-  const [done] = await overlapping(app, [[replace, [company.companyId, 'another']]], () => [
-    reencryptAccounts(app, rotating),
-  ]);
+  const [done] = await overlapping(
+    app,
+    [[replace, [company.companyId, 'another']]],
+    [() => reencryptAccounts(app, rotating)],
+  );
   assert.deepEqual([await sealedOf(company), done?.reencrypted], [['another'], 0]);
   await app.sql(replace, [company.companyId, null]);
 });

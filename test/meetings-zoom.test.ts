@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { beforeEach, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
-import type { Answer } from './harness/http.ts';
+import { ok } from './harness/assert.ts';
 import { KEYS, meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
+import { until } from './harness/until.ts';
 import { type Asked, type Behaviour, CREDENTIALS } from './harness/zoom.ts';
 
 /** What is said to Zoom, and what becomes of a meeting when Zoom refuses, is silent, or a worker dies. */
@@ -21,12 +21,6 @@ beforeEach(async () => {
   await app.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
   zoom.reset();
 });
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 const connect = (company: TestCompany, id: string, more: Record<string, unknown> = {}) =>
   ok(company.send('PUT', `/manage/advisers/${id}/video-account`, { provider: 'zoom', ...CREDENTIALS, ...more }));
@@ -244,9 +238,9 @@ test('a Zoom that never answers holds up no request and no other company', async
   t.after(() => patient.stop(10));
   await patient.start();
   const hanging = () => zoom.asked.filter(({ path }) => path.includes('stuck')).length;
-  while (hanging() < 8) await setImmediate();
+  await until(() => hanging() >= 8);
   const { path } = await book(other);
-  while ((await meeting(other, path)).state !== 'ready');
+  await until(async () => (await meeting(other, path)).state === 'ready');
   assert.equal(hanging(), 8, 'no more than its share of the slots');
 });
 

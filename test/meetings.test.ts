@@ -9,9 +9,9 @@ import {
   type Sender,
 } from '../src/cases/appointments/messages/message.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { toSql } from '../src/kernel/time/time.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok, refused } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
 import { meetingSteps, meetingWorker, openZoom, secrets } from './harness/meeting-worker.ts';
 import { overlapping } from './harness/overlap.ts';
@@ -40,20 +40,7 @@ beforeEach(async () => {
   post.sent.length = 0;
 });
 
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, field: string): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  assert.deepEqual(
-    body.errors.map((fault: { field: string; code: string }) => [fault.field, fault.code]),
-    [[field, 'invalid_state']],
-  );
-}
+const refusedForState = (answer: Promise<Answer>, field: string) => refused(answer, { [field]: 'invalid_state' });
 
 /** A company whose first adviser has a Zoom account. */
 async function zoomCompany(): Promise<TestCompany & { adviserId: string; account: string }> {
@@ -435,10 +422,10 @@ test('a meeting that is asked for while the appointment is being moved is made f
   const { path } = await book(company, { video_meeting: false });
   const json = app.db.queryJson.bind(app.db);
   let between = 0;
-  app.db.queryJson = async (statement, values) => {
-    if (toQuery(statement).statement.name.startsWith('appointments.update') && between++ === 0)
+  app.db.queryJson = async (query) => {
+    if (query.statement.name.startsWith('appointments.update') && between++ === 0)
       await ok(company.post(`${path}/meeting`));
-    return json(statement, values);
+    return json(query);
   };
   await ok(company.patch(path, MOVE)).finally(() => {
     app.db.queryJson = json;
@@ -466,18 +453,18 @@ test('no meeting is made for what is cancelled, over, or with an adviser without
   const company = await zoomCompany();
   const cancelled = await book(company);
   await ok(company.patch(`${cancelled.path}/outcome`, { cancelled: true }));
-  await refused(company.post(`${cancelled.path}/meeting`), 'cancelled');
+  await refusedForState(company.post(`${cancelled.path}/meeting`), 'cancelled');
   const past = await book(company, { start_time: '2026-05-01 10:00', end_time: '2026-05-01 11:00' });
-  await refused(company.post(`${past.path}/meeting`), 'end_time');
+  await refusedForState(company.post(`${past.path}/meeting`), 'end_time');
   const plain = await app.company();
   const { path } = await book(plain);
-  await refused(plain.post(`${path}/meeting`), 'adviser_email');
+  await refusedForState(plain.post(`${path}/meeting`), 'adviser_email');
 });
 
 test('a meeting that is not wished for cannot be withdrawn', async () => {
   const company = await zoomCompany();
   const { path } = await book(company, { video_meeting: false });
-  await refused(company.delete(`${path}/meeting`), 'video_meeting');
+  await refusedForState(company.delete(`${path}/meeting`), 'video_meeting');
 });
 
 test('meetings of another company, of unknown and of deleted appointments are 404', async () => {
@@ -571,9 +558,11 @@ async function beginAmid(
     now: toSql(app.clock.read()),
     origin: WORKER_ORIGIN,
   });
-  await overlapping(app, [[statement.text, values]], () => [
-    meetingSteps(app, zoom).handle(key, { id: claim, signal }),
-  ]);
+  await overlapping(
+    app,
+    [[statement.text, values]],
+    [() => meetingSteps(app, zoom).handle(key, { id: claim, signal })],
+  );
 }
 
 test('an account that is being changed while a step begins is waited for', async () => {
@@ -674,7 +663,7 @@ test('an account that is disconnected while a step begins is seen by that step',
       ['SELECT 1 FROM advisers WHERE id = $1 FOR SHARE', [company.adviserId]],
       ['UPDATE meetings SET doubtful = true WHERE appointment_id = $1', [id]],
     ],
-    () => [ok(company.delete(company.account))],
+    [() => ok(company.delete(company.account))],
   );
   assert.deepEqual(await app.sql('SELECT wanted FROM meetings WHERE appointment_id = $1', [id]), [{ wanted: 2 }]);
 });

@@ -4,6 +4,7 @@ import { DeliveryError } from '../src/cases/appointments/messages/message.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
+import { untilBlocked } from './harness/overlap.ts';
 
 /** Appointments that do not take place, and some that take place after all: what the client's calendar has, decides. */
 
@@ -255,8 +256,7 @@ test('a deletion that is under way when the confirmation has gone out, and saw n
       await client.query('UPDATE appointments SET deleted_at = now(), version = version + 1 WHERE id = $1', [id]);
     };
     const running = worker.runOnce();
-    const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    while ((await app.sql(waits)).length === 0);
+    await untilBlocked(app);
     await client.query('COMMIT');
     await running;
     assert.deepEqual(kinds(), ['email cancellation', 'email confirmation']);

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { DeliveryError, type OutgoingMessage } from '../src/cases/appointments/messages/message.ts';
 import { startMessage, startMessages } from '../src/cases/appointments/messages/message-queue.sql.ts';
 import { WORKER_ORIGIN } from '../src/kernel/audit/audit-log.ts';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { UnavailableError } from '../src/kernel/errors.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../src/kernel/jobs/backoff.ts';
+import type { Query } from '../src/kernel/sql/statement.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
+import { until } from './harness/until.ts';
 
 const app = await startApp();
 
@@ -259,7 +259,7 @@ test('a message of a dead worker is free again within a minute, and is sent as t
   const { path } = await book(company, { email_confirmation: true });
   const dead = messageWorker(app, { email: { send: () => new Promise(() => {}), close() {} } });
   void dead.runOnce();
-  while ((await app.sql(`SELECT 1 FROM messages WHERE state = 'sending'`)).length === 0);
+  await until(async () => (await app.sql(`SELECT 1 FROM messages WHERE state = 'sending'`)).length > 0);
   app.clock.advance({ seconds: 44 });
   assert.equal(await worker.runOnce(), 0);
   app.clock.advance({ seconds: 2 });
@@ -311,10 +311,10 @@ for (const [state, change] of [
 /** The app's database, but for the statements that `broken` names. */
 const databaseWithout = (broken: (name: string) => Error | undefined): typeof app.db =>
   Object.assign(Object.create(app.db), {
-    queryRows: async (...[statement, values]: Parameters<typeof app.db.queryRows>) => {
-      const error = broken(toQuery(statement).statement.name);
+    queryRows: async (query: Query) => {
+      const error = broken(query.statement.name);
       if (error) throw error;
-      return app.db.queryRows(statement, values);
+      return app.db.queryRows(query);
     },
   });
 
@@ -330,7 +330,7 @@ for (const [why, error] of [
     const broken = (name: string) => (name.startsWith('messages.record_sent') && refused++ < 20 ? error : undefined);
     const patient = messageWorker({ ...app, db: databaseWithout(broken) }, { email: post });
     const running = patient.runOnce();
-    while (post.sent.length === 0) await pause(5);
+    await until(() => post.sent.length > 0);
     app.clock.advance({ minutes: 2 });
     await Promise.all([running, patient.runOnce()]);
     const [message] = await messages(company, path);
@@ -352,12 +352,14 @@ test('a fault is written down by the claim that holds the message when the datab
     away && name === 'messages.record_failure' ? new UnavailableError('away') : undefined;
   const patient = messageWorker({ ...app, db: databaseWithout(broken) }, { email: post });
   const running = patient.runOnce();
-  while (tried === 0) await pause(5);
+  await until(() => tried !== 0);
   const claims = 'SELECT lease_by FROM messages WHERE company_id = $1';
   const [before] = await app.sql<{ lease_by: string }>(claims, [company.companyId]);
   app.clock.advance({ minutes: 2 });
   const again = patient.runOnce();
-  while ((await app.sql<{ lease_by: string }>(claims, [company.companyId]))[0]?.lease_by === before?.lease_by);
+  await until(
+    async () => (await app.sql<{ lease_by: string }>(claims, [company.companyId]))[0]?.lease_by !== before?.lease_by,
+  );
   away = false;
   await Promise.all([running, again]);
   const [{ state, last_error }] = await messages(company, path);
@@ -375,7 +377,7 @@ test('an appointment that somebody has locked holds up its own messages alone', 
     await client.query('BEGIN');
     await client.query('SELECT 1 FROM appointments WHERE id = $1 FOR UPDATE', [locked.id]);
     const running = worker.runOnce();
-    while (post.sent.length === 0) await pause(5);
+    await until(() => post.sent.length > 0);
     assert.deepEqual(
       post.sent.map(({ appointmentId }) => appointmentId),
       [free.id],

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertRefused } from './harness/assert.ts';
+import { invoiceBody } from './harness/bodies.ts';
 import type { Answer } from './harness/http.ts';
 
 const app = await startApp();
@@ -18,22 +20,7 @@ const json = (body: unknown) => JSON.stringify(body).replaceAll(/"#([^"]*)"/g, '
 
 const FORMS = { 'a JSON number': raw, 'a decimal string': (number: string) => number };
 
-let numbers = 0;
-
-function invoice(fields: Fields = {}): Fields {
-  numbers += 1;
-  return {
-    invoice_number: `INV-${numbers}`,
-    sender_id: '5f0c1c62-5d3b-4a64-9a0e-0d3a1c2b4e5f',
-    date_created: '2026-05-01 10:00:00',
-    date_due: '2026-05-31 10:00:00',
-    vat: 0,
-    total: 0,
-    sub_total: 0,
-    vat_amount: 0,
-    ...fields,
-  };
-}
+const invoice = (fields: Fields = {}) => invoiceBody({ vat: 0, total: 0, sub_total: 0, vat_amount: 0, ...fields });
 
 const item = (fields: Fields = {}) => ({ description: 'Advice', quantity: 1, rate: 0, amount: 0, ...fields });
 
@@ -71,15 +58,8 @@ async function listedItems(company: TestCompany, items: Fields[], ...fields: str
   return items.map((_, i) => fields.map((field) => written(ofItems, field)[i] ?? 'absent'));
 }
 
-function assertFaults(answer: Answer, ...faults: [field: string, code: string][]): void {
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.code, 'invalid_request', answer.text);
-  assert.deepEqual(
-    answer.body.errors.map(({ field, code }: Fields) => [field, code]),
-    faults,
-    answer.text,
-  );
-}
+const assertFaults = (answer: Answer, ...faults: [field: string, code: string][]) =>
+  assertRefused(answer, Object.fromEntries(faults));
 
 async function assertNothingStored(company: TestCompany): Promise<void> {
   assert.equal(await listText(company), '[]');

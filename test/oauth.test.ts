@@ -4,6 +4,7 @@ import pino from 'pino';
 import { readConfig } from '../src/config.ts';
 import { buildApp } from '../src/server/app.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { type Answer, type Caller, caller } from './harness/http.ts';
 
 const app = await startApp();
@@ -18,12 +19,6 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 type Client = { id: string; secret: string };
 type Parameters = Record<string, string>;
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 async function makeClient(company: TestCompany, scopes: string[] = SCOPES): Promise<Client> {
   const { id, client_secret } = await ok(company.post('/manage/clients', { name: 'site', scopes }));
@@ -46,7 +41,7 @@ const tokenOf = async (client: Client, more: Parameters = {}): Promise<string> =
 const userOf = async (client: Client, url = app.baseUrl): Promise<Caller> => caller(url, await tokenOf(client));
 const read = async (user: Caller, company: TestCompany) => (await user.get(`${company.path}/interactions`)).status;
 
-async function assertRefused(answer: Promise<Answer>, status: number, error: string): Promise<void> {
+async function assertOAuthError(answer: Promise<Answer>, status: number, error: string): Promise<void> {
   const { status: seen, headers, body, text } = await answer;
   assert.equal(seen, status, text);
   assert.match(String(headers['content-type']), /^application\/json/);
@@ -128,7 +123,7 @@ test('a client may ask for fewer scopes', async () => {
 test('a scope that the client does not have is refused, also beside one that it has', async () => {
   const client = await makeClient(await app.company());
   for (const scope of ['manage', 'operator', 'invoices:read manage', 'invoices:read,interactions:read', 'nothing']) {
-    await assertRefused(app.anonymous.post(TOKEN, grant(client, { scope })), 400, 'invalid_scope');
+    await assertOAuthError(app.anonymous.post(TOKEN, grant(client, { scope })), 400, 'invalid_scope');
   }
 });
 
@@ -150,7 +145,7 @@ test('an unknown client, a wrong secret and a disabled client are told the same'
       await app.anonymous.post(TOKEN, grant(wrong)),
       await app.anonymous.post(TOKEN, { grant_type: 'client_credentials' }, basic(wrong)),
     ]) {
-      await assertRefused(Promise.resolve(answer), 401, 'invalid_client');
+      await assertOAuthError(Promise.resolve(answer), 401, 'invalid_client');
       bodies.add(answer.text);
     }
   }
@@ -171,24 +166,28 @@ test('a client that sends no usable credentials is refused', async () => {
     [ask, { authorization: `Basic ${Buffer.from(`${client.id}:%zz`).toString('base64')}` }],
     [ask, { authorization: `Bearer ${client.secret}` }],
   ] as const) {
-    await assertRefused(app.anonymous.post(TOKEN, body, headers), 401, 'invalid_client');
+    await assertOAuthError(app.anonymous.post(TOKEN, body, headers), 401, 'invalid_client');
   }
 });
 
 test('two ways of authentication at once are refused, as are two clients', async () => {
   const company = await app.company();
   const [client, other] = [await makeClient(company), await makeClient(company)];
-  await assertRefused(app.anonymous.post(TOKEN, grant(client), basic(client)), 400, 'invalid_request');
+  await assertOAuthError(app.anonymous.post(TOKEN, grant(client), basic(client)), 400, 'invalid_request');
   const body = { grant_type: 'client_credentials', client_id: other.id };
-  await assertRefused(app.anonymous.post(TOKEN, body, basic(client)), 400, 'invalid_request');
+  await assertOAuthError(app.anonymous.post(TOKEN, body, basic(client)), 400, 'invalid_request');
 });
 
 test('a missing or another grant type is refused', async () => {
   const client = await makeClient(await app.company());
   const { grant_type, ...without } = grant(client);
-  await assertRefused(app.anonymous.post(TOKEN, without), 400, 'invalid_request');
+  await assertOAuthError(app.anonymous.post(TOKEN, without), 400, 'invalid_request');
   for (const other of ['password', 'authorization_code', 'refresh_token', 'CLIENT_CREDENTIALS']) {
-    await assertRefused(app.anonymous.post(TOKEN, grant(client, { grant_type: other })), 400, 'unsupported_grant_type');
+    await assertOAuthError(
+      app.anonymous.post(TOKEN, grant(client, { grant_type: other })),
+      400,
+      'unsupported_grant_type',
+    );
   }
 });
 
@@ -204,8 +203,8 @@ for (const [what, body, headers] of [
   ['a body without Content-Type', 'grant_type=client_credentials', { 'content-type': undefined }],
 ] as const) {
   test(`${what} is an invalid request`, async () => {
-    await assertRefused(app.anonymous.post(TOKEN, body, headers), 400, 'invalid_request');
-    await assertRefused(app.anonymous.post(REVOKE, body, headers), 400, 'invalid_request');
+    await assertOAuthError(app.anonymous.post(TOKEN, body, headers), 400, 'invalid_request');
+    await assertOAuthError(app.anonymous.post(REVOKE, body, headers), 400, 'invalid_request');
   });
 }
 
@@ -213,7 +212,7 @@ test('only POST is answered, and the credentials in the query are not looked at'
   const client = await makeClient(await app.company());
   const answer = await app.anonymous.get(`${TOKEN}?${form(grant(client))}`);
   assert.equal(answer.status, 405);
-  await assertRefused(
+  await assertOAuthError(
     app.anonymous.post(`${TOKEN}?${form(grant(client))}`, { grant_type: 'client_credentials' }),
     401,
     'invalid_client',
@@ -282,7 +281,7 @@ test('what cannot be read is refused unread when it comes too often; HTTP Basic 
   const granted = await app.anonymous.post(TOKEN, { grant_type: 'client_credentials' }, basic(client));
   assert.deepEqual([granted.status, granted.headers['retry-after']], [200, undefined], granted.text);
   const wrong = basic({ ...client, secret: 'wrong' });
-  await assertRefused(app.anonymous.post(TOKEN, '[', wrong), 401, 'invalid_client');
+  await assertOAuthError(app.anonymous.post(TOKEN, '[', wrong), 401, 'invalid_client');
   app.clock.advance({ minutes: 1 });
   await ok(app.anonymous.post(TOKEN, grant(client)));
 });
@@ -387,17 +386,21 @@ test('revoking needs a token and a client that is let in', async () => {
   const company = await app.company();
   const client = await makeClient(company);
   const token = await tokenOf(client);
-  await assertRefused(app.anonymous.post(REVOKE, { token_type_hint: 'x' }, basic(client)), 400, 'invalid_request');
-  await assertRefused(app.anonymous.post(REVOKE, { token }), 401, 'invalid_client');
-  await assertRefused(app.anonymous.post(REVOKE, { token }, basic({ ...client, secret: 'x' })), 401, 'invalid_client');
-  await assertRefused(
+  await assertOAuthError(app.anonymous.post(REVOKE, { token_type_hint: 'x' }, basic(client)), 400, 'invalid_request');
+  await assertOAuthError(app.anonymous.post(REVOKE, { token }), 401, 'invalid_client');
+  await assertOAuthError(
+    app.anonymous.post(REVOKE, { token }, basic({ ...client, secret: 'x' })),
+    401,
+    'invalid_client',
+  );
+  await assertOAuthError(
     app.anonymous.post(REVOKE, { token }, { authorization: `Bearer ${token}` }),
     401,
     'invalid_client',
   );
   assert.equal(await read(caller(app.baseUrl, token), company), 200);
   await ok(company.post(`/manage/clients/${client.id}/disable`));
-  await assertRefused(app.anonymous.post(REVOKE, { token }, basic(client)), 401, 'invalid_client');
+  await assertOAuthError(app.anonymous.post(REVOKE, { token }, basic(client)), 401, 'invalid_client');
 });
 
 test('tokens that ended more than a day ago are forgotten when new ones are given, keys are not', async () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import type pg from 'pg';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { PipelinedPool } from '../src/kernel/database/pipelined-pool.ts';
 import type { PipelinedTransaction } from '../src/kernel/database/pipelined-transaction.ts';
 import { UnavailableError } from '../src/kernel/errors.ts';
+import { testQuery } from './harness/query.ts';
 
 /** Who gets which connection, and when. The server is the test's: it answers when it is told to. */
 
@@ -70,7 +70,7 @@ function pipelines(size: number, ahead = MOST_AHEAD, connect?: () => Promise<voi
       return server as unknown as pg.Client;
     },
   });
-  const ask = (name: string) => lanes.queryRows(toQuery({ name, text: '' }, []));
+  const ask = (name: string) => lanes.queryRows(testQuery(name, ''));
   const fill = (count: number) => Array.from({ length: count }, (_, i) => ask(`first ${i}`));
   const names = () => servers.flatMap(({ sent }) => sent.map(({ name }) => name));
   return { lanes, servers, ask, fill, names };
@@ -212,7 +212,7 @@ test('a connection that does not end when it is told to is given up after five s
 
 test('what a connection ends with, whatever that is, is told to all who share its commit, and nothing is sent again', async () => {
   const { lanes, servers } = pipelines(1);
-  const put = (value: number) => lanes.queryJson(toQuery({ name: 'put', text: '' }, [value]));
+  const put = (value: number) => lanes.queryJson(testQuery('put', '', [value]));
   const first = put(0);
   await settled();
   const [server] = servers as [Server];

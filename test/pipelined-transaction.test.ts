@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { type OnBatch, PipelinedPool } from '../src/kernel/database/pipelined-pool.ts';
-import { forSeveral, readForSeveral } from '../src/kernel/sql/batch-statement.ts';
-import { listStatement, statement } from '../src/kernel/sql/statement.ts';
+import { read, write } from '../src/kernel/sql/statement.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { startApp } from './harness/app.ts';
+import { blocked, untilBlocked } from './harness/overlap.ts';
+import { testQuery } from './harness/query.ts';
 
 /** Short statements that come at the same moment share a transaction, and none of them notices. */
 
@@ -22,14 +22,22 @@ const { db } = app;
 const CONNECTIONS = 8;
 const LIST_CONNECTIONS = 4;
 
-const write = statement(
-  'notes.write',
-  `INSERT INTO notes SELECT $1, $2, $3, pg_current_xact_id() WHERE $3 <> 'no' OR nextval('tries') > 0 RETURNING text || ' on ' || shelf || ', ' || place`,
-);
-const overwrite = statement(
-  'notes.overwrite',
-  'UPDATE notes SET text = $3, xact = pg_current_xact_id() WHERE shelf = $1 AND place = $2 RETURNING text',
-);
+/** The inputs `company_id` and `case_id` are the key of a record: here the shelf and the place of a note. */
+const KEY_INPUTS = { company_id: 'int', case_id: 'int' } as const;
+const note = (shelf: number, place: number, text: string) => ({ company_id: shelf, case_id: place, text });
+
+const insertNote = write('notes.write', {
+  inputs: { ...KEY_INPUTS, text: 'text' },
+  sql: (input) => `
+    INSERT INTO notes SELECT ${input.company_id}, ${input.case_id}, ${input.text}, pg_current_xact_id()
+     WHERE ${input.text} <> 'no' OR nextval('tries') > 0 RETURNING text || ' on ' || shelf || ', ' || place`,
+});
+const updateNote = write('notes.overwrite', {
+  inputs: { ...KEY_INPUTS, text: 'text' },
+  sql: (input) => `
+    UPDATE notes SET text = ${input.text}, xact = pg_current_xact_id()
+     WHERE shelf = ${input.company_id} AND place = ${input.case_id} RETURNING text`,
+});
 
 const piped = (more: pg.ClientConfig) =>
   new pg.Client({ ...app.connection, ...more, pipeline: true } as pg.ClientConfig);
@@ -46,7 +54,7 @@ async function heldLock(lock: number) {
     },
   };
 }
-const put = (place: number, text = `note ${place}`) => db.queryJson(write, [1, place, text]);
+const put = (place: number, text = `note ${place}`) => db.queryJson(insertNote(note(1, place, text)));
 const places = (count: number) => Array.from({ length: count }, (_, i) => i);
 const rows = () => app.sql<{ place: number; text: string; xact: string }>('SELECT * FROM notes ORDER BY place');
 
@@ -54,7 +62,7 @@ const rows = () => app.sql<{ place: number; text: string; xact: string }>('SELEC
 const prepare = (ask: (place: number) => Promise<unknown>) => Promise.all(places(CONNECTIONS).map(ask));
 
 beforeEach(async () => {
-  for (const one of [write, overwrite]) await prepare((place) => db.queryJson(one, [10, place, 'x']));
+  for (const one of [insertNote, updateNote]) await prepare((place) => db.queryJson(one(note(10, place, 'x'))));
   await app.sql('DELETE FROM notes');
 });
 
@@ -104,21 +112,21 @@ test('those of a commit come by their records in one order, however they were as
 test('a value that cannot be sent ends its connection, and neither the process nor what comes later', async () => {
   const endless: unknown[] = [];
   endless.push({ endless });
-  const asked = [put(1), put(2), db.queryJson(write, [1, 3, endless[0]]), put(4)];
+  const asked = [put(1), put(2), db.queryJson(insertNote(note(1, 3, endless[0] as string))), put(4)];
   assert.equal((await Promise.allSettled(asked))[2]?.status, 'rejected');
   assert.equal(await put(5), 'note 5 on 1, 5');
 });
 
-const count = statement(
-  'notes.count',
-  forSeveral(
-    'given',
-    ['int', 'int', 'text', 'text[]'],
-    ({ whose, here, from }) => `SELECT ${whose}${here('$3::text || cardinality($4::text[]) || $1 || $2')}
-      ${from && `FROM ${from}`} WHERE ${here(`$3::text <> 'nothing'`)}`,
-  ),
-);
-const counting = (place: number, word: string, list: unknown[]) => db.queryJson(count, [1, place, word, list]);
+const count = read('notes.count', {
+  inputs: { ...KEY_INPUTS, word: 'text', list: 'text[]' },
+  batch: true,
+  fromInput: (input, inputTable) => `
+    WITH ${inputTable}
+    SELECT input.nth, ${input.word} || cardinality(${input.list}) || ${input.company_id} || ${input.case_id}
+      FROM input WHERE ${input.word} <> 'nothing'`,
+});
+const counting = (place: number, word: string, list: string[]) =>
+  db.queryJson(count({ company_id: 1, case_id: place, word, list }));
 
 test('one statement for several gives each its own answer, or none', async () => {
   await prepare((place) => counting(place, 'x', []));
@@ -137,7 +145,7 @@ test('a value that cannot be sent in one statement for several ends those of its
   const endless: unknown[] = [];
   endless.push({ endless });
   await prepare((place) => counting(place, 'x', []));
-  const asked = places(20).map((place) => counting(place, 'x', place === 9 ? endless : []));
+  const asked = places(20).map((place) => counting(place, 'x', place === 9 ? (endless as string[]) : []));
   assert.equal((await Promise.allSettled(asked))[9]?.status, 'rejected');
   assert.deepEqual(
     await Promise.all(places(20).map((place) => counting(place, 'x', []))),
@@ -147,9 +155,13 @@ test('a value that cannot be sent in one statement for several ends those of its
 
 test('no row and null are told apart', async () => {
   await put(1);
-  const empty = statement('notes.empty', 'SELECT nullif(text, text) FROM notes WHERE shelf = $1 AND place = $2');
+  const empty = read('notes.empty', {
+    inputs: KEY_INPUTS,
+    sql: (input) =>
+      `SELECT nullif(text, text) FROM notes WHERE shelf = ${input.company_id} AND place = ${input.case_id}`,
+  });
   for (let i = 0; i < 2; i++) {
-    const asked = places(8).map((place) => db.queryJson(empty, [1, place]));
+    const asked = places(8).map((place) => db.queryJson(empty({ company_id: 1, case_id: place })));
     assert.deepEqual(await Promise.all(asked), [undefined, null, ...Array(6).fill(undefined)]);
   }
 });
@@ -172,7 +184,7 @@ test('one that fails is told why, the others are written, and each once', async 
 
 test('two that change the same record are written one after the other', async () => {
   await put(1);
-  await Promise.all(places(16).map((i) => db.queryJson(overwrite, [1, 1, `change ${i}`])));
+  await Promise.all(places(16).map((i) => db.queryJson(updateNote(note(1, 1, `change ${i}`)))));
   assert.match((await rows())[0]?.text ?? '', /^change \d+$/);
 });
 
@@ -185,22 +197,12 @@ async function other(t: { after(work: () => Promise<void>): void }): Promise<pg.
   return client;
 }
 
-async function blocked(): Promise<{ pid: number }[]> {
-  for (;;) {
-    const found = await app.sql<{ pid: number }>(
-      `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-    );
-    if (found.length > 0) return found;
-    await pause(5);
-  }
-}
-
 test('a deadlock with somebody else is nobody’s fault: all are written', async (t) => {
   for (const place of places(8)) await put(place);
   const client = await other(t);
   await client.query('SELECT 1 FROM notes WHERE place = 7 FOR UPDATE');
-  const changes = Promise.all(places(8).map((place) => db.queryJson(overwrite, [1, place, 'changed'])));
-  await blocked();
+  const changes = Promise.all(places(8).map((place) => db.queryJson(updateNote(note(1, place, 'changed')))));
+  await untilBlocked(app);
   // The ones that wait have waited longer, so it is they who find it.
   await client.query('SELECT 1 FROM notes ORDER BY place FOR UPDATE');
   await client.query('COMMIT');
@@ -211,26 +213,30 @@ test('a deadlock with somebody else is nobody’s fault: all are written', async
   );
 });
 
-const writeSeveral = statement('notes.write_several', {
-  one: write.text,
-  several: `WITH given AS (SELECT * FROM unnest($1::int[], $2::int[], $3::text[]) WITH ORDINALITY AS g (shelf, place, text, nth)),
-    written AS (INSERT INTO notes SELECT shelf, place, text, pg_current_xact_id() FROM given RETURNING *)
-    SELECT nth, w.text || ' on ' || w.shelf || ', ' || w.place FROM given JOIN written w USING (shelf, place)`,
-  types: ['int', 'int', 'text'],
+const insertNotes = write('notes.write_batch', {
+  inputs: { ...KEY_INPUTS, text: 'text' },
+  batch: true,
+  fromInput: (input, inputTable) => `
+    WITH ${inputTable}, written AS (
+      INSERT INTO notes SELECT ${input.company_id}, ${input.case_id}, ${input.text}, pg_current_xact_id()
+        FROM input WHERE ${input.text} <> 'no' OR nextval('tries') > 0 RETURNING *)
+    SELECT input.nth, w.text || ' on ' || w.shelf || ', ' || w.place
+      FROM input JOIN written w ON w.shelf = ${input.company_id} AND w.place = ${input.case_id}`,
 });
 
 for (const [how, one] of [
-  ['', write],
-  [', of those who had one statement either', writeSeveral],
+  ['', insertNote],
+  [', of those who had one statement either', insertNotes],
 ] as const) {
   test(`where the connection breaks nobody knows, and nothing is written a second time${how}`, async (t) => {
-    const ask = (place: number) => db.queryJson(one, [1, place, `note ${place}`]);
-    await prepare((place) => db.queryJson(one, [30, place, 'x']));
+    const ask = (place: number) => db.queryJson(one(note(1, place, `note ${place}`)));
+    await prepare((place) => db.queryJson(one(note(30, place, 'x'))));
     await app.sql('DELETE FROM notes');
     const client = await other(t);
     await client.query(`INSERT INTO notes VALUES (1, 7, 'other', pg_current_xact_id())`);
     const writes = Promise.allSettled(places(8).map(ask));
-    const [waiting] = await blocked();
+    await untilBlocked(app);
+    const [waiting] = await blocked(app);
     const before = await rows();
     await app.sql('SELECT pg_terminate_backend($1)', [waiting?.pid]);
     await client.query('ROLLBACK');
@@ -244,18 +250,21 @@ for (const [how, one] of [
   });
 }
 
-const whoReads = listStatement(
-  'notes.reader',
-  readForSeveral(
-    ['int', 'int', 'int'],
-    'pid',
-    'SELECT pg_backend_pid()::text AS pid WHERE $1::int + $2::int + $3::int > 0',
-  ),
-);
+const whoReads = read('notes.reader', {
+  inputs: { ...KEY_INPUTS, lock: 'int' },
+  pool: 'list',
+  batch: true,
+  fromInput: (input, inputTable) => `
+    WITH ${inputTable}
+    SELECT input.nth, pg_backend_pid()::text FROM input
+     WHERE ${input.company_id} + ${input.case_id} + ${input.lock} > 0`,
+});
 
 test('lists of the same moment are spread over the connections for lists, and share a statement where one has several', async (t) => {
   const readers = async (count: number) => {
-    const pids = await Promise.all(places(count).map((place) => db.queryJson(whoReads, [1, place, 0])));
+    const pids = await Promise.all(
+      places(count).map((place) => db.queryJson(whoReads({ company_id: 1, case_id: place, lock: 0 }))),
+    );
     return [...Map.groupBy(pids, (pid) => pid).values()].map(({ length }) => length);
   };
   await readers(LIST_CONNECTIONS);
@@ -283,15 +292,17 @@ function narrow(t: TestContext, onBatch: OnBatch = () => {}) {
   return lanes;
 }
 
-const waiting = listStatement(
-  'notes.waiting',
-  readForSeveral(
-    ['int', 'int', 'int'],
-    'sum',
-    // More than the server keeps before it sends.
-    `SELECT ($1::int + $2::int)::text || repeat(' ', 20000) AS sum FROM pg_advisory_xact_lock_shared($3)`,
-  ),
-);
+const waiting = read('notes.waiting', {
+  inputs: { ...KEY_INPUTS, lock: 'int' },
+  pool: 'list',
+  batch: true,
+  // More than the server buffers before it sends.
+  fromInput: (input, inputTable) => `
+    WITH ${inputTable}
+    SELECT input.nth, l.sum FROM input CROSS JOIN LATERAL (
+      SELECT (${input.company_id} + ${input.case_id})::text || repeat(' ', 20000) AS sum
+        FROM pg_advisory_xact_lock_shared(${input.lock})) l`,
+});
 
 for (const [others, how] of [
   [0, 'and two have a statement each'],
@@ -304,7 +315,7 @@ for (const [others, how] of [
     t.after(holder.release);
     const lanes = narrow(t);
     const ask = async (place: number, lock: number) =>
-      (await lanes.queryJson(toQuery(waiting, [1, place, lock])))?.trim();
+      (await lanes.queryJson(waiting({ company_id: 1, case_id: place, lock })))?.trim();
     await ask(0, 1);
     const first = [1, 2].slice(0, 1 + others).map((place) => ask(place, 1));
     const last = ask(5, 2);
@@ -328,12 +339,12 @@ test('who waits goes with others who wait for the same, as many as each connecti
   t.after(() => lanes.close());
   const order: number[] = [];
   const ask = async (place: number, lock: number) => {
-    const sum = (await lanes.queryJson(toQuery(waiting, [1, place, lock])))?.trim();
+    const sum = (await lanes.queryJson(waiting({ company_id: 1, case_id: place, lock })))?.trim();
     order.push(place);
     return sum;
   };
   const search = async (place: number) => {
-    await lanes.queryRows(toQuery({ name: 'search', text: 'SELECT $1::int' }, [place]));
+    await lanes.queryRows(testQuery('search', 'SELECT $1::int', [place]));
     order.push(place);
   };
   const first = [ask(0, 1), ask(1, 2)];
@@ -355,12 +366,15 @@ test('who waits goes with others who wait for the same, as many as each connecti
 test('those whose one statement failed do not keep the place that each of them then needs', async (t) => {
   const told: unknown[] = [];
   const lanes = narrow(t, (...one) => told.push(one));
-  const parts = statement(
-    'notes.parts',
-    readForSeveral(['int', 'int', 'int'], 'share', 'SELECT ($1::int * $2::int / $3::int)::text AS share'),
-  );
+  const parts = read('notes.parts', {
+    inputs: { ...KEY_INPUTS, divisor: 'int' },
+    batch: true,
+    fromInput: (input, inputTable) => `
+      WITH ${inputTable}
+      SELECT input.nth, (${input.company_id} * ${input.case_id} / ${input.divisor})::text FROM input`,
+  });
   const divide = (by: number[]) =>
-    Promise.allSettled(by.map((one, i) => lanes.queryJson(toQuery(parts, [12, i, one]))));
+    Promise.allSettled(by.map((one, i) => lanes.queryJson(parts({ company_id: 12, case_id: i, divisor: one }))));
   await divide([1]);
   const [first, second, ...others] = await divide([1, 0, 2, 3]);
   assert.equal(second?.status === 'rejected' && second.reason.code, '22012');
@@ -380,8 +394,7 @@ test('of a server that is silent all are told who share a commit, and one that i
     onError: () => {},
     connect: () => piped({}),
   });
-  const ask = (seconds: number) =>
-    silent.queryJson(toQuery({ name: 'nap', text: `SELECT 'awake' FROM pg_sleep($1)` }, [seconds]));
+  const ask = (seconds: number) => silent.queryJson(testQuery('nap', `SELECT 'awake' FROM pg_sleep($1)`, [seconds]));
   const outcomes = async (asked: Promise<unknown>[], ms: number) => {
     // Sent, and not answered yet.
     await new Promise(setImmediate);

@@ -5,6 +5,8 @@ import { beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertProblem } from './harness/assert.ts';
+import { booking, invoiceBody, PERSON } from './harness/bodies.ts';
 import type { Answer, Caller, Headers } from './harness/http.ts';
 import { document, specified } from './harness/openapi.ts';
 
@@ -14,16 +16,6 @@ const app = await startApp();
 beforeEach(() => app.clock.advance({ minutes: 1 }));
 
 const MEBIBYTE = 1_048_576;
-const ERROR_CODES = [
-  ...['invalid_request', 'invalid_token', 'insufficient_scope', 'not_found', 'method_not_allowed', 'body_too_large'],
-  'unsupported_media_type',
-  ...['too_many_attempts', 'unavailable', 'internal'],
-];
-const FAULT_CODES = [
-  ...['required', 'type', 'format', 'not_allowed', 'too_short', 'too_long', 'too_many', 'out_of_range'],
-  ...['invalid_character', 'unknown', 'taken', 'duplicate', 'not_after_start', 'invalid_state'],
-];
-
 type Ids = Record<string, string>;
 type Form = { method: string; template: string; takesBody: boolean };
 
@@ -46,23 +38,14 @@ const nameOf = (form: Form) => `${form.method} ${form.template}${form === delete
 const fill = (template: string, ids: Ids) => template.replaceAll(/\{(\w+)\}/g, (_, name) => ids[name] ?? '');
 
 const BODIES: Record<string, (company: TestCompany) => Record<string, unknown>> = {
-  'address-book': () => ({ entity_id: 'person', title: 'Mrs', first_names: 'Jane', last_name: 'Doe' }),
+  'address-book': () => PERSON,
   interactions: () => ({ type: 'phone' }),
-  invoices: (company) => ({
-    invoice_number: randomUUID(),
-    sender_id: company.companyId,
-    date_created: '2026-06-01 09:00:00',
-    date_due: '2026-07-01 09:00:00',
-    vat: 20,
-    total: 120,
-    sub_total: 100,
-    items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
-  }),
-  appointments: (company) => ({
-    adviser_email: company.adviser,
-    start_time: '2026-08-01 09:00:00',
-    end_time: '2026-08-01 10:00:00',
-  }),
+  invoices: (company) =>
+    invoiceBody({
+      sender_id: company.companyId,
+      items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
+    }),
+  appointments: (company) => booking(company),
 };
 
 function bodyOf({ template, takesBody }: Form, company: TestCompany): Record<string, unknown> | undefined {
@@ -102,29 +85,7 @@ async function recordsOf(company: TestCompany): Promise<Record<string, unknown>>
 
 const interactionsOf = async (company: TestCompany) => (await company.get(`${company.path}/interactions`)).body;
 
-function assertProblem(answer: Answer, status: number, code: string): void {
-  assert.equal(answer.status, status, answer.text);
-  assert.match(String(answer.headers['content-type']), /^application\/problem\+json(;|$)/);
-  assert.deepEqual(
-    Object.keys(answer.body).sort(),
-    ['code', 'detail', ...(status === 400 ? ['errors'] : []), 'request_id', 'status', 'title', 'type'],
-    answer.text,
-  );
-  assert.equal(answer.body.status, status);
-  assert.equal(answer.body.code, code);
-  assert.ok(ERROR_CODES.includes(code));
-  assert.equal(answer.body.request_id, answer.headers['x-request-id']);
-  for (const member of ['type', 'title', 'detail']) assert.ok(answer.body[member], `${member} says something`);
-  if (status === 400) assert.ok(answer.body.errors.length >= 1, answer.text);
-  for (const fault of answer.body.errors ?? []) {
-    assert.deepEqual(Object.keys(fault).sort(), ['code', 'field', 'message']);
-    assert.ok(FAULT_CODES.includes(fault.code), fault.code);
-    assert.ok(fault.field !== '' && fault.message !== '', answer.text);
-  }
-  assert.doesNotMatch(answer.text, /<html|<!doctype|node_modules|\.[jt]s:\d|FST_|\n\s+at /i);
-}
-
-function assertRefused(answer: Answer, ...faults: string[]): void {
+function assertFaultList(answer: Answer, ...faults: string[]): void {
   assertProblem(answer, 400, 'invalid_request');
   const told = answer.body.errors.map(({ field, code }: { field: string; code: string }) => `${field}: ${code}`);
   assert.deepEqual(told, faults, answer.text);
@@ -235,7 +196,7 @@ const judgements: Judgement[] = [
     commit: (request) => {
       request.headers['content-type'] = 'text/plain';
     },
-    expect: (answer) => assertRefused(answer, 'Content-Type: not_allowed'),
+    expect: (answer) => assertFaultList(answer, 'Content-Type: not_allowed'),
   },
   {
     name: 'case',
@@ -267,14 +228,14 @@ const bodyFaults: Judgement[] = [
     commit: (request) => {
       request.body = '{"type":';
     },
-    expect: (answer) => assertRefused(answer, 'body: format'),
+    expect: (answer) => assertFaultList(answer, 'body: format'),
   },
   {
     name: 'body that is no object',
     commit: (request) => {
       request.body = '[]';
     },
-    expect: (answer) => assertRefused(answer, 'body: type'),
+    expect: (answer) => assertFaultList(answer, 'body: type'),
   },
   {
     name: 'field of a wrong type',
@@ -346,7 +307,7 @@ for (const form of forms) {
     const before = await recordsOf(company);
     for (const type of [undefined, 'text/plain']) {
       const answer = await company.send(form.method, path, bodyOf(form, company), { 'content-type': type });
-      assertRefused(answer, 'Content-Type: not_allowed');
+      assertFaultList(answer, 'Content-Type: not_allowed');
       assert.match(answer.body.detail, /Content-Type/);
       assert.match(answer.body.errors[0].message, /Content-Type/);
     }
@@ -387,11 +348,11 @@ for (const type of [
   test(`"${type}" is not application/json`, async () => {
     const company = await app.company();
     const headers = { 'content-type': type };
-    assertRefused(
+    assertFaultList(
       await company.post(`${company.path}/interactions`, { type: 'phone' }, headers),
       'Content-Type: not_allowed',
     );
-    assertRefused(await company.get(`${company.path}/interactions`, headers), 'Content-Type: not_allowed');
+    assertFaultList(await company.get(`${company.path}/interactions`, headers), 'Content-Type: not_allowed');
     assert.deepEqual(await interactionsOf(company), []);
   });
 }
@@ -403,7 +364,7 @@ async function assertEveryWriteRefuses(body: string | Uint8Array, fault: string)
   const ids = await idsOf(company);
   const before = await recordsOf(company);
   for (const form of formsWithBody) {
-    assertRefused(await company.send(form.method, fill(form.template, ids), body), fault);
+    assertFaultList(await company.send(form.method, fill(form.template, ids), body), fault);
   }
   assert.deepEqual(await recordsOf(company), before);
 }
@@ -428,8 +389,8 @@ test('an empty body is refused by every operation that takes one, but for the PO
   const before = await recordsOf(company);
   for (const form of formsWithBody) {
     if (form.method === deleteByPost.method && form.template === deleteByPost.template) continue;
-    assertRefused(await company.send(form.method, fill(form.template, ids)), 'body: required');
-    assertRefused(await company.send(form.method, fill(form.template, ids), ''), 'body: required');
+    assertFaultList(await company.send(form.method, fill(form.template, ids)), 'body: required');
+    assertFaultList(await company.send(form.method, fill(form.template, ids), ''), 'body: required');
   }
   assert.deepEqual(await recordsOf(company), before);
 });
@@ -451,7 +412,7 @@ for (const [what, value, fault] of [
   test(`text is asked for, so ${what} is refused with the field named`, async () => {
     const company = await app.company();
     const answer = await company.post(`${company.path}/interactions`, { type: 'phone', notes: value });
-    assertRefused(answer, `notes: ${fault}`);
+    assertFaultList(answer, `notes: ${fault}`);
     assert.deepEqual(await interactionsOf(company), []);
   });
 }
@@ -483,7 +444,7 @@ for (const [what, bytes] of Object.entries({
     const company = await app.company();
     for (const field of ['notes', 'unknown']) {
       const body = Buffer.concat([Buffer.from(`{"type":"phone","${field}":"`), Buffer.from(bytes), Buffer.from('"}')]);
-      assertRefused(await company.post(`${company.path}/interactions`, body), 'body: format');
+      assertFaultList(await company.post(`${company.path}/interactions`, body), 'body: format');
     }
     assert.deepEqual(await interactionsOf(company), []);
   });
@@ -523,7 +484,7 @@ for (const [what, escaped] of Object.entries(FORBIDDEN)) {
     test(`${what} ${where} is refused`, async () => {
       const company = await app.company();
       const answer = await company.post(`${company.path}/interactions`, body);
-      assertRefused(answer, `${field}: invalid_character`);
+      assertFaultList(answer, `${field}: invalid_character`);
       assert.deepEqual(await interactionsOf(company), []);
     });
   }
@@ -534,7 +495,7 @@ for (const [what, escaped] of Object.entries(FORBIDDEN)) {
     const before = await recordsOf(company);
     for (const form of formsWithBody) {
       const body = JSON.stringify({ ...bodyOf(form, company), unknown: '§' }).replace('§', escaped);
-      assertRefused(await company.send(form.method, fill(form.template, ids), body), 'unknown: invalid_character');
+      assertFaultList(await company.send(form.method, fill(form.template, ids), body), 'unknown: invalid_character');
     }
     assert.deepEqual(await recordsOf(company), before);
   });
@@ -543,7 +504,7 @@ for (const [what, escaped] of Object.entries(FORBIDDEN)) {
 test('two surrogates the wrong way round are two unpaired ones', async () => {
   const company = await app.company();
   const answer = await company.post(`${company.path}/interactions`, '{"type":"phone","notes":"\\ude00\\ud83d"}');
-  assertRefused(answer, 'notes: invalid_character');
+  assertFaultList(answer, 'notes: invalid_character');
 });
 
 test('a pair of surrogates is one letter, and a backslash before u0000 is no NUL', async () => {
@@ -572,8 +533,8 @@ test('a body that is nested more than 256 deep is refused, and brackets within t
   const send = (field: string) => company.post(`${company.path}/interactions`, `{"type":"phone",${field}}`);
   const nested = (depth: number) => `"unknown":${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`;
   assert.equal((await send(nested(254))).status, 200);
-  assertRefused(await send(nested(256)), 'body: format');
-  assertRefused(await send(`"unknown":${'['.repeat(1_000)}`), 'body: format');
+  assertFaultList(await send(nested(256)), 'body: format');
+  assertFaultList(await send(`"unknown":${'['.repeat(1_000)}`), 'body: format');
   assert.equal((await send(`"unknown":"${'\\\\\\"[{'.repeat(600)}"`)).status, 200);
 });
 
@@ -616,13 +577,16 @@ for (const key of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnP
 
 test('__proto__ supplies no field that is required', async () => {
   const company = await app.company();
-  assertRefused(await company.post(`${company.path}/interactions`, '{"__proto__":{"type":"phone"}}'), 'type: required');
+  assertFaultList(
+    await company.post(`${company.path}/interactions`, '{"__proto__":{"type":"phone"}}'),
+    'type: required',
+  );
 });
 
 test('the names that every object has are no relationships and no types', async () => {
   const company = await app.company();
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-    assertRefused(await company.post(`${company.path}/interactions`, { type: name }), 'type: not_allowed');
+    assertFaultList(await company.post(`${company.path}/interactions`, { type: name }), 'type: not_allowed');
     const entry = JSON.stringify(BODIES['address-book']?.(company)).replace(
       '}',
       `,"relationship":{"${name}":"sister"}}`,
@@ -858,7 +822,7 @@ test('a hundred thousand bad items are answered at once with too_many', async ()
   for (const item of [{}, null, 1]) {
     const body = { ...BODIES.invoices?.(company), items: Array(100_000).fill(item) };
     const begin = process.cpuUsage();
-    assertRefused(await company.post(`${company.path}/invoices`, body), 'items: too_many');
+    assertFaultList(await company.post(`${company.path}/invoices`, body), 'items: too_many');
     assert.ok(process.cpuUsage(begin).user < 2_000_000, 'within two seconds of work');
   }
 });
@@ -1197,7 +1161,7 @@ for (const [what, hosts, code] of [
 ] as const) {
   test(`a request with ${what} is refused with the field named`, async () => {
     for (const path of ['/healthz', '/nothing', '/events']) {
-      assertRefused(await raw(`GET ${path} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`), `Host: ${code}`);
+      assertFaultList(await raw(`GET ${path} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`), `Host: ${code}`);
     }
   });
 }
@@ -1245,7 +1209,7 @@ test('Content-Encoding is judged after the credentials, the scope and the Conten
   const narrow = await company.withScopes('invoices:read');
   assertProblem(await narrow.post(path, { type: 'phone' }, headers), 403, 'insufficient_scope');
   const typed = { ...headers, 'content-type': 'text/plain' };
-  assertRefused(await company.post(path, { type: 'phone' }, typed), 'Content-Type: not_allowed');
+  assertFaultList(await company.post(path, { type: 'phone' }, typed), 'Content-Type: not_allowed');
   assertProblem(await company.post('/cases/none/interactions', {}, headers), 415, 'unsupported_media_type');
   assert.equal((await company.get(path, headers)).status, 200);
   assert.equal((await company.post(path, { type: 'phone' }, { 'content-encoding': 'Identity' })).status, 200);

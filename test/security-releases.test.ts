@@ -35,8 +35,8 @@ describe('a version', () => {
     ['Node', '22.10.0', undefined],
     ['Node', '24.9.9', /lacks/],
     ['Node', '24.10.0-nightly', undefined],
-    ['Node', '23.11.1', /^Node 23 gets no security fixes any more\.$/],
-    ['Node', '20.20.2', /no security fixes any more/],
+    ['Node', '23.11.1', /^Node 23 no longer gets security fixes\.$/],
+    ['Node', '20.20.2', /no longer gets security fixes/],
     ['Node', '25.0.0', undefined],
     ['PostgreSQL', '18.0', undefined],
   ] as const) {

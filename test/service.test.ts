@@ -5,7 +5,6 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { caller } from './harness/http.ts';
@@ -18,16 +17,12 @@ import {
   urlOf,
   writeWhileStopping,
 } from './harness/service.ts';
+import { until } from './harness/until.ts';
 
 const data = await temporaryDirectory();
 after(data.remove);
 const DATA_DIR = data.path;
 const demoFile = async () => JSON.parse(await readFile(join(DATA_DIR, 'demo.json'), 'utf8'));
-
-/** Asks again and again, because the end of another process has no event here. */
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await condition())) await pause(20);
-}
 
 test('wrong settings end the start with one line per fault', async () => {
   const { output, ended } = launch({

@@ -99,7 +99,7 @@ async function rows(company: TestCompany, resource: Resource): Promise<unknown[]
   return app.sql(`SELECT * FROM ${resource} WHERE company_id = $1 ORDER BY id`, [company.companyId]);
 }
 
-async function assertRefused(time: Time, wrong: unknown[], code: string, timeZone = 'Europe/London') {
+async function assertTimesRefused(time: Time, wrong: unknown[], code: string, timeZone = 'Europe/London') {
   const company = await app.company({ timeZone });
   const { id } = await created(company, time);
   const before = await rows(company, time.resource);
@@ -213,7 +213,7 @@ for (const time of TIMES) {
   }
 
   test(`${field} is refused when the day or the time of day does not exist`, () =>
-    assertRefused(
+    assertTimesRefused(
       time,
       [
         '2026-02-29 10:00:00',
@@ -240,7 +240,7 @@ for (const time of TIMES) {
     ));
 
   test(`${field} is refused in any other form`, () =>
-    assertRefused(
+    assertTimesRefused(
       time,
       [
         '',
@@ -289,17 +289,17 @@ for (const time of TIMES) {
     ));
 
   test(`${field} is refused when it is no text`, () =>
-    assertRefused(time, [0, 1768039200, 1768039200000, true, [], ['2026-01-10 10:00:00'], {}], 'type'));
+    assertTimesRefused(time, [0, 1768039200, 1768039200000, true, [], ['2026-01-10 10:00:00'], {}], 'type'));
 
   test(`${field} is refused when its year has not four digits in UTC and on the wall`, async () => {
-    await assertRefused(
+    await assertTimesRefused(
       time,
       ['9999-12-31T23:59:59-01:00', '0001-01-01T00:00:00+01:00', '0000-06-01T00:00:00Z'],
       'out_of_range',
     );
-    await assertRefused(time, ['9999-12-31T23:59:59Z'], 'out_of_range', 'Asia/Tokyo');
-    await assertRefused(time, ['9999-12-31 23:59:59'], 'out_of_range', 'America/New_York');
-    await assertRefused(time, ['0000-06-01 10:00:00'], 'out_of_range', 'UTC');
+    await assertTimesRefused(time, ['9999-12-31T23:59:59Z'], 'out_of_range', 'Asia/Tokyo');
+    await assertTimesRefused(time, ['9999-12-31 23:59:59'], 'out_of_range', 'America/New_York');
+    await assertTimesRefused(time, ['0000-06-01 10:00:00'], 'out_of_range', 'UTC');
   });
 
   test(`${field} as a write answers with it can be sent back and stays what it is`, async () => {

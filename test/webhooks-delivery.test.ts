@@ -3,13 +3,15 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { fanOut } from '../src/webhooks/fan-out.sql.ts';
 import type { TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
 import { type Received, verified } from './harness/receiver.ts';
+import { until } from './harness/until.ts';
 import { webhookWorker } from './harness/webhook-worker.ts';
-import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhooks.ts';
+import { call, change, type Endpoint, notesOf, openWebhooks, stateOf } from './harness/webhooks.ts';
 
 /** From a change to the receiver: what is sent, in which order, how often, and what is done when it fails. */
 
-const { app, receiver, worker, endpointOf, until } = await openWebhooks();
+const { app, receiver, worker, endpointOf, deliverUntil } = await openWebhooks();
 // Nobody finds anything by looking: it must be heard.
 const NEVER_MS = 1_000_000_000;
 
@@ -128,11 +130,11 @@ test('the pauses grow over three days; then the endpoint is failing, and the con
   const endpoint = await endpointOf(company);
   await call(company, 'a');
   receiver.onEvent = () => ({ status: 500, text: `no${'!'.repeat(2_000)}` });
-  await until('2026-06-04T08:59:00Z');
+  await deliverUntil('2026-06-04T08:59:00Z');
   assert.equal(await stateOf(company, endpoint), 'active');
   assert.equal(worker.mails.length, 0);
   await call(company, 'late');
-  await until('2026-06-04T09:00:00Z');
+  await deliverUntil('2026-06-04T09:00:00Z');
   await worker.runOnce();
   const failed = (await deliveries(company, endpoint, '?state=waiting')).at(-1);
   const { tries } = await ok(company.get(`${endpoint.path}/deliveries/${failed.id}`));
@@ -162,7 +164,7 @@ test('the pauses grow over three days; then the endpoint is failing, and the con
   // Nothing more is sent, and nothing is lost.
   const { length } = receiver.received;
   await call(company, 'meanwhile');
-  await until('2026-06-20T09:00:00Z');
+  await deliverUntil('2026-06-20T09:00:00Z');
   assert.equal(receiver.received.length, length);
   assert.equal(worker.mails.length, 1);
   receiver.onEvent = () => undefined;
@@ -178,15 +180,15 @@ test('after a resumption three days begin anew, in the order of each record', as
   const id = await call(company, '1');
   await change(company, id, '2');
   receiver.onEvent = () => ({ drop: true });
-  await until('2026-06-04T10:00:00Z');
+  await deliverUntil('2026-06-04T10:00:00Z');
   assert.equal(await stateOf(company, endpoint), 'failing');
   await change(company, id, '3');
   await ok(company.patch(endpoint.path, { state: 'active' }));
-  await until('2026-06-07T09:00:00Z');
+  await deliverUntil('2026-06-07T09:00:00Z');
   assert.equal(await stateOf(company, endpoint), 'active', 'not before three days have passed again');
   receiver.received.length = 0;
   receiver.onEvent = () => undefined;
-  await until('2026-06-07T12:00:00Z');
+  await deliverUntil('2026-06-07T12:00:00Z');
   assert.deepEqual(notesOf(receiver.received), ['1', '2', '3']);
   assert.equal(worker.mails.length, 0, 'there is nobody to tell');
   const [notice] = await app.sql('SELECT state, last_error FROM webhook_notices WHERE company_id = $1', [
@@ -203,9 +205,9 @@ test('an endpoint that takes others stays active when one event is given up, and
   await change(company, id, 'next');
   await call(company, 'poison');
   receiver.onEvent = ({ event }) => (event.after.notes === 'poison' ? { status: 422 } : undefined);
-  await until('2026-06-04T00:00:00Z');
+  await deliverUntil('2026-06-04T00:00:00Z');
   await call(company, 'fine');
-  await until('2026-06-05T09:00:00Z');
+  await deliverUntil('2026-06-05T09:00:00Z');
   assert.equal(await stateOf(company, endpoint), 'active');
   assert.equal((await deliveries(company, endpoint, '?state=failed')).length, 2);
   assert.ok(notesOf(receiver.received).includes('next'), 'what waited for it goes on');
@@ -227,7 +229,7 @@ test('a mail that is refused is tried again', async () => {
       if (refusals-- > 0) throw new Error('no mail server');
     },
   });
-  await until('2026-06-04T08:59:59Z');
+  await deliverUntil('2026-06-04T08:59:59Z');
   app.clock.set('2026-06-04T09:00:00Z');
   for (let i = 0; i < 5; i++) {
     await failing.runOnce();
@@ -248,7 +250,7 @@ test('410 disables the endpoint at once; resumed, it gets everything', async () 
   assert.deepEqual([record.state, record.state_reason], ['disabled', 'The endpoint answered 410 Gone.']);
   const log = await ok(company.get(`${endpoint.path}/history`));
   assert.equal(log.at(-1).type, 'webhook_endpoint.disabled');
-  await until('2026-06-10T09:00:00Z');
+  await deliverUntil('2026-06-10T09:00:00Z');
   assert.ok(receiver.received.length <= 2);
   receiver.received.length = 0;
   receiver.onEvent = () => undefined;
@@ -343,7 +345,7 @@ test('one endpoint that hangs leaves room for the others of its company', async 
   for (let i = 0; i < 20; i++) await call(company);
   const working = patient.runOnce();
   const of = (name: string) => receiver.received.filter(({ path }) => path === `/hooks/${name}`).length;
-  while (of('quick') < 20) await new Promise((done) => setImmediate(done));
+  await until(() => of('quick') >= 20);
   assert.equal(of('slow'), 4);
   resolve();
   await working;
@@ -393,7 +395,7 @@ test('a ping goes out once, also to an endpoint that is disabled', async () => {
   assert.equal(received.headers['webhook-id'], ping.id);
   receiver.onEvent = () => ({ status: 500 });
   const second = await ok(company.post(`${endpoint.path}/ping`));
-  await until('2026-06-08T09:00:00Z');
+  await deliverUntil('2026-06-08T09:00:00Z');
   assert.equal(receiver.received.length, 2);
   assert.equal((await ok(company.get(`${endpoint.path}/deliveries/${second.id}`))).state, 'failed');
   assert.equal(await stateOf(company, endpoint), 'disabled');
@@ -474,7 +476,7 @@ test('what waits for a removed endpoint is dropped', async () => {
   await worker.runOnce();
   await ok(company.delete(endpoint.path));
   await call(company);
-  await until('2026-06-08T09:00:00Z');
+  await deliverUntil('2026-06-08T09:00:00Z');
   assert.equal(receiver.received.length, 1);
   const rows = await app.sql('SELECT state FROM webhook_deliveries WHERE endpoint_id = $1', [endpoint.id]);
   assert.deepEqual(rows, [{ state: 'dropped' }]);
@@ -513,10 +515,10 @@ test('a worker that waits is woken by a write, and by a write only of a company 
   t.after(stop);
   for (let i = 1; i <= 20; i++) {
     await call(company);
-    while (receiver.received.length < i) await new Promise((done) => setImmediate(done));
+    await until(() => receiver.received.length >= i);
   }
   await ok(company.post(`${endpoint.path}/ping`));
-  while (receiver.received.length < 21) await new Promise((done) => setImmediate(done));
+  await until(() => receiver.received.length >= 21);
   await stop();
   const notices: string[] = [];
   const listening = new pg.Client(app.connection);
@@ -556,7 +558,7 @@ test('what is queued at the very moment in which the one before it ends has its 
     reach: { allowPrivateAddresses: true, timeouts: { headersMs: 10_000, totalMs: 10_000 } },
   });
   const working = patient.runOnce();
-  while (receiver.received.length < 1) await new Promise((done) => setImmediate(done));
+  await until(() => receiver.received.length >= 1);
   await change(company, id, '2');
 
   // Another worker, between its statement and its end.

@@ -2,15 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../src/kernel/database/database.ts';
-import { toQuery } from '../src/kernel/database/legacy-query.ts';
 import { purgeEnded } from '../src/webhooks/retention.ts';
 import type { TestCompany } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
+import { testQuery } from './harness/query.ts';
+import { until } from './harness/until.ts';
 import { webhookWorker } from './harness/webhook-worker.ts';
-import { call, change, type Endpoint, notesOf, ok, openWebhooks, stateOf } from './harness/webhooks.ts';
+import { call, change, type Endpoint, notesOf, openWebhooks, stateOf } from './harness/webhooks.ts';
 
 /** What happens to webhooks at the worst moment: outages, long backlogs, endpoints that somebody else holds. */
 
-const { app, receiver, worker, endpointOf, until } = await openWebhooks();
+const { app, receiver, worker, endpointOf, deliverUntil } = await openWebhooks();
 
 const at = (path: string) => receiver.received.filter((received) => received.path === path);
 
@@ -38,7 +40,7 @@ test('the event with which an endpoint begins to fail is the first to come after
   const endpoint = await endpointOf(company);
   await change(company, await call(company, 'one'), 'two');
   receiver.onEvent = () => ({ status: 500 });
-  await until('2026-06-05T09:00:00Z');
+  await deliverUntil('2026-06-05T09:00:00Z');
   assert.equal(await stateOf(company, endpoint), 'failing');
   assert.deepEqual(await resumed(company, endpoint), ['one', 'two']);
 });
@@ -53,7 +55,7 @@ test('an outage that begins beside a success gives nothing up', async () => {
   receiver.onEvent = () => ({ status: 500 });
   app.clock.set('2026-06-01T10:00:00Z');
   await call(company, 'C');
-  await until('2026-06-05T09:00:00Z');
+  await deliverUntil('2026-06-05T09:00:00Z');
   assert.equal(await stateOf(company, endpoint), 'failing');
   assert.deepEqual((await resumed(company, endpoint)).sort(), ['A', 'C']);
 });
@@ -63,9 +65,9 @@ test('a ping that is taken is no success', async () => {
   const endpoint = await endpointOf(company);
   await call(company, 'A');
   receiver.onEvent = ({ event }) => (event.type === 'ping' ? undefined : { status: 500 });
-  await until('2026-06-04T08:00:00Z');
+  await deliverUntil('2026-06-04T08:00:00Z');
   await ok(company.post(`${endpoint.path}/ping`));
-  await until('2026-06-04T10:00:00Z');
+  await deliverUntil('2026-06-04T10:00:00Z');
   assert.equal(await stateOf(company, endpoint), 'failing');
 });
 
@@ -78,7 +80,7 @@ test('workers that were away for three days give nothing up after two attempts',
   app.clock.set('2026-06-04T10:00:00Z');
   await worker.runOnce();
   assert.equal(await stateOf(company, endpoint), 'active');
-  await until('2026-06-05T23:00:00Z');
+  await deliverUntil('2026-06-05T23:00:00Z');
   assert.equal(await stateOf(company, endpoint), 'failing');
   assert.equal(receiver.received.length, 10);
 });
@@ -93,12 +95,12 @@ test('what was claimed before something was put before it is given back', async 
   const [{ id: first }] = await ok(company.get(`${endpoint.path}/deliveries`));
   const { queryFirst: ask } = app.db;
   let replayed = false;
-  app.db.queryFirst = async function (this: Database, statement, values) {
-    if (toQuery(statement).statement.name === 'webhook_deliveries.start' && !replayed) {
+  app.db.queryFirst = async function (this: Database, query) {
+    if (query.statement.name === 'webhook_deliveries.start' && !replayed) {
       replayed = true;
       await ok(company.post(`${endpoint.path}/deliveries/${first}/replay`));
     }
-    return ask.call(this, statement, values) as never;
+    return ask.call(this, query) as never;
   };
   try {
     await worker.runOnce();
@@ -161,18 +163,16 @@ test('settlings that wait for one endpoint keep nobody else waiting, and nothing
     await worker.stop(10);
     await db.close();
   });
-  while (at('/hooks/held').length < 4) await pause(5);
+  await until(() => at('/hooks/held').length >= 4);
   await app.db.transaction(async (held) => {
-    await held.queryRows({ name: 'hold', text: 'SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE' }, [
-      id,
-    ]);
+    await held.queryRows(testQuery('hold', 'SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE', [id]));
     answered.resolve();
     await pause(300);
     for (let i = 0; i < 4; i++) await call(other);
-    while (at('/hooks/free').length < 4) await pause(5);
+    await until(() => at('/hooks/free').length >= 4);
   });
   const ended = `SELECT 1 FROM webhook_deliveries WHERE endpoint_id = $1 AND state = 'delivered'`;
-  while ((await app.sql(ended, [id])).length < 8) await pause(10);
+  await until(async () => (await app.sql(ended, [id])).length >= 8);
   assert.equal(at('/hooks/held').length, 8);
 });
 
@@ -189,10 +189,10 @@ test('two endpoints that hang leave room for the others of their company', async
   });
   await worker.start();
   t.after(() => worker.stop(10));
-  while (receiver.received.length < 10) await pause(5);
+  await until(() => receiver.received.length >= 10);
   await ok(company.delete(`${company.path}/interactions/${ids[0]}`));
   const before = receiver.received.length;
-  while (at('/hooks/quick').length < 1) await pause(5);
+  await until(() => at('/hooks/quick').length >= 1);
   const between = receiver.received.findIndex(({ path }) => path === '/hooks/quick') - before;
   assert.ok(between <= 16, `after ${between} more that hang, of ${2 * ids.length}`);
 });
@@ -226,7 +226,7 @@ test('what waits is tried at once after a resumption', async () => {
   const endpoint = await endpointOf(company);
   for (let i = 0; i < 3; i++) await call(company, String(i));
   receiver.onEvent = () => ({ status: 500 });
-  await until('2026-06-01T20:00:00Z');
+  await deliverUntil('2026-06-01T20:00:00Z');
   await ok(company.patch(endpoint.path, { state: 'disabled' }));
   assert.deepEqual((await resumed(company, endpoint)).sort(), ['0', '1', '2']);
 });

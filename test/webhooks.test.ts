@@ -8,8 +8,9 @@ import { countSecrets, reencryptSecrets } from '../src/webhooks/endpoints/secret
 import { countFailingEndpoints } from '../src/webhooks/endpoints/verbs.ts';
 import { purgeDeliveries } from '../src/webhooks/retention.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { ok, refused } from './harness/assert.ts';
 import { commandOutput, runCommand } from './harness/command-line.ts';
-import { type Answer, caller } from './harness/http.ts';
+import { caller } from './harness/http.ts';
 import { openReceiver } from './harness/receiver.ts';
 import { urlOf } from './harness/service.ts';
 import { KEY, secrets, webhookWorker } from './harness/webhook-worker.ts';
@@ -20,19 +21,6 @@ const app = await startApp({ secrets });
 const LIST = '/webhooks/endpoints';
 const BODY = { url: 'https://firm.example/hooks', types: ['interaction.*'] };
 const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
-
-async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
-
-async function refused(answer: Promise<Answer>, faults: Record<string, string>): Promise<void> {
-  const { status, body, text } = await answer;
-  assert.equal(status, 400, text);
-  const found = body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]);
-  assert.deepEqual(Object.fromEntries(found), faults);
-}
 
 const create = (company: TestCompany, body: object = {}) => ok(company.post(LIST, { ...BODY, ...body }));
 

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
-import { toQuery } from '../../src/kernel/database/legacy-query.ts';
 import { PipelinedPool } from '../../src/kernel/database/pipelined-pool.ts';
 import { type Company, ROUTES, type Route } from './routes.ts';
 
@@ -78,7 +77,9 @@ function respond({ statement: { name, text }, isLong }: Route, values: unknown[]
   const reply = (json: string | null | undefined) => send(response, json ? 200 : 404, json ?? '{}');
   const fail = (error: Error) => send(response, 500, JSON.stringify({ message: error.message }));
   if (batchingPool && !isLong) {
-    batchingPool.queryJson(toQuery({ name, text }, values)).then(reply, fail);
+    batchingPool
+      .queryJson({ statement: { name, text, readOnly: false, pool: 'short', key: [0, 1, 2] }, values })
+      .then(reply, fail);
     return;
   }
   const clients = isLong ? lists : short;

@@ -1,6 +1,6 @@
 import type { Context } from '../kernel/context.ts';
 import { notFound } from '../kernel/errors.ts';
-import { read } from '../kernel/sql/query.ts';
+import { read } from '../kernel/sql/statement.ts';
 
 const caseExists = read('cases.exists', {
   inputs: { company_id: 'uuid', id: 'uuid' },

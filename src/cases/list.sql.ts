@@ -1,6 +1,6 @@
 import type { InputNames, Inputs, InputValues } from '../kernel/sql/inputs.ts';
 import { joinedText, jsonArrayText } from '../kernel/sql/json.ts';
-import { read, type Statement } from '../kernel/sql/query.ts';
+import { read, type Statement } from '../kernel/sql/statement.ts';
 
 /** A longer list is not built as one text, neither in the database nor in the process. */
 const MAX_TEXT_RECORDS = 1_000;

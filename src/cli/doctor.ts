@@ -7,7 +7,7 @@ import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.t
 import { LISTED_ON, nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/schema/security-releases.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
-import { statement } from '../kernel/sql/statement.ts';
+import { read } from '../kernel/sql/statement.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { countSecrets } from '../webhooks/endpoints/secrets.ts';
 import { countFailingEndpoints } from '../webhooks/endpoints/verbs.ts';
@@ -23,20 +23,24 @@ const MIN_FREE_BYTES = 1_000_000_000;
 const NEED_OLD_KEY =
   'need an older key than the first. Run "case-records secrets reencrypt" before you remove it from SECRETS_KEY.';
 
-const selectServer = statement(
-  'doctor.server',
-  `SELECT current_setting('server_version_num')::int AS version, extract(epoch FROM clock_timestamp())::float8 AS now`,
-);
+const selectServer = read('doctor.server', {
+  inputs: {},
+  sql: () =>
+    `SELECT current_setting('server_version_num')::int AS version, extract(epoch FROM clock_timestamp())::float8 AS now`,
+});
 /** A role that owns the table, its schema or its database, or may add a trigger, can change the log. */
-const selectEventLog = statement(
-  'doctor.events',
-  `SELECT has_table_privilege(t.oid, 'UPDATE, DELETE, TRUNCATE, TRIGGER') OR pg_has_role(t.relowner, 'MEMBER')
+const selectEventLog = read('doctor.events', {
+  inputs: {},
+  sql: () => `SELECT has_table_privilege(t.oid, 'UPDATE, DELETE, TRUNCATE, TRIGGER') OR pg_has_role(t.relowner, 'MEMBER')
             OR pg_has_role(n.nspowner, 'MEMBER') OR pg_has_role(d.datdba, 'MEMBER') AS changeable,
           (SELECT days FROM event_retention) AS days
      FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace
      JOIN pg_database d ON d.datname = current_database() WHERE t.oid = 'events'::regclass`,
-);
-const selectTimeZones = statement('doctor.zones', 'SELECT DISTINCT time_zone FROM companies ORDER BY 1');
+});
+const selectTimeZones = read('doctor.zones', {
+  inputs: {},
+  sql: () => 'SELECT DISTINCT time_zone FROM companies ORDER BY 1',
+});
 
 export const commands: Command[] = [
   {
@@ -141,9 +145,9 @@ async function withPool<T>(connection: Connection, work: (db: Database) => Promi
 }
 
 async function checkVersionAndClock(db: Database, bundled: boolean): Promise<Finding[]> {
-  await db.queryFirst(selectServer, []);
+  await db.queryFirst(selectServer({}));
   const before = Date.now();
-  const row = await db.queryFirst<{ version: number; now: number }>(selectServer, []);
+  const row = await db.queryFirst<{ version: number; now: number }>(selectServer({}));
   const version = postgresVersion(row?.version ?? 0);
   const skew = Math.abs((row?.now ?? 0) - (before + Date.now()) / 2_000);
   const state = skew > CLOCK_SKEW_FAULT_S ? 'fault' : skew > CLOCK_SKEW_WARNING_S ? 'warning' : 'ok';
@@ -155,7 +159,7 @@ async function checkVersionAndClock(db: Database, bundled: boolean): Promise<Fin
 }
 
 async function checkEventLog(db: Database, { EVENT_RETENTION_DAYS: configuredDays }: Config): Promise<Finding> {
-  const row = await db.queryFirst<{ changeable: boolean; days: number | null }>(selectEventLog, []);
+  const row = await db.queryFirst<{ changeable: boolean; days: number | null }>(selectEventLog({}));
   const days = row?.days ?? undefined;
   if (days !== configuredDays) {
     const actual = days === undefined ? 'forever' : `for ${days} days`;
@@ -176,7 +180,7 @@ async function checkEventLog(db: Database, { EVENT_RETENTION_DAYS: configuredDay
 
 /** If this version of Node does not know the time zone of a company, none of its times can be read. */
 async function checkTimeZones(db: Database): Promise<Finding> {
-  const rows = await db.queryRows<{ time_zone: string }>(selectTimeZones, []);
+  const rows = await db.queryRows<{ time_zone: string }>(selectTimeZones({}));
   const unknown = rows.map(({ time_zone }) => time_zone).filter((zone) => !isKnownZone(zone));
   return unknown.length > 0
     ? finding(

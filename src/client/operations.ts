@@ -23,9 +23,9 @@ export type Problem = {
     | 'internal'
     | 'unavailable';
   request_id: string;
-  /** Every fault of a refused request (status 400). */
+  /** Every fault of a rejected request (status 400). */
   errors?: Array<{
-    /** Where: a field of the body, a header or a query parameter. */
+    /** A field of the body, a header or a query parameter. */
     field: string;
     code: string;
     message: string;
@@ -1730,7 +1730,7 @@ export type Operations = {
     };
     answer: CreateCaseInteractionAnswer;
   };
-  /** Update case interaction. Fields that are not sent stay as they are; null clears an optional field. */
+  /** Update case interaction. `type` is required; other fields that are not sent stay as they are, and null clears them. */
   updateCaseInteraction: {
     input: {
       /** The case. */

@@ -1,4 +1,4 @@
-import { read } from '../kernel/sql/query.ts';
+import { read } from '../kernel/sql/statement.ts';
 
 const hasWebhooks = `EXISTS (
   SELECT 1 FROM webhook_endpoints w WHERE w.company_id = c.id AND w.state = 'active' AND w.removed_at IS NULL)`;

@@ -1,4 +1,4 @@
-import { read } from '../kernel/sql/query.ts';
+import { read } from '../kernel/sql/statement.ts';
 
 /** Finds revoked tokens too. */
 export const findToken = read('demo.token', {

@@ -1,5 +1,5 @@
 import type { InputNames, Inputs, InputValues } from '../kernel/sql/inputs.ts';
-import { read, type Statement } from '../kernel/sql/query.ts';
+import { read, type Statement } from '../kernel/sql/statement.ts';
 
 const PAGE_INPUTS = { limit: 'int', offset: 'int' } as const;
 const PATTERN_INPUT = { pattern: 'text' } as const;

@@ -2,7 +2,7 @@ import type { AuditLog } from '../kernel/audit/audit-log.ts';
 import { InvalidValue } from '../kernel/errors.ts';
 
 export const eventTypes = (auditLogs: readonly AuditLog[]): string[] =>
-  auditLogs.flatMap(({ record, verbs }) => verbs.map((verb) => `${record}.${verb}`));
+  auditLogs.flatMap(({ record, actions }) => actions.map((action) => `${record}.${action}`));
 
 /** Returns the types that match names such as `invoice.paid`, `invoice.*` and `*`. Throws if a name matches none. */
 export function expandTypes(knownTypes: readonly string[], names: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 import { type AuditLog, NIL_CASE_ID } from '../kernel/audit/audit-log.ts';
 import type { InputValues } from '../kernel/sql/inputs.ts';
 import { isoTime, jsonObject } from '../kernel/sql/json.ts';
-import { read, write } from '../kernel/sql/query.ts';
+import { read, write } from '../kernel/sql/statement.ts';
 
 /** May take as long as `max_wait`, so it has the pool of searches. The position is null if a writer is still open. */
 export const findWatermark = read('events.watermark', {

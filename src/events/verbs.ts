@@ -2,7 +2,7 @@ import { type AuditLog, NIL_CASE_ID } from '../kernel/audit/audit-log.ts';
 import type { Context } from '../kernel/context.ts';
 import type { Executor } from '../kernel/database/database.ts';
 import { InvalidValue, notFound } from '../kernel/errors.ts';
-import type { Query } from '../kernel/sql/query.ts';
+import type { Query } from '../kernel/sql/statement.ts';
 import type { Form } from '../kernel/validation/form.ts';
 import { eventId, eventPosition } from './event-id.ts';
 import { eventTypes, expandTypes } from './event-types.ts';
@@ -138,6 +138,6 @@ type ScanResult = { last_scanned: string | null; matching: number };
 type FoundEvent = ScanResult & { position: string; json: string };
 type EventRow = FoundEvent | (ScanResult & { position: null; json: null });
 
-/** Adds the id to the JSON of an event, because only this process knows the company's key. */
+/** Adds the id to the JSON of an event. It is not a column: it is the position, encrypted with the company's key. */
 export const eventJson = (key: Buffer, position: string, json: string): string =>
   `{"id": "${eventId(key, BigInt(position))}", ${json.slice(1)}`;

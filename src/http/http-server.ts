@@ -3,47 +3,47 @@ import { sendRawProblem } from './operation/problems.ts';
 import type { UnreadResponses } from './plugins/unread-responses.ts';
 
 export type HttpServerOptions = {
-  answers: UnreadResponses;
+  responses: UnreadResponses;
   maxConnections: number | undefined;
 };
 
-// A slow or silent peer must not hold a connection for ever. Of the two times for headers and for a whole request Node
-// takes the longer one for the latter.
-const TIMES = {
+// A slow or silent peer must not hold a connection for ever. Node applies the longer of the two timeouts for headers
+// and for the whole request to the request.
+const TIMEOUTS = {
   headersTimeout: 30_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 30_000,
   connectionsCheckingInterval: 5_000,
 };
 const CONNECTION_TIMEOUT_MS = 60_000;
-// What a connection holds of a body that is not read yet, and of an answer before its source has to wait.
+// Buffered per connection: of a body that is not read yet, and of a response before its source has to wait.
 const BUFFER_BYTES = 16 * 1024;
 
-/** Makes the servers that Fastify listens with: one for each address of the host. */
+/** Creates the servers that Fastify listens with: one for each address of the host. */
 export const httpServer =
-  ({ answers, maxConnections }: HttpServerOptions) =>
+  ({ responses, maxConnections }: HttpServerOptions) =>
   (handler: RequestListener): Server => {
-    // A missing Host is judged in host-header.ts, so that its answer has the common form.
-    const options = { ...TIMES, requireHostHeader: false, highWaterMark: BUFFER_BYTES };
+    // A missing Host header is rejected in host-header.ts, so that the response has the common form.
+    const options = { ...TIMEOUTS, requireHostHeader: false, highWaterMark: BUFFER_BYTES };
     const server = createServer(options, (request, response) => {
-      const outcome = answers.admit(request, response);
+      const outcome = responses.admit(request, response);
       if (outcome === 'refused') sendRawProblem(response, 'unavailable', PIPELINED);
       if (outcome !== 'admitted') return;
       request.url = originForm(request.url as string);
       handler(request, response);
     });
-    // A plain close would leave the kernel with what the peer has not read.
+    // A plain close would leave the unread bytes in the kernel.
     server.setTimeout(CONNECTION_TIMEOUT_MS, (socket) => socket.resetAndDestroy());
     if (maxConnections !== undefined) server.maxConnections = maxConnections;
-    server.on('connection', (socket) => answers.opened(socket));
+    server.on('connection', (socket) => responses.track(socket));
     return server;
   };
 
-const PIPELINED = 'Too many requests came on this connection before the first was answered. Wait for answers.';
+const PIPELINED = 'Too many requests were sent on this connection before the first response. Wait for responses.';
 
 const AUTHORITY = /^https?:\/\/[^/?#]*/i;
 
-/** RFC 9112, section 3.2.2: a request may name its whole address. Its host is not ours to repeat in links. */
+/** RFC 9112, section 3.2.2: a request may name a whole URL. Its host is removed, so that links do not repeat it. */
 function originForm(url: string): string {
   if (url.startsWith('/')) return url;
   const path = url.replace(AUTHORITY, '');

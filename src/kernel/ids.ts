@@ -9,8 +9,8 @@ let millisecondText = '';
 let counter = 0;
 
 /**
- * Returns a UUID of version 7 that is greater than all earlier ones of this process (RFC 9562, method 1), so that it can
- * break ties in "newest first". Node's randomUUIDv7 has no order within a millisecond.
+ * Returns a UUID of version 7 that is greater than all earlier ones of this process (RFC 9562, method 1), so that it
+ * can break ties in "newest first". Node's randomUUIDv7 has no order within a millisecond.
  */
 export function newId(): string {
   const now = Date.now();

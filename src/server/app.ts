@@ -12,7 +12,7 @@ import { APPOINTMENT_GAUGES } from '../cases/appointments/metrics.ts';
 import { appointmentRoutes } from '../cases/appointments/routes.ts';
 import { interactionLifecycleRoutes } from '../cases/interactions/lifecycle.routes.ts';
 import { interactionRoutes } from '../cases/interactions/routes.ts';
-import { invoiceLifeRoutes } from '../cases/invoices/lifecycle.routes.ts';
+import { invoiceLifecycleRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
 import { createAuthenticator } from '../company/credentials/authenticate.ts';
@@ -24,7 +24,7 @@ import { eventGauges } from '../events/metrics.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { StallMonitor } from '../events/stall-monitor.ts';
 import { httpServer } from '../http/http-server.ts';
-import { apiPages } from '../http/openapi/docs-pages.ts';
+import { docsPages } from '../http/openapi/docs-pages.ts';
 import { openapi } from '../http/openapi/openapi.ts';
 import { rawBodies } from '../http/operation/body.ts';
 import { EtagRegistry } from '../http/operation/etag.ts';
@@ -33,13 +33,13 @@ import { authentication } from '../http/plugins/authentication.ts';
 import { crossOrigin } from '../http/plugins/cors.ts';
 import { Evictions } from '../http/plugins/evictions.ts';
 import { FixedWindowCounter } from '../http/plugins/fixed-window-counter.ts';
-import { draining } from '../http/plugins/graceful-shutdown.ts';
+import { gracefulShutdown } from '../http/plugins/graceful-shutdown.ts';
 import { health } from '../http/plugins/health.ts';
 import { limitConcurrency } from '../http/plugins/load-shedding.ts';
 import { type GatherMetrics, metrics } from '../http/plugins/metrics.ts';
 import { rateLimit } from '../http/plugins/rate-limit.ts';
 import { requestId, requestLog, withoutChildLoggers } from '../http/plugins/request-log.ts';
-import { routes } from '../http/plugins/route-config.ts';
+import { routeConfig } from '../http/plugins/route-config.ts';
 import { securityHeaders } from '../http/plugins/security-headers.ts';
 import { UnfinishedBodies } from '../http/plugins/unfinished-bodies.ts';
 import { UnreadResponses } from '../http/plugins/unread-responses.ts';
@@ -119,7 +119,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
     clientErrorHandler: onClientError,
     frameworkErrors: onFrameworkError as never,
-    serverFactory: httpServer({ answers: responses, maxConnections }) as never,
+    serverFactory: httpServer({ responses, maxConnections }) as never,
     routerOptions: { maxParamLength: 16_384 },
   }) as unknown as FastifyInstance;
   // Verbs validate request bodies through forms, which report all faults together; responses are JSON text from SQL.
@@ -127,17 +127,17 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify);
 
   app.addHook('onClose', async () => responses.stop());
-  routes(app);
+  routeConfig(app);
   requestLog(app, logger);
   securityHeaders(app);
   problems(app);
   rawBodies(app, bodies);
-  draining(app, responses);
+  gracefulShutdown(app, responses);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
   const failedAttempts = new FixedWindowCounter(clock);
   const lastUsed = new LastUsedRecorder(db, clock);
   app.addHook('onClose', () => lastUsed.flush());
-  authentication(app, { findCaller: createAuthenticator(db, clock, lastUsed), attempts: failedAttempts });
+  authentication(app, { authenticate: createAuthenticator(db, clock, lastUsed), failures: failedAttempts });
   const limitRate = maxRequestsPerMinute === undefined ? undefined : rateLimit(app, maxRequestsPerMinute, clock);
   limitConcurrency(app, maxConcurrentRequests);
   const stallMonitor = new StallMonitor(db, clock);
@@ -161,7 +161,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     interactionRoutes(cases, services);
     interactionLifecycleRoutes(cases, services);
     invoiceRoutes(cases, services);
-    invoiceLifeRoutes(cases, services);
+    invoiceLifecycleRoutes(cases, services);
     paymentRoutes(cases, services);
     appointmentRoutes(cases, services);
     appointmentLifecycleRoutes(cases, services);
@@ -177,6 +177,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deliveryRoutes(webhooks, services, settings);
   });
   await app.register(oauthRoutes, { ...services, attempts: failedAttempts, bodies, limitRate, tokenSeconds });
-  await app.register(apiPages, { docs, answers: responses });
+  await app.register(docsPages, { docs, responses });
   return app;
 }

@@ -1,6 +1,6 @@
 import { CLAIM_INPUTS, leaseStatements, NEXT_DUE_INPUTS, type QueueStatements } from '../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../kernel/sql/json.ts';
-import { read, write } from '../kernel/sql/query.ts';
+import { read, write } from '../kernel/sql/statement.ts';
 import { matchesTypes } from './deliveries/statements.sql.ts';
 
 export const KEY = ['company_id', 'id'] as const;
@@ -13,7 +13,7 @@ const hasWork = `(
 
 const { reserved: _reserved, ...UNRESERVED_CLAIM_INPUTS } = CLAIM_INPUTS;
 
-/** Fan-out is quick, so no slots are reserved for companies without a running job. */
+/** Reserves no slots: endpoints of the companies with the fewest running jobs are claimed first. */
 const claim = write('webhook_endpoints.claim', {
   inputs: UNRESERVED_CLAIM_INPUTS,
   sql: (input) => `

@@ -30,7 +30,7 @@ export function fanOutQueue({ db, clock }: { db: Database; clock: Clock }): JobQ
     } while (batch?.events_read === BATCH_SIZE && !lease.signal.aborted);
     const recheckAt = eventsRead > 0 || finished ? null : toSql(clock().add(RECHECK_DELAY));
     const finishedBacklog = { finished_backlog: finished?.backlog, finished_epoch: finished?.epoch };
-    // The worker may renew the lease under another id meanwhile, so the id is read at each attempt.
+    // The worker may claim the endpoint again under another lease id meanwhile, so each attempt reads the id.
     await retryWhileLocked(lease.signal, () =>
       db.queryRows(sql.releaseEndpoint({ company_id, id, lease: lease.id, recheck_at: recheckAt, ...finishedBacklog })),
     );

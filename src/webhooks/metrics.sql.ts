@@ -1,4 +1,4 @@
-import { read } from '../kernel/sql/query.ts';
+import { read } from '../kernel/sql/statement.ts';
 
 export const countDueDeliveries = read('webhook_deliveries.due', {
   inputs: { now: 'timestamptz' },

@@ -11,7 +11,7 @@ const BATCH_SIZE = 500;
 
 type Options = { db: Database; clock: Clock; signal?: AbortSignal | undefined };
 
-/** Deletes expired secrets, and the deliveries, alerts and removed endpoints that ended more than 30 days ago. */
+/** Deletes expired secrets, deliveries and alerts that ended 30 days ago, and removed endpoints without any of them. */
 export async function purgeEnded({ db, clock, signal }: Options): Promise<void> {
   await db.queryRows(purgePreviousSecrets({ now: toSql(clock()) }));
   await purgeDeliveries({ db, clock, signal });

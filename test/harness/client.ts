@@ -1,7 +1,7 @@
 import { type Client, createClient } from 'case-records/client';
 import { assertDescribed } from './openapi.ts';
 
-/** The client as it is, but for retries; and every answer is held against the OpenAPI document. */
+/** The client without retries. Every answer is checked against the OpenAPI document. */
 export const describedClient = (baseUrl: string, token: string): Client =>
   createClient({ baseUrl, token, retries: 0, fetch: describedFetch });
 

@@ -19,7 +19,7 @@ export const document: Document = JSON.parse(readFileSync(new URL('../../openapi
 
 const SPECIFIED = ['Address book', 'Interactions', 'Invoices', 'Appointments', 'Alternative forms'];
 
-/** The twelve operations in all their forms, without our own additions. */
+/** The twelve specified operations in all their forms, without the additions of the service. */
 export const specified: Paths = Object.fromEntries(
   Object.entries(document.paths)
     .map(([path, operations]): [string, Paths[string]] => [
@@ -35,7 +35,7 @@ const patterns = Object.entries(document.paths).map(([path, operations]) => ({
   match: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   operations,
 }));
-// Formats stand beside patterns that are checked; `examples` and `default` are for readers.
+// Each format has a pattern beside it, which is checked; `examples` and `default` are for readers.
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
 const validators = new Map<object, ValidateFunction>();
 
@@ -49,13 +49,25 @@ const resolve = (part: any): any =>
         .reduce((at: typeof part, key: string) => at[key], document)
     : part;
 
-/** Fails when the answer of a documented operation is not one that its documentation describes. */
+/** The public pages that are not operations of the API, and so not in the document. */
+const PUBLIC_PAGES = /^\/(healthz|readyz|metrics|openapi\.json|docs(\/.*)?)$/;
+
+/** Fails if the answer is not one that the document describes. */
 export function assertDescribed(method: string, path: string, answer: Answer): void {
   assert.ok(answer.headers['x-request-id'], 'every answer carries X-Request-Id');
   const pathname = path.split('?', 1)[0] ?? '';
-  const operation = patterns.find(({ match }) => match.test(pathname))?.operations[method.toLowerCase()];
-  if (!operation) return;
+  const operations = patterns.find(({ match }) => match.test(pathname))?.operations;
+  const operation = operations?.[method.toLowerCase()];
   const where = `${method} ${pathname}: ${answer.status}`;
+  if (operation) assertResponse(operation, answer, where);
+  // Questions of browsers before a call, and HEAD instead of GET, are answered for every route.
+  else if (method !== 'OPTIONS' && !(method === 'HEAD' && operations?.get) && !PUBLIC_PAGES.test(pathname)) {
+    assert.ok(answer.status >= 400, `${where}, but the route is not in the document`);
+    assert.match(String(answer.headers['content-type']), /^application\/problem\+json/, where);
+  }
+}
+
+function assertResponse(operation: Operation, answer: Answer, where: string): void {
   const described = resolve(operation.responses[answer.status]);
   assert.ok(described, `${where} is not in the document`);
   assert.equal(answer.text === '', answer.status === 304, `${where}: only 304 has no body`);

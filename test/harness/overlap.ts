@@ -1,28 +1,44 @@
 import pg from 'pg';
 import type { TestApp } from './app.ts';
+import { until } from './until.ts';
 
 export type Holding = [text: string, values: unknown[]];
 
+/** The statements on the database of the app that wait for a lock. */
+export const blocked = (app: TestApp): Promise<{ pid: number }[]> =>
+  app.sql("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'");
+
+/** Waits until a statement waits for a lock. */
+export const untilBlocked = (app: TestApp) => until(async () => (await blocked(app)).length > 0, 'a blocked statement');
+
+// The app has eight connections for short statements. Further requests wait for one instead of a lock.
+const MAX_BLOCKED = 6;
+
 /**
- * Runs the statements in a transaction, sends the requests, and commits once all of them wait for it: each has seen
- * what was there before, and goes on with what is there now.
+ * Runs the statements in a transaction, sends the requests one after the other, and ends the transaction once all are
+ * blocked by it or answered. Each request has seen the state before the transaction and continues with the state after.
  */
-export async function overlapping<T>(app: TestApp, held: Holding[], send: () => Promise<T>[]): Promise<T[]> {
+export async function overlapping<T>(
+  app: TestApp,
+  held: Holding[],
+  requests: (() => Promise<T>)[],
+  end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
+): Promise<T[]> {
   const holder = new pg.Client(app.connection);
   await holder.connect();
   try {
     await holder.query('BEGIN');
     for (const [text, values] of held) await holder.query(text, values);
+    const answers: Promise<T>[] = [];
     let settled = 0;
-    const sent = send().map((answer) => answer.finally(() => (settled += 1)));
-    while ((await waiting(app)) + settled < sent.length);
-    await holder.query('COMMIT');
-    return await Promise.all(sent);
+    for (const request of requests) {
+      answers.push(request().finally(() => (settled += 1)));
+      const expected = Math.min(answers.length, MAX_BLOCKED);
+      await until(async () => (await blocked(app)).length + settled >= expected, `${expected} blocked requests`);
+    }
+    await holder.query(end);
+    return await Promise.all(answers);
   } finally {
     await holder.end();
   }
 }
-
-const waiting = async (app: TestApp): Promise<number> =>
-  (await app.sql("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"))
-    .length;

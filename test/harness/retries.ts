@@ -6,6 +6,7 @@ import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { commandOutput } from './command-line.ts';
 import { caller } from './http.ts';
 import { startProcess, temporaryDirectory, urlOf } from './service.ts';
+import { until } from './until.ts';
 
 /**
  * A caller on a bad line: every create is sent three times, at random to one of two service processes, and half of the
@@ -51,7 +52,7 @@ export async function sendWithRetries(creates: number): Promise<RetriesFound> {
     const storm = shuffled(keys.flatMap((key) => [0, 1, 2].map((i) => ({ key, cut: i % 2 === randomInt(2) }))));
     await atOnce(storm, ({ key, cut }) => send(key, cut));
     await atOnce(keys, async (key) => {
-      while (!(await send(key, false)));
+      await until(() => send(key, false));
     });
 
     const list = await caller(services[0]?.url ?? '', token).get(path);

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
+import { until } from './until.ts';
 
 /** The service as its own process, the way an operator runs it. */
 
@@ -105,13 +105,13 @@ export async function writeWhileStopping(service: Running, path: string, token: 
   const answered = once(slow, 'response');
   service.child.kill('SIGTERM');
   // Nobody is let in any more.
-  while (
-    await fetch(`${service.url}/healthz`).then(
-      (response) => response.ok,
-      () => false,
-    )
-  )
-    await pause(20);
+  await until(
+    async () =>
+      !(await fetch(`${service.url}/healthz`).then(
+        (response) => response.ok,
+        () => false,
+      )),
+  );
   slow.end(body);
   const [response] = await answered;
   response.resume();

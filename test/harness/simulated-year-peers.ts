@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { mailServer, readMail } from './mail-server.ts';
+import { until } from './until.ts';
 
 /**
  * The mail server and the SMS gateway of the simulated year. They note what they accept, and choose who is to die while
@@ -39,7 +39,7 @@ export async function openPeers({ now, strikes, kill, written }: PeerOptions): P
   const doomed = new Set<string>();
 
   const end = async (worker: string) => {
-    while (!(await written(accepted.get(worker) ?? []))) await pause(2);
+    await until(() => written(accepted.get(worker) ?? []));
     killedAt.push(now());
     kill(worker);
   };

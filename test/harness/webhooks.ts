@@ -1,19 +1,12 @@
-import assert from 'node:assert/strict';
 import { after, beforeEach } from 'node:test';
 import { startApp, type TestCompany } from './app.ts';
-import type { Answer } from './http.ts';
+import { ok } from './assert.ts';
 import { openReceiver, type Received } from './receiver.ts';
 import { secrets, webhookWorker } from './webhook-worker.ts';
 
 /** Companies with webhook endpoints, a receiver and a worker. Nothing of an earlier test is left to be sent. */
 
 export type Endpoint = { id: string; path: string; secret: string };
-
-export async function ok(answer: Promise<Answer>) {
-  const { status, body, text } = await answer;
-  assert.equal(status, 200, text);
-  return body;
-}
 
 export const call = async (company: TestCompany, notes = ''): Promise<string> =>
   (await ok(company.post(`${company.path}/interactions`, { type: 'phone', notes }))).id;
@@ -46,8 +39,8 @@ export async function openWebhooks() {
     return { ...made, path: `/webhooks/endpoints/${made.id}` };
   }
 
-  /** Moves the clock from one attempt to the next, until it is there. */
-  async function until(iso: string): Promise<void> {
+  /** Moves the clock from one attempt to the next, and at last to this time. */
+  async function deliverUntil(iso: string): Promise<void> {
     const end = Temporal.Instant.from(iso);
     for (;;) {
       await worker.runOnce();
@@ -62,5 +55,5 @@ export async function openWebhooks() {
     app.clock.set(iso);
   }
 
-  return { app, receiver, worker, endpointOf, until };
+  return { app, receiver, worker, endpointOf, deliverUntil };
 }

@@ -6,7 +6,6 @@ import { chmod, chown, cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import {
@@ -20,6 +19,7 @@ import { readPostmasterFile } from '../../src/postgres/postmaster.ts';
 import { findObstacle, installedRelease, type Release, serverProgram } from '../../src/postgres/release.ts';
 import { releaseCopiesFolder, releaseReachableBy, runnableRelease } from '../../src/postgres/release-copy.ts';
 import { serverUser } from '../../src/postgres/server-user.ts';
+import { until } from '../harness/until.ts';
 
 const linuxOnly = { skip: process.platform !== 'linux' && 'looks at processes in /proc' };
 const rootOnly = { skip: process.getuid?.() !== 0 && 'needs root' };
@@ -122,14 +122,6 @@ function processesIn(dataDir: string): number[] {
       }
     })
     .map(Number);
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline, `still waiting for ${condition}`);
-    await delay(5);
-  }
 }
 
 test('the server understands Unicode, keeps what it acknowledged and has no TCP port', linuxOnly, async (t) => {

@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type CommandResult, runCommand } from '../harness/command-line.ts';
 import { caller } from '../harness/http.ts';
@@ -15,6 +14,7 @@ import {
   startProcess,
   temporaryDirectory,
 } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
 
 /** Commands that start a database or a process of their own. */
 
@@ -68,7 +68,7 @@ describe('on the bundled database', () => {
 
   test('a command that is told to end takes its database along', async () => {
     const { child, ended } = launch({ DATA_DIR }, 'doctor');
-    while ((await databaseProcess(DATA_DIR)) === undefined && child.exitCode === null) await delay(5);
+    await until(async () => (await databaseProcess(DATA_DIR)) !== undefined || child.exitCode !== null);
     child.kill('SIGTERM');
     await ended;
     assert.equal(await databaseProcess(DATA_DIR), undefined);

@@ -4,14 +4,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Database } from '../../src/kernel/database/database.ts';
 import { Listener } from '../../src/kernel/database/listener.ts';
 import { isConnectionError, isTransient } from '../../src/kernel/database/postgres-errors.ts';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { type Answer, caller } from '../harness/http.ts';
+import { testQuery } from '../harness/query.ts';
 import { launch, type Running, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
 
 /** What a service meets while another server takes over; `npm run chaos -- --only failover` does it with real ones. */
 
@@ -42,7 +43,7 @@ const note = (notes: string, headers = {}) =>
 async function set(setting: string, value: string): Promise<void> {
   await owner.query(`ALTER SYSTEM SET ${setting} = '${value}'`);
   await owner.query('SELECT pg_reload_conf()');
-  while ((await owner.query(`SHOW ${setting}`)).rows[0][setting] !== value) await pause(10);
+  await until(async () => (await owner.query(`SHOW ${setting}`)).rows[0][setting] === value);
 }
 
 /** Whoever waits for a standby meanwhile is told not to. PostgreSQL then says that it is done. */
@@ -51,10 +52,10 @@ async function withoutWaiting(answer: Promise<Answer>): Promise<Answer> {
   const told = answer.finally(() => {
     answered = true;
   });
-  while (!answered) {
+  await until(async () => {
     await owner.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
-    await pause(10);
-  }
+    return answered;
+  });
   return told;
 }
 
@@ -88,14 +89,14 @@ test('a connection to a server that only reads is given up', async () => {
     assert.equal(answer.headers['retry-after'], '1');
   }
   await owner.query('ALTER DATABASE case_records RESET default_transaction_read_only');
-  while ((await owner.query(`SELECT ${services}`)).rowCount !== 0) await pause(10);
+  await until(async () => (await owner.query(`SELECT ${services}`)).rowCount === 0);
   for (const headers of [{}, keyed]) assert.equal((await note('on a standby', headers)).status, 200);
 });
 
 /** Whoever asks for interactions meanwhile waits, until that is done to it. */
 async function whileLocked<T>(work: Promise<T>, ended: 'pg_cancel_backend' | 'pg_terminate_backend'): Promise<T> {
   const waiting = `FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
-  while ((await owner.query(`SELECT ${ended}(pid) ${waiting}`)).rowCount === 0) await pause(10);
+  await until(async () => (await owner.query(`SELECT ${ended}(pid) ${waiting}`)).rowCount);
   return work;
 }
 
@@ -105,7 +106,7 @@ test('a list whose connection is lost before its first entry is unavailable, and
   await other.connect();
   await other.query('BEGIN; LOCK TABLE interactions');
   try {
-    const first = db.streamRows({ name: 'listed', text: 'SELECT notes FROM interactions' }, []).next();
+    const first = db.streamRows(testQuery('listed', 'SELECT notes FROM interactions')).next();
     await whileLocked(assert.rejects(first, { code: 'unavailable' }), 'pg_terminate_backend');
     // What the statement time-out does.
     const answer = await whileLocked(note('behind a lock'), 'pg_cancel_backend');
@@ -160,11 +161,11 @@ test('a listener notices that nobody is at the other end any more', async () => 
     near.unpipe(far);
     far.unpipe(near);
     far.resume();
-    while (listener.listening) await pause(20);
-    while (!listener.listening) await pause(20);
+    await until(() => !listener.listening);
+    await until(() => listener.listening);
     const before = heard;
     await owner.query('NOTIFY a_channel');
-    while (heard === before) await pause(5);
+    await until(() => heard !== before);
   } finally {
     await listener.close();
     for (const end of sockets) end.destroy();
@@ -180,7 +181,7 @@ test('a standby is not read from', async () => {
   const server = await startBundledPostgres({ dataDir: standby.path, log: () => {} });
   const db = new Database({ connection: server.connection, poolSize: 2 });
   try {
-    const asked = () => db.queryRows({ name: 'asked', text: 'SELECT pg_is_in_recovery() AS standby' }, []);
+    const asked = () => db.queryRows(testQuery('asked', 'SELECT pg_is_in_recovery() AS standby'));
     for (let i = 0; i < 3; i++) await assert.rejects(asked(), { code: 'unavailable' });
     await assert.rejects(
       db.transaction(async () => {}),

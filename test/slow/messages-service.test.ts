@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { caller } from '../harness/http.ts';
 import { mailServer, readMail } from '../harness/mail-server.ts';
 import { launch, type Settings, startProcess, temporaryDirectory } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
 
 /** The service as an operator runs it, one process with its own worker and clock. */
 
@@ -17,10 +17,6 @@ after(async () => {
 });
 const DATA_DIR = data.path;
 const outbox = join(DATA_DIR, 'outbox');
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await condition())) await pause(10);
-}
 
 async function serve(settings: Settings) {
   const service = await startProcess({ DATA_DIR, ...settings });

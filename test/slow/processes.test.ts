@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { caller } from '../harness/http.ts';
 import {
   isAlive,
@@ -12,16 +11,13 @@ import {
   temporaryDirectory,
   writeWhileStopping,
 } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
 
 /** WEB_CONCURRENCY: several processes that answer requests on one port, with the database that comes with the service. */
 
 const data = await temporaryDirectory();
 after(data.remove);
 const settings = { DATA_DIR: data.path, WEB_CONCURRENCY: '2' };
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await condition())) await pause(20);
-}
 
 async function childrenOf({ child }: Running): Promise<number[]> {
   const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));

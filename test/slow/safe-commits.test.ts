@@ -5,25 +5,26 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Database } from '../../src/kernel/database/database.ts';
+import type { PoolName } from '../../src/kernel/sql/statement.ts';
 import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { caller } from '../harness/http.ts';
+import { testQuery } from '../harness/query.ts';
 import { launch, printed, type Settings, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 
 /** An acknowledged write waits for the disk, whatever a role, a database or the server was told about it. */
 
 const ROLE = `ALTER ROLE ${SERVICE_ROLE}`;
-const SHOWN = { name: 'shown', text: `SELECT current_setting('synchronous_commit') AS value` };
-const LIST = { ...SHOWN, name: 'shown list', takesTime: 'list' } as const;
-const SEARCH = { ...SHOWN, name: 'shown search', takesTime: 'search' } as const;
+const shown = (pool: PoolName) =>
+  testQuery(`shown ${pool}`, `SELECT current_setting('synchronous_commit') AS value`, [], pool);
 
 /** What holds on a connection of each kind that a Database opens. */
 async function settingsOf(db: Database): Promise<string[]> {
   const values: string[] = [];
-  for (const statement of [SHOWN, LIST, SEARCH]) {
-    values.push((await db.queryFirst<{ value: string }>(statement, []))?.value ?? '');
+  for (const pool of ['short', 'list', 'search'] as const) {
+    values.push((await db.queryFirst<{ value: string }>(shown(pool)))?.value ?? '');
   }
-  values.push((await db.transaction((t) => t.queryFirst<{ value: string }>(SHOWN, [])))?.value ?? '');
-  for await (const value of db.streamRows(SHOWN, [])) values.push(value);
+  values.push((await db.transaction((t) => t.queryFirst<{ value: string }>(shown('short'))))?.value ?? '');
+  for await (const value of db.streamRows(shown('short'))) values.push(value);
   return values;
 }
 
@@ -96,7 +97,7 @@ describe('on a server that is told otherwise', () => {
   }
 });
 
-const REASON = `The role "${SERVICE_ROLE}" works with synchronous_commit off`;
+const REASON = `The role "${SERVICE_ROLE}" has synchronous_commit off`;
 
 /** What a command says that ends by itself with 1. One that goes on is stopped. */
 async function refusal(settings: Settings, command: string): Promise<string> {

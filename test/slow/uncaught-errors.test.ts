@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { childrenOf, commandOf } from '../../chaos/deployment.ts';
 import { caller } from '../harness/http.ts';
 import { databaseProcess, isAlive, type Running, startProcess, temporaryDirectory } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
 
 /** An error that no code catches ends the process in good order, and another one takes its place. */
 
@@ -16,14 +16,6 @@ const data = await temporaryDirectory();
 after(data.remove);
 const THROWING = new URL('../harness/throwing.mjs', import.meta.url).pathname;
 const settings = { DATA_DIR: data.path, NODE_OPTIONS: `--import=${THROWING}` };
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  for (let i = 0; i < 1_500; i++) {
-    if (await condition()) return;
-    await pause(20);
-  }
-  assert.fail('not within 30 s');
-}
 
 /** Also where a test has failed in the middle. */
 async function start(more: Record<string, string> = {}): Promise<Running> {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { findBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { caller } from '../harness/http.ts';
 import { openReceiver, verified } from '../harness/receiver.ts';
 import { startProcess, temporaryDirectory } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
 
 /** The service as an operator runs it, one process with its own worker and clock. */
 
@@ -18,10 +18,6 @@ after(async () => {
   await data.remove();
 });
 const DATA_DIR = data.path;
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await condition())) await pause(10);
-}
 
 test('what is written is sent at once; a failing endpoint becomes a mail', async (t) => {
   const SECRETS_KEY = Buffer.alloc(32, 1).toString('base64');

@@ -1,5 +1,5 @@
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { write } from '../../kernel/sql/query.ts';
+import { write } from '../../kernel/sql/statement.ts';
 import { entryAudit } from './audit.sql.ts';
 import { entry } from './projection.sql.ts';
 
@@ -14,7 +14,7 @@ export const deleteEntry = write('address_book.delete', {
   inputs: { ...KEY_INPUTS, ...CHANGE_INPUTS },
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${entryAudit.update({
-      verb: 'deleted',
+      action: 'deleted',
       set: `deleted_at = ${input.now}`,
       where: 'p.deleted_at IS NULL',
     })}
@@ -26,19 +26,19 @@ export const restoreEntry = write('address_book.restore', {
   inputs: { ...KEY_INPUTS, ...CHANGE_INPUTS },
   fromInput: (_input, inputTable) => `
     WITH ${inputTable}, ${entryAudit.update({
-      verb: 'restored',
+      action: 'restored',
       set: 'deleted_at = NULL',
       where: 'p.deleted_at IS NOT NULL',
     })}
     SELECT ${entry}::text FROM p`,
 });
 
-const removeFrom = (name: string, column: string, verb: 'tag_removed' | 'custom_tag_removed') =>
+const removeFrom = (name: string, column: string, action: 'tag_removed' | 'custom_tag_removed') =>
   write(name, {
     inputs: { ...KEY_INPUTS, tag: 'text?', ...CHANGE_INPUTS },
     fromInput: (input, inputTable) => `
       WITH ${inputTable}, ${entryAudit.update({
-        verb,
+        action,
         set: `${column} = array_remove(p.${column}, ${input.tag})`,
         where: `p.deleted_at IS NULL AND ${input.tag} = ANY (p.${column})`,
       })}

@@ -73,7 +73,7 @@ const address = {
 /** The item in the list, as text. */
 export const addressItem = jsonObjectText(address);
 
-/** The image in the audit log. */
+/** What events and histories show. */
 export const image = (rows: RowSource) => {
   const relationship = relationshipOf(`${rows('relationships')} r WHERE ${isRelationshipOf('r')}`);
   return jsonObject({

@@ -1,6 +1,6 @@
 import { withInput } from '../../kernel/sql/input-table.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write, writeVariants } from '../../kernel/sql/query.ts';
+import { read, write, writeVariants } from '../../kernel/sql/statement.ts';
 import { entryAudit } from './audit.sql.ts';
 import { columns, details, names, pronouns, storedRelationship } from './projection.sql.ts';
 
@@ -194,7 +194,7 @@ export const updateEntry = writeVariants('address_book.update', {
        WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id)`;
     return `
     WITH ${inputTable}, ${entryAudit.update({
-      verb: 'updated',
+      action: 'updated',
       set: `${assignments.join(', ')}, tags = ${withAdded('tags', input.tags)},
             custom_tags = ${withAdded('custom_tags', input.custom_tags)}`,
       where: `p.deleted_at IS NULL AND ${tagsAreKnown} ${has('relationship') ? `AND ${customersAreKnown()}` : ''}`,

@@ -106,12 +106,28 @@ type Draft = {
 
 function readDraft({ company, clock }: Context, form: Form<EntryBody>): Draft {
   const { body } = form;
-  const person = Object.fromEntries(sql.PERSON_FIELDS.map((field) => [field, body[field]])) as Draft['person'];
   form.read('email', body.email, requireEmail);
   const dob = form.read('dob', body.dob, (text) => parseBirthday(text, company.timeZone, clock()));
-  if (dob) person.dob = dob;
   return {
-    person,
+    person: {
+      title: body.title,
+      first_names: body.first_names,
+      middle_names: body.middle_names,
+      last_name: body.last_name,
+      known_as: body.known_as,
+      tel_1: body.tel_1,
+      tel_2: body.tel_2,
+      email: body.email,
+      gender: body.gender,
+      dob: dob ?? body.dob,
+      marital_status: body.marital_status,
+      occupation: body.occupation,
+      preferred_name: body.preferred_name,
+      alias: body.alias,
+      them_pronoun: body.them_pronoun,
+      they_pronoun: body.they_pronoun,
+      their_pronoun: body.their_pronoun,
+    },
     tags: readTags(form, 'tags'),
     customTags: readTags(form, 'custom_tags'),
     relationship: readRelationship(form),

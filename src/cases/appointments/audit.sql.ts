@@ -4,7 +4,7 @@ import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 /** Without the states of its messages: they change when a worker sends them, and have an audit log of their own. */
 export const appointmentAudit = rowAuditLog({
   record: 'appointment',
-  verbs: [
+  actions: [
     'created',
     'updated',
     'deleted',

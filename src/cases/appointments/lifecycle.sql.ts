@@ -1,6 +1,6 @@
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
-import { ofAppointment } from './appointment-key.sql.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
+import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment } from './appointment-key.sql.ts';
 import { appointmentAudit } from './audit.sql.ts';
 import { syncFromAppointments } from './meetings/desired-state.sql.ts';
 import { fullAppointment } from './projection.sql.ts';
@@ -12,18 +12,11 @@ import { loadForUpdate, versionedUpdate } from './versioned-update.sql.ts';
  * statement would not see the messages of that update, and they would be sent.
  */
 export const deleteAppointment = write('appointments.delete', {
-  inputs: {
-    company_id: 'uuid',
-    case_id: 'uuid',
-    id: 'uuid',
-    cancellation_id: 'uuid',
-    now: 'timestamptz',
-    origin: 'json',
-  },
+  inputs: { ...APPOINTMENT_KEY_INPUTS, cancellation_id: 'uuid', now: 'timestamptz', origin: 'json' },
   batch: true,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${appointmentAudit.update({
-      verb: 'deleted',
+      action: 'deleted',
       set: `deleted_at = ${input.now}`,
       where: 'a.deleted_at IS NULL',
       returning: 'a.company_id, a.case_id, a.id, a.start_at, a.end_at, a.video_meeting, a.cancelled, a.deleted_at',
@@ -41,15 +34,13 @@ export const deleteAppointment = write('appointments.delete', {
 
 /** Also returns a deleted appointment. */
 export const loadAppointmentInAnyState = read('appointments.load_in_any_state', {
-  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid' },
+  inputs: APPOINTMENT_KEY_INPUTS,
   sql: (input) => `
-    SELECT ${jsonObject(loadForUpdate())}::text
-      FROM appointments a
-     WHERE a.company_id = ${input.company_id} AND a.case_id = ${input.case_id} AND a.id = ${input.id}`,
+    SELECT ${jsonObject(loadForUpdate())}::text FROM appointments a WHERE ${isAppointment(input)}`,
 });
 
 export const restoreAppointment = versionedUpdate('appointments.restore', {
-  verb: 'restored',
+  action: 'restored',
   inputs: {},
   set: () => 'deleted_at = NULL',
   needsMeeting: () => 'a.cancelled = 0',
@@ -57,9 +48,9 @@ export const restoreAppointment = versionedUpdate('appointments.restore', {
   answer: fullAppointment,
 });
 
-const outcome = (name: string, verb: 'cancelled' | 'reinstated' | 'outcome_set') =>
+const outcome = (name: string, action: 'cancelled' | 'reinstated' | 'outcome_set') =>
   versionedUpdate(name, {
-    verb,
+    action,
     inputs: { attended: 'int', cancelled: 'int', type: 'text?' },
     set: (input) => `attended = ${input.attended}, cancelled = ${input.cancelled}, type = ${input.type}`,
     needsMeeting: (input) => `a.cancelled = 1 AND ${input.cancelled} = 0`,

@@ -8,7 +8,8 @@ import { type Instant, toSql } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { OutcomeBody } from './lifecycle.schema.ts';
 import * as sql from './lifecycle.sql.ts';
-import { NO_MESSAGES, planCancellation, planReminders, sideEffectsOf } from './message-plan.ts';
+import { NO_MESSAGES, planCancellation, planReminders } from './message-plan.ts';
+import { sideEffectsOf } from './side-effects.ts';
 import { appointmentOf, type LoadedAppointment, notifyIfDue, updateInputs } from './versioned-update.ts';
 
 export async function deleteAppointment(context: Context, caseId: string, id: string): Promise<string> {

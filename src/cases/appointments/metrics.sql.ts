@@ -1,4 +1,4 @@
-import { read } from '../../kernel/sql/query.ts';
+import { read } from '../../kernel/sql/statement.ts';
 
 export const countDueMessages = read('messages.due', {
   inputs: { now: 'timestamptz' },

@@ -1,14 +1,14 @@
-import { read } from '../../kernel/sql/query.ts';
+import { read } from '../../kernel/sql/statement.ts';
+import { APPOINTMENT_KEY_INPUTS, isAppointment } from './appointment-key.sql.ts';
 import { fullAppointment, storedStates } from './projection.sql.ts';
 
 /** Returns no row if the appointment does not exist or is deleted. */
 export const readAppointment = read('appointments.read', {
-  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', zone: 'text' },
+  inputs: { ...APPOINTMENT_KEY_INPUTS, zone: 'text' },
   sql: (input) => `
     SELECT ${fullAppointment({ zone: input.zone, states: 'states' })}::text
       FROM appointments a, ${storedStates()}
-     WHERE a.company_id = ${input.company_id} AND a.case_id = ${input.case_id} AND a.id = ${input.id}
-       AND a.deleted_at IS NULL`,
+     WHERE ${isAppointment(input)} AND a.deleted_at IS NULL`,
 });
 
 /** SQL: the adviser who has this address now. An adviser's appointments stay theirs when the address changes. */

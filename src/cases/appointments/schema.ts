@@ -18,6 +18,7 @@ const endTime = time({ description: 'Later than start_time.', examples: ['2026-0
 
 const writableFields = {
   email_confirmation: optional(booleanFlag({ description: 'Sends a booking confirmation to email_recipient.' })),
+  // `*_notification` is the specification's word for a reminder.
   email_notification: optional(booleanFlag({ description: 'Sends a reminder to email_recipient.' })),
   email_recipient: optional(
     text({

@@ -72,7 +72,10 @@ export function sideEffectCtes(input: SideEffectInput, has: (effect: SideEffect)
 const UPDATED = 'a JOIN input USING (nth)';
 const NEW_MESSAGE = 'a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now';
 
-/** A message that is being sent cannot be recalled, but is marked so that a failed attempt is not repeated. */
+/**
+ * A message that is being sent cannot be recalled, but is marked so that a failed attempt is not repeated. A reminder
+ * needs no mark: its worker sees that it was replaced (`isReplaced`).
+ */
 const withdrawn = (input: SideEffectInput) => `withdrawn AS (
       UPDATE messages m
          SET state = CASE m.state WHEN 'sending' THEN m.state ELSE x.state END,
@@ -94,7 +97,7 @@ const confirmations = (input: SideEffectInput) => `confirmations AS (
       RETURNING *
     )`;
 
-/** Withdraws reminders of other starts, whose state is no longer shown. */
+/** Cancels unsent reminders for an earlier start of the appointment, which shows the new ones from now on. */
 const superseded = (input: SideEffectInput) => `superseded AS (
       UPDATE messages m SET state = 'cancelled', updated_at = a.now
         FROM ${UPDATED}

@@ -1,7 +1,7 @@
 import type { InputNames, Inputs } from '../../kernel/sql/inputs.ts';
 import { jsonObject } from '../../kernel/sql/json.ts';
-import { writeVariants } from '../../kernel/sql/query.ts';
-import { ofAppointment } from './appointment-key.sql.ts';
+import { writeVariants } from '../../kernel/sql/statement.ts';
+import { APPOINTMENT_KEY_INPUTS, ofAppointment } from './appointment-key.sql.ts';
 import { appointmentAudit } from './audit.sql.ts';
 import { byPrecedence, shownDayBefore, shownState, storedStates } from './projection.sql.ts';
 import { MESSAGE_EFFECTS, SIDE_EFFECT_INPUTS, sideEffectCtes } from './side-effects.sql.ts';
@@ -28,9 +28,7 @@ export const loadForUpdate = (newStart = 'a.start_at') => ({
 
 /** The inputs of every update. `version` and `was` are those of the appointment when it was read. */
 const UPDATE_INPUTS = {
-  company_id: 'uuid',
-  case_id: 'uuid',
-  id: 'uuid',
+  ...APPOINTMENT_KEY_INPUTS,
   version: 'int',
   was: 'json',
   now: 'timestamptz',
@@ -42,7 +40,7 @@ const UPDATE_INPUTS = {
 const meetingFailed = `EXISTS (SELECT 1 FROM meetings g WHERE ${ofAppointment('g')} AND g.state = 'failed')`;
 
 type UpdateOptions<I extends Inputs> = {
-  verb: Parameters<typeof appointmentAudit.insertEvent>[0];
+  action: Parameters<typeof appointmentAudit.insertEvent>[0];
   /** The inputs of `set`. */
   inputs: I;
   set: (input: InputNames<I>) => string;
@@ -58,11 +56,22 @@ type UpdateOptions<I extends Inputs> = {
  */
 export const versionedUpdate = <const I extends Inputs>(
   name: string,
-  { verb, inputs, set, needsMeeting, where, answer }: UpdateOptions<I>,
+  { action, inputs, set, needsMeeting, where, answer }: UpdateOptions<I>,
 ) =>
   writeVariants(name, {
     inputs: { ...UPDATE_INPUTS, ...inputs },
     parts: SIDE_EFFECT_INPUTS,
+    shown: [
+      ['states'],
+      ['meeting', 'states'],
+      ['reminders', 'states'],
+      ['reminders', 'meeting', 'states'],
+      ['withdrawn'],
+      ['confirmations'],
+      ['renewed'],
+      ['withdrawn', 'reminders', 'meeting'],
+      ['withdrawn', 'cancellations', 'meeting'],
+    ],
     // The lookup of the states would mix up messages of different appointments.
     batch: (has) => has('states'),
     fromInput: (input, inputTable, has) => {
@@ -72,7 +81,7 @@ export const versionedUpdate = <const I extends Inputs>(
       const lookup = has('states') ? '' : `, ${storedStates(...MESSAGE_EFFECTS.filter(has))}`;
       return `
     WITH ${inputTable}, ${appointmentAudit.update({
-      verb,
+      action,
       set: `${set(input)}${has('meeting') ? pending : ''}`,
       where,
       read: { version: input.version, was: input.was },

@@ -3,7 +3,8 @@ import type { Context } from '../../kernel/context.ts';
 import { isImminent, notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { type Instant, toSql } from '../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
-import type { Appointment, MessagePlan, StoredMessage } from './message-plan.ts';
+import type { MessagePlan, PlannedAppointment } from './message-plan.ts';
+import type { StoredMessage } from './side-effects.ts';
 
 /** A change is decided on the row that was read, and written only if that version is still the current one. */
 
@@ -34,7 +35,7 @@ export type LoadedAppointment = {
   recipient_known?: boolean;
 };
 
-export const appointmentOf = (row: AppointmentRow): Appointment => ({
+export const appointmentOf = (row: AppointmentRow): PlannedAppointment => ({
   start: Temporal.Instant.from(row.start_at),
   end: Temporal.Instant.from(row.end_at),
   recipient: { email: row.email_recipient, sms: row.sms_recipient },
@@ -61,7 +62,7 @@ export const updateInputs = (
 });
 
 /** Wakes the workers if a planned message is due soon, or if the appointment has a meeting that may need a step. */
-export function notifyIfDue({ db }: Context, { insert }: MessagePlan, now: Instant, hasMeeting: boolean): void {
+export function notifyIfDue({ db }: Context, { insert }: MessagePlan, now: Instant, wantsMeeting: boolean): void {
   const isDue = insert.some(({ state, due }) => state === 'scheduled' && isImminent(due, now));
-  if (hasMeeting || isDue) notifyWorkers(db);
+  if (wantsMeeting || isDue) notifyWorkers(db);
 }

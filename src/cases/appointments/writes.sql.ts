@@ -1,6 +1,7 @@
 import { sameKey, withInput } from '../../kernel/sql/input-table.ts';
 import { jsonObject } from '../../kernel/sql/json.ts';
-import { read, readVariants, writeVariants } from '../../kernel/sql/query.ts';
+import { read, readVariants, writeVariants } from '../../kernel/sql/statement.ts';
+import { APPOINTMENT_KEY_INPUTS } from './appointment-key.sql.ts';
 import { appointmentAudit } from './audit.sql.ts';
 import { createdAppointment, STATE_INPUTS, updatedAppointment } from './projection.sql.ts';
 import { MESSAGE_COLUMNS, NEW_MESSAGE_INPUTS, newMessages } from './side-effects.sql.ts';
@@ -40,9 +41,7 @@ const insertMeeting = (now: string) => `
  */
 export const insertAppointment = writeVariants('appointments.insert', {
   inputs: {
-    company_id: 'uuid',
-    case_id: 'uuid',
-    id: 'uuid',
+    ...APPOINTMENT_KEY_INPUTS,
     adviser_email: 'text',
     ...APPOINTMENT_INPUTS,
     video_meeting: 'boolean',
@@ -90,7 +89,7 @@ export const rejectionReasons = read('appointments.rejection_reasons', {
 
 /** `new_start` is null if the start stays. Returns no row if the appointment does not exist or is deleted. */
 export const loadAppointment = readVariants('appointments.load', {
-  inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', new_start: 'timestamptz?' },
+  inputs: { ...APPOINTMENT_KEY_INPUTS, new_start: 'timestamptz?' },
   parts: { recipient: { new_recipient: 'text' } },
   batch: true,
   fromInput: (input, inputTable, has) => `
@@ -104,7 +103,7 @@ export const loadAppointment = readVariants('appointments.load', {
 });
 
 export const updateAppointment = versionedUpdate('appointments.update', {
-  verb: 'updated',
+  action: 'updated',
   inputs: APPOINTMENT_INPUTS,
   set: (input) => `start_at = ${input.start_at}, end_at = ${input.end_at}, email_recipient = ${input.email_recipient},
           sms_recipient = ${input.sms_recipient}, email_reminder = ${input.email_reminder},

@@ -7,16 +7,10 @@ import { type Instant, parseTime, toSql } from '../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import { requirePhone } from '../../kernel/validation/contact.ts';
 import type { Form } from '../../kernel/validation/form.ts';
-import {
-  type Appointment,
-  type ChannelRequest,
-  messageStates,
-  newMessageInputs,
-  planMessages,
-  sideEffectsOf,
-} from './message-plan.ts';
+import { type ChannelRequest, type PlannedAppointment, planMessages } from './message-plan.ts';
 import type { Channel } from './messages/message.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './schema.ts';
+import { messageStates, newMessageInputs, sideEffectsOf } from './side-effects.ts';
 import { appointmentOf, type LoadedAppointment, notifyIfDue, updateInputs } from './versioned-update.ts';
 import * as sql from './writes.sql.ts';
 
@@ -34,7 +28,7 @@ export async function createAppointment(
   const insert = async () => {
     if (!form.ok || !start || !end) return undefined;
     const now = clock();
-    const appointment: Appointment = {
+    const appointment: PlannedAppointment = {
       start,
       end,
       recipient: { email: body.email_recipient || null, sms: body.sms_recipient ?? null },
@@ -82,7 +76,7 @@ export async function updateAppointment(
     const loaded = await loadAppointment(context, caseId, id, times.start, newRecipient);
     const row = loaded.was.appointments;
     const before = appointmentOf(row);
-    const after: Appointment = {
+    const after: PlannedAppointment = {
       start: times.start ?? before.start,
       end: times.end ?? before.end,
       recipient: {
@@ -127,7 +121,7 @@ async function loadAppointment(
   return JSON.parse(json);
 }
 
-const appointmentInputs = ({ start, end, recipient, reminder }: Appointment) => ({
+const appointmentInputs = ({ start, end, recipient, reminder }: PlannedAppointment) => ({
   start_at: toSql(start),
   end_at: toSql(end),
   email_recipient: recipient.email,

@@ -3,7 +3,7 @@ import { image } from './projection.sql.ts';
 
 export const interactionAudit = rowAuditLog({
   record: 'interaction',
-  verbs: ['created', 'updated', 'deleted', 'restored'],
+  actions: ['created', 'updated', 'deleted', 'restored'],
   path: '/cases/{caseId}/interactions/{interactionId}',
   params: { caseId: 'case', interactionId: 'interaction' },
   access: 'interactions:read',

@@ -1,5 +1,5 @@
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { write } from '../../kernel/sql/query.ts';
+import { write } from '../../kernel/sql/statement.ts';
 import { interactionAudit } from './audit.sql.ts';
 import { element, joinDisplayType } from './projection.sql.ts';
 
@@ -8,7 +8,7 @@ export const deleteInteraction = write('interactions.delete', {
   inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', now: 'timestamptz', origin: 'json' },
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${interactionAudit.update({
-      verb: 'deleted',
+      action: 'deleted',
       set: `deleted_at = ${input.now}`,
       where: 'i.deleted_at IS NULL',
     })}
@@ -20,7 +20,7 @@ export const restoreInteraction = write('interactions.restore', {
   inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', zone: 'text', now: 'timestamptz', origin: 'json' },
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${interactionAudit.update({
-      verb: 'restored',
+      action: 'restored',
       set: 'deleted_at = NULL',
       where: 'i.deleted_at IS NOT NULL',
     })}

@@ -22,7 +22,7 @@ const common = {
 /** The response of a create and an update. */
 export const record = jsonObject({ ...common, when: isoTime('i.happened_at') });
 
-/** The image in the audit log. */
+/** What events and histories show. */
 export const image = jsonObject({
   ...common,
   when: isoTime('i.happened_at'),

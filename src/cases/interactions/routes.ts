@@ -48,7 +48,7 @@ export function interactionRoutes(app: FastifyInstance, services: Services): voi
     access: 'interactions:write',
     tag,
     summary: 'Update case interaction',
-    description: 'Fields that are not sent stay as they are; null clears an optional field.',
+    description: '`type` is required; other fields that are not sent stay as they are, and null clears them.',
     params: { caseId: 'case', interactionId: 'interaction' },
     body: InteractionBody,
     response: InteractionRecord,

@@ -1,5 +1,5 @@
 import { withInput } from '../../kernel/sql/input-table.ts';
-import { write } from '../../kernel/sql/query.ts';
+import { write } from '../../kernel/sql/statement.ts';
 import { interactionAudit } from './audit.sql.ts';
 import { record } from './projection.sql.ts';
 
@@ -53,7 +53,7 @@ export const updateInteraction = write('interactions.update', {
   batch: true,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${interactionAudit.update({
-      verb: 'updated',
+      action: 'updated',
       set: `type = ${input.type}, notes = coalesce(${input.notes}, i.notes),
             happened_at = coalesce(${input.happened_at}, i.happened_at),
             sender = CASE WHEN ${input.set_sender} THEN ${input.sender} ELSE i.sender END,

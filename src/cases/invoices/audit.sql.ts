@@ -4,7 +4,7 @@ import { image, isPartOf, itemCount, paymentCount } from './projection.sql.ts';
 /** A change of an item or of a payment is a change of its invoice. */
 export const invoiceAudit = rowAuditLog({
   record: 'invoice',
-  verbs: [
+  actions: [
     'created',
     'updated',
     'sent',

@@ -14,7 +14,7 @@ const itemParams = { ...params, itemId: 'invoice item' };
 /** The entity tag of an invoice covers its cancelled items too. */
 const WITH_ALL_ITEMS = readForm(OneInvoiceQuery, { show_cancelled_items: 'true' });
 
-export function invoiceLifeRoutes(app: FastifyInstance, services: Services): void {
+export function invoiceLifecycleRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     id: 'readInvoice',
     method: 'GET',

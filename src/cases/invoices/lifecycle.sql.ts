@@ -1,4 +1,4 @@
-import { write } from '../../kernel/sql/query.ts';
+import { write } from '../../kernel/sql/statement.ts';
 import { invoiceAudit } from './audit.sql.ts';
 import { elementWithBalance, isPartOf, item, lateralItems, lateralStatus } from './projection.sql.ts';
 
@@ -21,7 +21,7 @@ export const sendInvoice = write('invoices.send', {
   inputs: { ...INVOICE_INPUTS, date_sent: 'timestamptz' },
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${invoiceAudit.update({
-      verb: 'sent',
+      action: 'sent',
       set: `date_sent = ${input.date_sent}`,
       where: 'v.cancelled_at IS NULL',
     })}
@@ -33,7 +33,7 @@ export const cancelInvoice = write('invoices.cancel', {
   inputs: INVOICE_INPUTS,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${invoiceAudit.update({
-      verb: 'cancelled',
+      action: 'cancelled',
       set: `cancelled_at = ${input.now}`,
       where: 'v.cancelled_at IS NULL AND v.paid = 0',
     })}
@@ -45,7 +45,7 @@ export const reinstateInvoice = write('invoices.reinstate', {
   inputs: INVOICE_INPUTS,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${invoiceAudit.update({
-      verb: 'reinstated',
+      action: 'reinstated',
       set: 'cancelled_at = NULL',
       where: 'v.cancelled_at IS NOT NULL',
     })}
@@ -64,10 +64,10 @@ const ITEM_INPUTS = {
 /** `id` is the invoice. `where` is a condition on the item `t`. */
 const updateItem = (
   input: { item_id: string },
-  { verb, set, where }: { verb: 'item_cancelled' | 'item_reinstated'; set: string; where: string },
+  { action, set, where }: { action: 'item_cancelled' | 'item_reinstated'; set: string; where: string },
 ) => `
   ${invoiceAudit.update({
-    verb,
+    action,
     where: `v.cancelled_at IS NULL AND EXISTS (
       SELECT 1 FROM invoice_items t WHERE ${isPartOf('t')} AND t.id = ${input.item_id} AND ${where})`,
     touched: { invoice_items: { changed: `part.id = ${input.item_id}` } },
@@ -86,7 +86,7 @@ export const cancelItem = write('invoices.cancel_item', {
   inputs: ITEM_INPUTS,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${updateItem(input, {
-      verb: 'item_cancelled',
+      action: 'item_cancelled',
       set: `cancelled_at = ${input.now}`,
       where: 't.cancelled_at IS NULL',
     })}`,
@@ -100,7 +100,7 @@ export const reinstateItem = write('invoices.reinstate_item', {
   inputs: ITEM_INPUTS,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${updateItem(input, {
-      verb: 'item_reinstated',
+      action: 'item_reinstated',
       set: 'cancelled_at = NULL',
       where: 't.cancelled_at IS NOT NULL',
     })}`,

@@ -1,4 +1,4 @@
-import { read } from '../../kernel/sql/query.ts';
+import { read } from '../../kernel/sql/statement.ts';
 import { caseLists } from '../list.sql.ts';
 import { element, elementWithBalance, isPartOf, itemCount, lateralItems, lateralStatus } from './projection.sql.ts';
 

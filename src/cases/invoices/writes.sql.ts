@@ -1,7 +1,7 @@
 import { ALL_ROWS, MAX_FULL_SNAPSHOT_ROWS } from '../../kernel/audit/row-audit-log.ts';
 import { withInput } from '../../kernel/sql/input-table.ts';
 import type { InputNames } from '../../kernel/sql/inputs.ts';
-import { read, rowLimit, write, writeVariants } from '../../kernel/sql/query.ts';
+import { read, rowLimit, write, writeVariants } from '../../kernel/sql/statement.ts';
 import { invoiceAudit } from './audit.sql.ts';
 import { isNotPaidInFull, isPartOf, itemCount, lateralStatus, record } from './projection.sql.ts';
 
@@ -111,7 +111,7 @@ export const updateInvoice = writeVariants('invoices.update', {
     )`;
     return `
     WITH ${inputTable}, ${invoiceAudit.update({
-      verb: 'updated',
+      action: 'updated',
       set: `invoice_number = ${input.invoice_number}, sender_id = ${input.sender_id},
             date_created = ${input.date_created}, date_due = ${input.date_due}, vat = ${input.vat},
             sub_total = ${input.sub_total}, vat_amount = ${input.vat_amount}, total = ${input.total},

@@ -6,7 +6,7 @@ const account = 'video_accounts v WHERE v.company_id = a.company_id AND v.id = a
 /** The image has the video account without its credentials: replacing them is an event, but nothing to show. */
 export const adviserAudit = imageAuditLog({
   record: 'adviser',
-  verbs: ['created', 'updated', 'removed', 'restored', 'video_account_connected', 'video_account_disconnected'],
+  actions: ['created', 'updated', 'removed', 'restored', 'video_account_connected', 'video_account_disconnected'],
   path: '/manage/advisers/{adviserId}',
   params: { adviserId: 'adviser' },
   access: 'manage',

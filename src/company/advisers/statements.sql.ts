@@ -1,6 +1,6 @@
 import { syncFromAdvisers } from '../../cases/appointments/meetings/desired-state.sql.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, rowLimit, write } from '../../kernel/sql/query.ts';
+import { read, rowLimit, write } from '../../kernel/sql/statement.ts';
 import { anyContains, listStatements } from '../list.sql.ts';
 import { adviserAudit, isOld, lockAdviser } from './audit.sql.ts';
 

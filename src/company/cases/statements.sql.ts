@@ -1,6 +1,6 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 import {
   CUSTOMER_ORDER,
   customerAudit,
@@ -24,7 +24,7 @@ const record = recordWith(
 
 export const caseAudit = imageAuditLog({
   record: 'case',
-  verbs: ['created', 'updated'],
+  actions: ['created', 'updated'],
   path: '/manage/cases/{caseId}',
   params: { caseId: 'case' },
   access: 'manage',

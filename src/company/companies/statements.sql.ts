@@ -1,6 +1,6 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 import { anyContains, listStatements } from '../list.sql.ts';
 
 /** The settings that a request can set. Columns and JSON fields have the same names. */
@@ -27,7 +27,7 @@ const record = jsonObject({
 
 export const companyAudit = imageAuditLog({
   record: 'company',
-  verbs: ['created', 'updated'],
+  actions: ['created', 'updated'],
   path: '/manage/company',
   access: 'manage',
   table: 'companies',
@@ -86,7 +86,7 @@ export const showCompany = read('companies.show', {
   sql: (input) => `SELECT ${record}::text FROM companies c WHERE c.id = ${input.company_id}`,
 });
 
-/** Tells why a company was not written. Null for `company_id` or `time_zone` checks nothing. */
+/** Tells why a company was not written. An input that is null is not checked. */
 export const explainRejection = read('companies.explain_rejection', {
   inputs: { company_id: 'uuid?', time_zone: 'text?' },
   sql: (input) => `

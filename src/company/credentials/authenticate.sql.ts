@@ -1,4 +1,4 @@
-import { read } from '../../kernel/sql/query.ts';
+import { read } from '../../kernel/sql/statement.ts';
 import { COMPANY_COLUMNS } from '../company.sql.ts';
 
 /** A token has at most the scopes that its client has now. Returns no row if the token has ended or does not exist. */

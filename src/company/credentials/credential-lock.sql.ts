@@ -1,4 +1,4 @@
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 
 /**
  * Locks the companies, always in the same order. A row lock has a queue, so a stream of new keys cannot starve a

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { CreatedBy, credentialSchema } from '../../kernel/credential-columns.ts';
+import { CreatedBy, credentialSchema } from '../../kernel/credential.schema.ts';
 import { instant, nullable, uuid } from '../../kernel/validation/schema-types.ts';
 
 /** The values of the query parameter `also`. */

@@ -1,6 +1,6 @@
-import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
+import { createdBy, credentialJson } from '../../kernel/credential.sql.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 import { endpointAudit } from '../../webhooks/endpoints/audit.sql.ts';
 import { clientAudit } from './clients/statements.sql.ts';
 import { keyAudit } from './keys/statements.sql.ts';

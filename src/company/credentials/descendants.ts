@@ -1,6 +1,6 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import { InvalidValue } from '../../kernel/errors.ts';
-import type { Query } from '../../kernel/sql/query.ts';
+import type { Query } from '../../kernel/sql/statement.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { CompanyContext } from '../admin-context.ts';

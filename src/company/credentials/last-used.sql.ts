@@ -1,4 +1,4 @@
-import { write } from '../../kernel/sql/query.ts';
+import { write } from '../../kernel/sql/statement.ts';
 
 /**
  * The arrays have an element per key. A row that another process is writing is skipped, because that process writes a

@@ -1,4 +1,4 @@
-import { read } from '../../kernel/sql/query.ts';
+import { read } from '../../kernel/sql/statement.ts';
 
 /** Finds a key or a client of any company. */
 export const findCredential = read('credentials.find', {

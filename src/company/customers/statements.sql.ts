@@ -1,6 +1,6 @@
 import { caseKey, imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, rowLimit, write } from '../../kernel/sql/query.ts';
+import { read, rowLimit, write } from '../../kernel/sql/statement.ts';
 import { listStatements } from '../list.sql.ts';
 
 /** The columns that a request sets. Except `phone_e164`, JSON fields have the same names. */
@@ -24,7 +24,7 @@ export const customerRecord = jsonObject(recordFields);
 
 export const customerAudit = imageAuditLog({
   record: 'customer',
-  verbs: ['created', 'updated', 'removed', 'restored'],
+  actions: ['created', 'updated', 'removed', 'restored'],
   path: '/manage/cases/{caseId}/customers/{customerId}',
   params: { caseId: 'case', customerId: 'customer' },
   access: 'manage',

@@ -1,6 +1,6 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { rowLimit, write } from '../../kernel/sql/query.ts';
+import { rowLimit, write } from '../../kernel/sql/statement.ts';
 import { anyContains, listStatements } from '../list.sql.ts';
 
 const record = jsonObject({ tag: 't.tag', created_at: isoTime('t.created_at') });
@@ -8,7 +8,7 @@ const record = jsonObject({ tag: 't.tag', created_at: isoTime('t.created_at') })
 /** A tag has no id, but an event needs one, so it is derived from the tag. */
 export const tagAudit = imageAuditLog({
   record: 'tag',
-  verbs: ['created', 'removed'],
+  actions: ['created', 'removed'],
   access: 'manage',
   table: 'custom_tags',
   as: 't',

@@ -6,28 +6,28 @@ import { referenceScript } from './reference-script.ts';
 import { type StaticContent, sendContent, staticContent } from './static-content.ts';
 
 const REVALIDATED = { cacheControl: 'no-cache' };
-const KEPT_FOREVER = { cacheControl: 'public, max-age=31536000, immutable' };
+const IMMUTABLE = { cacheControl: 'public, max-age=31536000, immutable' };
 
 type Pages = { page: StaticContent; script: StaticContent; scriptPath: string };
 
-export type ApiPagesOptions = { docs: boolean; answers: UnreadResponses };
+export type DocsPagesOptions = { docs: boolean; responses: UnreadResponses };
 
-/** `/openapi.json`, and, if `docs` is true, a readable reference made of it at `/docs`. */
-export async function apiPages(app: FastifyInstance, { docs, answers }: ApiPagesOptions): Promise<void> {
+/** Serves `/openapi.json` and, if `docs` is true, a readable reference at `/docs`. */
+export async function docsPages(app: FastifyInstance, { docs, responses }: DocsPagesOptions): Promise<void> {
   const access = { config: { access: 'public' as const }, schema: { hide: true } };
 
-  const document = madeOnce(() =>
+  const document = createOnce(() =>
     staticContent('application/json; charset=utf-8', Buffer.from(JSON.stringify(app.swagger()))),
   );
   app.get('/openapi.json', access, async (request, reply) =>
-    sendContent(request, reply, await document(), { ...REVALIDATED, answers }),
+    sendContent(request, reply, await document(), { ...REVALIDATED, responses }),
   );
   if (!docs) return;
 
-  const pages = madeOnce(makePages);
+  const pages = createOnce(createPages);
   for (const url of ['/docs', '/docs/']) {
     app.get(url, access, async (request, reply) =>
-      sendContent(request, reply.headers(PAGE_HEADERS), (await pages()).page, { ...REVALIDATED, answers }),
+      sendContent(request, reply.headers(PAGE_HEADERS), (await pages()).page, { ...REVALIDATED, responses }),
     );
   }
   app.get('/docs/:file', access, async (request, reply) => {
@@ -35,11 +35,11 @@ export async function apiPages(app: FastifyInstance, { docs, answers }: ApiPages
     if (`/docs/${(request.params as { file: string }).file}` !== scriptPath) {
       throw new NotFoundError('There is nothing at this address.');
     }
-    return sendContent(request, reply, script, { ...KEPT_FOREVER, answers });
+    return sendContent(request, reply, script, { ...IMMUTABLE, responses });
   });
 }
 
-async function makePages(): Promise<Pages> {
+async function createPages(): Promise<Pages> {
   const script = await staticContent('text/javascript; charset=utf-8', await referenceScript());
   const scriptPath = `/docs/reference.${script.hash}.js`;
   return {
@@ -49,14 +49,14 @@ async function makePages(): Promise<Pages> {
   };
 }
 
-/** Made when it is first asked for, and again only after a failure. */
-function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+/** Returns a function that creates the value at its first call, and again only after a failure. */
+function createOnce<T>(create: () => Promise<T>): () => Promise<T> {
+  let created: Promise<T> | undefined;
   return () => {
-    made ??= make().catch((error) => {
-      made = undefined;
+    created ??= create().catch((error) => {
+      created = undefined;
       throw error;
     });
-    return made;
+    return created;
   };
 }

@@ -7,7 +7,7 @@ import { PROBLEMS } from '../operation/problems.ts';
 
 const FAULT = Type.Object({
   field: Type.String({
-    description: 'Where: a field of the body, a header or a query parameter.',
+    description: 'A field of the body, a header or a query parameter.',
     examples: ['items[0].rate'],
   }),
   code: Type.String({ examples: ['required'] }),
@@ -22,47 +22,49 @@ export const Problem = Type.Object({
   detail: Type.String(),
   code: Type.Unsafe<string>({ type: 'string', enum: Object.keys(PROBLEMS) }),
   request_id: Type.String(),
-  errors: Type.Optional(Type.Array(FAULT, { description: 'Every fault of a refused request (status 400).' })),
+  errors: Type.Optional(Type.Array(FAULT, { description: 'Every fault of a rejected request (status 400).' })),
 });
 
 const DESCRIPTION = `Records of client cases: address book, interactions, invoices and appointments.
 
-**Time.** Text that ends in \`Z\` is UTC. Text without a zone is wall time in the company's time zone, in requests and in answers.
-Requests take \`YYYY-MM-DD HH:mm:ss\`, \`YYYY-MM-DD HH:mm\` and ISO 8601 with \`T\` and \`Z\` or an offset.
+**Time.** Text that ends in \`Z\` is UTC. Text without a zone is wall time in the company's time zone, in requests and
+in responses. Requests accept \`YYYY-MM-DD HH:mm:ss\`, \`YYYY-MM-DD HH:mm\` and ISO 8601 with \`T\` and \`Z\` or an offset.
 
-**Null.** For an optional field it means "no value": as if it was not sent on create, cleared on update.
+**Null.** For an optional field, null means "no value": on create as if it was not sent, on update it clears the field.
 
 **Numbers** may be sent as JSON numbers or as plain decimal strings. Money is exact.
 
-**Headers.** The twelve specified operations require \`Content-Type: application/json\`, also where they take no body.
-Every answer carries \`X-Request-Id\`.
+**Headers.** The twelve specified operations require \`Content-Type: application/json\`, even without a body.
+Every response has \`X-Request-Id\`.
 
-**Retries.** A write with the header \`Idempotency-Key\` is done once, however often it is sent.
+**Retries.** A write with the header \`Idempotency-Key\` is performed once, however often it is sent.
 
-**Changes by others.** A record that is read by itself carries an \`ETag\`. A write with it in \`If-Match\` is refused with
-412 where somebody has changed the record since; without the header the last write wins.
+**Concurrent changes.** A single record has an \`ETag\`. A write with that tag in \`If-Match\` is rejected with 412 if
+the record has changed since. Without the header the last write wins.
 
-**Errors** have one body (\`application/problem+json\`). A 400 lists every fault with its field.`;
+**Errors** have a common body (\`application/problem+json\`). A 400 lists every fault with its field.`;
 
-const ADDITION = 'Not part of the specification.';
+const EXTENSION = 'Not part of the specification.';
 
 const STATUSES: Record<string, string> = {
-  304: 'The record is the one that If-None-Match names.',
-  400: 'Something in the request is at fault; `errors` names every field.',
+  304: 'The record has the ETag of If-None-Match.',
+  400: 'The request has faults; `errors` lists them with their fields.',
   401: 'The token is missing or not valid.',
   403: 'The token does not have the scope of this operation.',
   404: 'There is no such case or record for this company.',
-  409: 'A request with the same Idempotency-Key is still under way.',
-  412: 'The record is no longer the one that If-Match names.',
-  413: 'The body is larger than 1 MiB, or than 16 KiB if it asks for or revokes an access token.',
+  409: 'A request with the same Idempotency-Key is in progress.',
+  412: 'The record no longer has the ETag of If-Match.',
+  413: 'The body is larger than 1 MiB, or 16 KiB for requests that create or revoke an access token.',
   415: 'The body has a Content-Encoding.',
   422: 'The Idempotency-Key belongs to another request.',
-  429: 'Too many requests of this credential, or too many without valid ones from this address.',
-  500: 'A fault of the service. It has been logged under the request id.',
-  503: 'The database cannot be reached at the moment, the service has too much to do, or too many requests change the same record at once.',
+  429: 'Too many requests of this credential, or too many without valid credentials from this IP address.',
+  500: 'The service failed. The error has been logged under the request id.',
+  503:
+    'The database cannot be reached, the service is overloaded, or too many concurrent requests change the same ' +
+    'record. Try again later.',
 };
 
-/** The document is made from the schemas that validate. */
+/** Builds the document from the schemas that validate requests. */
 export async function openapi(app: FastifyInstance, version: string, records: EtagRegistry): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -73,29 +75,29 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
         { name: 'Interactions', description: "The log of contacts with the case's client." },
         { name: 'Invoices', description: 'Invoices with their items.' },
         { name: 'Appointments', description: 'Appointments with confirmations, reminders and video meetings.' },
-        { name: 'Additions: address book', description: `${ADDITION} One entry; deleting, restoring, removing tags.` },
-        { name: 'Additions: interactions', description: `${ADDITION} One interaction; deleting and restoring.` },
-        { name: 'Additions: invoices', description: `${ADDITION} One invoice; sending, paying and cancelling.` },
+        { name: 'Additions: address book', description: `${EXTENSION} One entry; deleting, restoring, removing tags.` },
+        { name: 'Additions: interactions', description: `${EXTENSION} One interaction; deleting and restoring.` },
+        { name: 'Additions: invoices', description: `${EXTENSION} One invoice; sending, paying and cancelling.` },
         {
           name: 'Additions: appointments',
-          description: `${ADDITION} One appointment, lists, what became of it, restoring.`,
+          description: `${EXTENSION} One appointment, lists, recording the outcome, restoring.`,
         },
         {
           name: 'Additions: messages',
-          description: `${ADDITION} What has gone out, what waits, why something failed; sending again.`,
+          description: `${EXTENSION} Sent, waiting and failed messages; sending again.`,
         },
         {
           name: 'Additions: meetings',
-          description: `${ADDITION} Where a video meeting stands; asking for one, withdrawing it.`,
+          description: `${EXTENSION} The state of a video meeting; requesting and cancelling one.`,
         },
         {
           name: 'Additions: events',
-          description: `${ADDITION} What happened, to whom, by whom, and what it was before.`,
+          description: `${EXTENSION} What happened to which record, by which credential, and the state before.`,
         },
         { name: 'Management', description: 'The company behind the records. Not part of the specification.' },
         { name: 'Operator', description: 'All companies of the installation. Not part of the specification.' },
         { name: 'OAuth', description: 'Access tokens for API clients. Not part of the specification.' },
-        { name: 'Alternative forms', description: 'Other methods and spellings of the same operations.' },
+        { name: 'Alternative forms', description: 'Other methods and paths of the same operations.' },
       ],
       components: {
         securitySchemes: {
@@ -126,36 +128,38 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
       },
     },
     transform: ({ schema, url, route }) => {
-      // Public routes are for machines, unless they are described.
+      // Public routes without a description, such as /healthz, are not part of the document.
       if (route.config?.access === 'public' && !schema?.operationId) return { schema: { ...schema, hide: true }, url };
-      const paged = 'per_page' in ((schema.querystring as TObject | undefined)?.properties ?? {});
-      const asked = schema.headers as TObject | undefined;
-      const write = 'idempotency-key' in (asked?.properties ?? {});
-      const dependent = write && records.at(route.config?.path ?? '') !== undefined;
+      const isPaged = 'per_page' in ((schema.querystring as TObject | undefined)?.properties ?? {});
+      const requestHeaders = schema.headers as TObject | undefined;
+      const isWrite = 'idempotency-key' in (requestHeaders?.properties ?? {});
+      const acceptsIfMatch = isWrite && records.at(route.config?.path ?? '') !== undefined;
       const headers = {
-        ...(paged ? PAGE_HEADERS : HEADERS),
-        ...(write && REPLAY_HEADERS),
-        ...((dependent || (asked && !write)) && TAG_HEADERS),
+        ...(isPaged ? PAGE_HEADERS : HEADERS),
+        ...(isWrite && REPLAY_HEADERS),
+        ...((acceptsIfMatch || (requestHeaders && !isWrite)) && ETAG_HEADERS),
       };
-      const response = described(schema.response as Record<string, TSchema>, headers);
-      const sent = dependent && { headers: Type.Object({ ...asked?.properties, ...MATCH_HEADERS }) };
-      return { schema: { ...schema, ...sent, response }, url };
+      const response = describeResponses(schema.response as Record<string, TSchema>, headers);
+      const headersOfWrite = acceptsIfMatch && {
+        headers: Type.Object({ ...requestHeaders?.properties, ...MATCH_HEADERS }),
+      };
+      return { schema: { ...schema, ...headersOfWrite, response }, url };
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('An OpenAPI document was expected.');
       const { paths } = document.openapiObject;
       for (const operation of Object.values(paths ?? {}).flatMap((path) => Object.values(path ?? {})) as Operation[]) {
-        const takes = (header: string) => operation.parameters?.some(({ name }) => name === header);
-        const keyed = takes('idempotency-key');
+        const accepts = (header: string) => operation.parameters?.some(({ name }) => name === header);
+        const acceptsKey = accepts('idempotency-key');
         if (operation['x-body-optional'] && operation.requestBody) operation.requestBody.required = false;
         delete operation['x-body-optional'];
-        const open = !operation.security?.some((scheme) => 'bearer' in scheme);
+        const isPublic = !operation.security?.some((scheme) => 'bearer' in scheme);
         for (const status in STATUSES) {
           // Without a bearer token there is no scope and no company.
-          if (open && ['403', '404'].includes(status)) continue;
-          if (!keyed && ['409', '422'].includes(status)) continue;
-          if (!takes('if-match') && status === '412') continue;
-          if (!takes('if-none-match') && status === '304') continue;
+          if (isPublic && ['403', '404'].includes(status)) continue;
+          if (!acceptsKey && ['409', '422'].includes(status)) continue;
+          if (!accepts('if-match') && status === '412') continue;
+          if (!accepts('if-none-match') && status === '304') continue;
           operation.responses[status] ??= { $ref: `#/components/responses/${status}` };
         }
       }
@@ -164,26 +168,26 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
   });
 }
 
-const described = (responses: Record<string, TSchema>, headers: object) =>
+const describeResponses = (responses: Record<string, TSchema>, headers: object) =>
   Object.fromEntries(
     Object.entries(responses).map(([status, schema]) => [
       status,
-      { description: status === '200' ? 'OK' : 'Refused', content: { 'application/json': { schema } }, headers },
+      { description: status === '200' ? 'OK' : 'Rejected', content: { 'application/json': { schema } }, headers },
     ]),
   );
 
-const HEADERS = { 'x-request-id': { type: 'string', description: 'Under which the request was logged.' } };
+const HEADERS = { 'x-request-id': { type: 'string', description: 'The id under which the request was logged.' } };
 const PAGE_HEADERS = {
   ...HEADERS,
-  'x-total-count': { type: 'integer', description: 'How many entries the whole list has.' },
-  link: { type: 'string', description: 'Where the first, last, previous and next page are (RFC 8288).' },
+  'x-total-count': { type: 'integer', description: 'The number of entries of the whole list.' },
+  link: { type: 'string', description: 'Links to the first, last, previous and next page (RFC 8288).' },
 };
 
 const REPLAY_HEADERS = {
-  'idempotency-replayed': { type: 'string', description: '`true` where the answer was given before.' },
+  'idempotency-replayed': { type: 'string', description: '`true` if the response is a stored one.' },
 };
 
-const TAG_HEADERS = { etag: { type: 'string', description: 'Of this state of the record, for If-Match.' } };
+const ETAG_HEADERS = { etag: { type: 'string', description: 'The tag of this state of the record, for If-Match.' } };
 
 const problem = (description: string) => ({
   description,

@@ -1,4 +1,4 @@
-/** The page that shows the API reference. It runs no inline script, so that its policy need not allow any. */
+/** The page with the API reference. It has no inline script, so its content security policy allows none. */
 
 const CONFIGURATION = {
   url: '/openapi.json',
@@ -10,7 +10,7 @@ const CONFIGURATION = {
   mcp: { disabled: true },
 };
 
-/** `script`: the address of Scalar's script. */
+/** `script` is the URL of Scalar's script. */
 export const referencePage = (script: string): string => `<!doctype html>
 <html lang="en">
   <head>
@@ -20,7 +20,8 @@ export const referencePage = (script: string): string => `<!doctype html>
     <link rel="icon" href="data:,">
   </head>
   <body>
-    <script id="api-reference" type="application/json" data-configuration="${attribute(JSON.stringify(CONFIGURATION))}"></script>
+    <script id="api-reference" type="application/json"
+            data-configuration="${attribute(JSON.stringify(CONFIGURATION))}"></script>
     <script src="${script}"></script>
   </body>
 </html>
@@ -28,7 +29,7 @@ export const referencePage = (script: string): string => `<!doctype html>
 
 const attribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-// Scalar puts its styles into the page itself; scripts come from this service alone.
+// Scalar adds inline styles; scripts are loaded only from this service.
 export const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 
 /**
- * Scalar's browser script, as its Fastify plugin serves it. Loading the plugin takes 0.4 s and 70 MB, so a thread does it
- * and ends: the process keeps only the bytes of the script.
+ * Returns Scalar's browser script as its Fastify plugin serves it. Loading the plugin takes 0.4 s and 70 MB, so it
+ * happens in a thread that ends: the process keeps only the script.
  */
 export async function referenceScript(): Promise<Buffer> {
   const worker = new Worker(new URL(import.meta.url), { execArgv: [] });
@@ -19,7 +19,7 @@ if (!isMainThread && parentPort) {
   const app = fastify();
   await app.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } });
   const { rawPayload, statusCode } = await app.inject('/docs/js/scalar.js');
-  if (statusCode !== 200) throw new Error(`Scalar's plugin answered its script with ${statusCode}.`);
+  if (statusCode !== 200) throw new Error(`Scalar's plugin returned its script with status ${statusCode}.`);
   const bytes = new Uint8Array(rawPayload);
   parentPort.postMessage(bytes, [bytes.buffer]);
 }

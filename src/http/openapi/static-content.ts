@@ -5,23 +5,23 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { UnreadResponses } from '../plugins/unread-responses.ts';
 
-/** Content that is the same for every caller: one copy of it, compressed once, serves all requests. */
+/** Content that is the same for every caller. It is compressed once, and one copy serves all requests. */
 export type StaticContent = {
   type: string;
-  /** Of the uncompressed bytes. */
+  /** Hash of the uncompressed bytes. */
   hash: string;
   encodings: Readonly<Record<Encoding, Buffer>>;
 };
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
-export type SendOptions = { cacheControl: string; answers: UnreadResponses };
+export type SendOptions = { cacheControl: string; responses: UnreadResponses };
 
-// Quality 11 makes the API page's script 5 % smaller than quality 9, and takes twenty times as long.
+// Quality 11 makes the script of /docs 5 % smaller than quality 9, and takes twenty times as long.
 const BROTLI_QUALITY = 9;
 const SLICE_BYTES = 32 * 1024;
 
-/** Compresses in the thread pool, so that other requests are served meanwhile. */
+/** Compresses in the thread pool, so that the event loop stays free. */
 export async function staticContent(type: string, bytes: Buffer): Promise<StaticContent> {
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
@@ -35,30 +35,30 @@ export async function staticContent(type: string, bytes: Buffer): Promise<Static
   return { type, hash, encodings: { br, gzip: zipped, identity: bytes } };
 }
 
-/** Answers with the encoding that the caller prefers, or with 304 if the caller has it already. */
+/** Responds with the encoding that the caller prefers, or with 304 if the caller already has the content. */
 export function sendContent(
   { method, headers, raw: { socket } }: FastifyRequest,
   reply: FastifyReply,
   { type, hash, encodings }: StaticContent,
-  { cacheControl, answers }: SendOptions,
+  { cacheControl, responses }: SendOptions,
 ): FastifyReply {
   const encoding = preferredEncoding(headers['accept-encoding']);
   const bytes = encodings[encoding];
-  // A strong tag stands for exact bytes, so each encoding has its own.
-  const tag = encoding === 'identity' ? `"${hash}"` : `"${hash}-${encoding}"`;
+  // A strong ETag identifies exact bytes, so each encoding has its own.
+  const etag = encoding === 'identity' ? `"${hash}"` : `"${hash}-${encoding}"`;
   const vary = [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', ');
-  reply.headers({ etag: tag, 'cache-control': cacheControl, vary });
-  if (isListed(headers['if-none-match'], tag)) return reply.status(304).send();
+  reply.headers({ etag, 'cache-control': cacheControl, vary });
+  if (isListed(headers['if-none-match'], etag)) return reply.status(304).send();
   reply.headers({ 'content-type': type, 'content-length': bytes.length });
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
   if (method === 'HEAD') return reply.send(bytes);
-  answers.countPublicResponse(socket, bytes.length);
+  responses.countPublicResponse(socket, bytes.length);
   return reply.send(inSlices(bytes));
 }
 
 /**
- * The kernel takes megabytes for a peer that does not read. Without a turn of the event loop after each slice, a thousand
- * such peers kept every other request waiting for four seconds.
+ * The kernel accepts megabytes for a peer that does not read. Without a turn of the event loop after each slice, a
+ * thousand such peers blocked all other requests for four seconds.
  */
 function inSlices(bytes: Buffer): Readable {
   let start = 0;
@@ -75,10 +75,10 @@ function inSlices(bytes: Buffer): Readable {
   });
 }
 
-const isListed = (tags: string | undefined, tag: string): boolean =>
-  tags?.split(',').some((one) => ['*', tag, `W/${tag}`].includes(one.trim())) ?? false;
+const isListed = (etags: string | undefined, etag: string): boolean =>
+  etags?.split(',').some((listed) => ['*', etag, `W/${etag}`].includes(listed.trim())) ?? false;
 
-/** RFC 9110, section 12.5.3. An encoding without a weight has the weight 1; the smaller one wins a tie. */
+/** RFC 9110, section 12.5.3. An encoding without a weight has weight 1; brotli, which is smaller, wins a tie. */
 export function preferredEncoding(accepted: string | undefined): Encoding {
   const weights = new Map<string, number>();
   for (const part of (accepted ?? '').split(',')) {

@@ -8,15 +8,15 @@ import { isTooDeep, MAX_DEPTH } from './json-depth.ts';
 import { hasDecimals, LONG_NUMBER, quoteLongNumbers } from './long-numbers.ts';
 import { unsafeText } from './unsafe-text.ts';
 
-export const BODY_LIMIT = 1024 * 1024;
+export const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * Bodies are kept as bytes until a verb asks for them: whether a body can be read at all is judged only after the
- * path has been (an unknown case is 404 whatever the body holds).
+ * Passes bodies on as bytes. They are parsed only after the path is checked: an unknown case is 404 whatever the body
+ * is.
  */
 export function rawBodies(app: FastifyInstance, bodies: UnfinishedBodies): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', bodies.parser(BODY_LIMIT));
+  app.addContentTypeParser('application/json', bodies.parser(MAX_BODY_BYTES));
 }
 
 export function formOf<S extends TSchema>(schema: S, bytes: unknown): Form<Static<S>> {
@@ -33,7 +33,7 @@ export function formOf<S extends TSchema>(schema: S, bytes: unknown): Form<Stati
     return rejectedForm('format', 'is not valid JSON');
   }
   const form = readForm(schema, body, exact);
-  // Only an escape can bring these in: raw ones are no valid JSON and no valid UTF-8.
+  // Only escapes can produce these characters: unescaped, they are not valid JSON or UTF-8.
   if (text.includes('\\') && UNSAFE_ESCAPE.test(text)) {
     for (const { field, code, message } of unsafeText(body)) form.addFault(field, code, message);
   }

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
 import { invalidRequest, NotFoundError, PreconditionFailedError } from '../../kernel/errors.ts';
 import type { Inputs } from '../../kernel/sql/inputs.ts';
-import { type Query, write } from '../../kernel/sql/query.ts';
+import { type Query, write } from '../../kernel/sql/statement.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
 
 /** RFC 9110: ETag, If-Match and If-None-Match. The tag is a hash of the record as GET shows it. */
@@ -39,7 +39,9 @@ export class EtagRegistry {
     this.#byPath.set(path, { ...record, idParam, lockRow: rowLock(record.table, key) });
   }
 
-  /** Returns the record that an operation changes: the one with the longest path that the operation's path begins with. */
+  /**
+   * Returns the record that an operation changes: the one with the longest path that the operation's path begins with.
+   */
   at(path: string): LockableRecord | undefined {
     const parts = path.split('/');
     for (let length = parts.length; length > 1; length--) {

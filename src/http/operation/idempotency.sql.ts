@@ -1,4 +1,4 @@
-import { write } from '../../kernel/sql/query.ts';
+import { write } from '../../kernel/sql/statement.ts';
 
 const KEY_INPUTS = { company_id: 'uuid', credential_id: 'uuid', key_sha256: 'bytea' } as const;
 

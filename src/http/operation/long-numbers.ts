@@ -1,12 +1,12 @@
 import type { TSchema } from 'typebox';
 import { DECIMAL_PATTERN, plainText } from '../../kernel/money.ts';
 
-/** A double gives back at most 15 digits as they were written, so longer numbers are read as text. */
+/** A double preserves only 15 digits, so longer numbers are read as text. */
 export const LONG_NUMBER = /\d[\d.]{15}/;
 const MIN_LENGTH = 16;
 /**
- * A number far beyond any amount, or so small that it counts as 0, stays a number: written out, one of 20 characters could
- * take 400.
+ * A number far beyond any amount, or too small to matter, stays a number: without its exponent, a number of 20
+ * characters could take 400.
  */
 const MAX_ADDED_DIGITS = 40;
 const DECIMAL = new RegExp(DECIMAL_PATTERN);
@@ -16,7 +16,7 @@ const [QUOTE, BACKSLASH, PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E] = [..
 
 const withDecimals = new WeakMap<TSchema, boolean>();
 
-/** Whether a body of this schema has amounts, whose digits have to be kept. */
+/** Whether a body of this schema has amounts, whose digits must be preserved. */
 export function hasDecimals(schema: TSchema): boolean {
   const known = withDecimals.get(schema) ?? JSON.stringify(schema).includes(JSON.stringify(DECIMAL_PATTERN));
   withDecimals.set(schema, known);

@@ -194,7 +194,9 @@ function contextOf({ caller, id }: FastifyRequest, { clock }: Services, db: Exec
   return { company, credential, token, scopes, requestId: id, db, clock };
 }
 
-/** Replaces a path parameter that is not a UUID by an id that is never issued, so that the verb reports it as unknown. */
+/**
+ * Replaces a path parameter that is not a UUID by an id that is never issued, so that the verb reports it as unknown.
+ */
 function idsOf<P extends string, B extends TSchema>(
   request: FastifyRequest,
   { params: nouns, nonUuidParams = [] }: Operation<P, B>,

@@ -12,40 +12,40 @@ import {
 } from '../../kernel/validation/paging.ts';
 import type { JsonResponse } from './operation.ts';
 
-/** Answers one page of a list that can be searched. */
+/** Returns one page of a list that can be searched. */
 export const respondWithList = (
   request: FastifyRequest,
-  list: (listing: ListRequest) => Promise<PageOfJson>,
+  list: (listRequest: ListRequest) => Promise<PageOfJson>,
 ): Promise<JsonResponse> => respond(request, readForm(ListQuery, request.query), parseListRequest, list);
 
-/** The same of a list of what can be removed and restored. */
+/** Returns one page of a list whose entries can be removed and restored. */
 export const respondWithRemovableList = (
   request: FastifyRequest,
-  list: (listing: RemovableListRequest) => Promise<PageOfJson>,
+  list: (listRequest: RemovableListRequest) => Promise<PageOfJson>,
 ): Promise<JsonResponse> => respond(request, readForm(RemovableQuery, request.query), parseRemovableListRequest, list);
 
-/** The list is asked even where the query has faults: its path may be unknown. */
+/** The list is read even if the query has faults, because an unknown path is reported first. */
 async function respond<T, L extends ListRequest>(
   { url }: FastifyRequest,
   query: Form<T>,
-  read: (query: Form<T>) => L,
-  list: (listing: L) => Promise<PageOfJson>,
+  parse: (query: Form<T>) => L,
+  list: (listRequest: L) => Promise<PageOfJson>,
 ): Promise<JsonResponse> {
-  const listing = read(query);
-  const { json, total } = await list(listing);
+  const listRequest = parse(query);
+  const { json, total } = await list(listRequest);
   query.check();
-  return { json, headers: pageHeaders(url, listing, total) };
+  return { json, headers: pageHeaders(url, listRequest, total) };
 }
 
-type Listed = { json: string | AsyncIterable<string>; page?: Page & { total: number } };
+type CaseList = { json: string | AsyncIterable<string>; page?: Page & { total: number } };
 
-/** Answers the list of a case: a page of it with its headers, or all of it. */
-export async function respondWithCaseList(request: FastifyRequest, list: Promise<Listed>): Promise<JsonResponse> {
+/** Returns the list of a case: a page with its headers, or the whole list. */
+export async function respondWithCaseList(request: FastifyRequest, list: Promise<CaseList>): Promise<JsonResponse> {
   const { json, page } = await list;
   return { json, headers: page ? pageHeaders(request.url, page, page.total) : {} };
 }
 
-/** Lists stay bare arrays; how many there are and where the others stand is said in headers. */
+/** A list is a bare array. Headers tell its total length and link to the other pages. */
 export function pageHeaders(url: string, { limit, offset }: Page, total: number): Record<string, string> {
   const current = offset / limit + 1;
   const last = Math.max(1, Math.ceil(total / limit));

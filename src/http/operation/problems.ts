@@ -14,7 +14,7 @@ import { hostFault } from '../plugins/host-header.ts';
 import { SECURITY_HEADERS } from '../plugins/security-headers.ts';
 import type { StoredResponse } from './stored-response.ts';
 
-/** The one table that turns codes into statuses. */
+/** The HTTP status of each error code. */
 export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
   invalid_request: { status: 400, title: 'Bad Request' },
   invalid_token: { status: 401, title: 'Unauthorized' },
@@ -32,16 +32,16 @@ export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
   unavailable: { status: 503, title: 'Service Unavailable' },
 };
 
-/** What is likely to be over in a second. */
-const PASSING: ReadonlySet<ErrorCode> = new Set(['unavailable', 'request_in_progress']);
+/** Errors that are likely to be over in a second. */
+const TRANSIENT_CODES: ReadonlySet<ErrorCode> = new Set(['unavailable', 'request_in_progress']);
 
 export function problems(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const coded = error instanceof CodedError ? error : fromFramework(error);
     if (coded.code === 'internal') request.log.error({ reqId: request.id, err: error }, 'request failed');
     if (coded.code === 'unavailable')
-      request.log.error({ reqId: request.id, err: coded.cause, reason: coded.message }, 'unavailable');
-    if (PASSING.has(coded.code)) reply.header('retry-after', '1');
+      request.log.error({ reqId: request.id, err: coded.cause, reason: coded.message }, 'service unavailable');
+    if (TRANSIENT_CODES.has(coded.code)) reply.header('retry-after', '1');
     return sendProblem(request, reply, coded);
   });
 
@@ -52,7 +52,7 @@ export function problems(app: FastifyInstance): void {
     methodsByPath.set(url, methods);
   });
 
-  // Before a body is read: where there is no route, its size and type are nobody's concern.
+  // Runs before the body is read: without a route its size and type do not matter.
   app.addHook('onRequest', (request, reply, done) => {
     const fault = hostFault(request.raw);
     if (fault) done(fault);
@@ -61,7 +61,7 @@ export function problems(app: FastifyInstance): void {
   });
   app.setNotFoundHandler((request, reply) => sendNotFound(request, reply));
   app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { id, body } = unread(417, 'Expectation Failed');
+    const { id, body } = problemOfUnreadRequest(417, 'Expectation Failed');
     const headers = { 'content-type': 'application/problem+json', 'x-request-id': id, ...SECURITY_HEADERS };
     response.writeHead(417, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   });
@@ -74,24 +74,24 @@ export function problems(app: FastifyInstance): void {
     }
     const allowed = [...(methodsByPath.get(pattern) ?? [])].join(', ');
     reply.header('allow', allowed);
-    return sendProblem(request, reply, new MethodNotAllowedError(`This address takes ${allowed}.`));
+    return sendProblem(request, reply, new MethodNotAllowedError(`This address accepts ${allowed}.`));
   }
 }
 
-/** An address that cannot be decoded, or is too long for the router, names nothing. */
+/** A path that cannot be decoded, or is too long for the router, is not found. */
 export function onFrameworkError(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id).headers(SECURITY_HEADERS);
   sendProblem(request, reply, new NotFoundError('There is nothing at this address.'));
 }
 
-/** What Node itself could not read as HTTP, before there is a request. */
+/** Responds to bytes that Node could not parse as an HTTP request. */
 export function onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
   const [status, title] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'Bad Request'];
-  const { id, body } = unread(status, title);
+  const { id, body } = problemOfUnreadRequest(status, title);
   const security = Object.entries(SECURITY_HEADERS).map((header) => `${header.join(': ')}\r\n`);
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nX-Request-Id: ${id}\r\n` +
@@ -99,16 +99,18 @@ export function onClientError(error: NodeJS.ErrnoException, socket: Socket): voi
   );
 }
 
-/** Answers beside Fastify, which knows nothing of the request or cannot answer it any more, and ends the connection. */
+/** Responds without Fastify, which has not seen the request or can no longer respond, and closes the connection. */
 export function sendRawProblem(response: ServerResponse, code: ErrorCode, detail: string): void {
   const { status, title } = PROBLEMS[code];
-  const { id, body } = unread(status, title, detail, code);
+  const { id, body } = problemOfUnreadRequest(status, title, detail, code);
   const headers = { 'content-type': 'application/problem+json', 'x-request-id': id, ...SECURITY_HEADERS };
   const length = { 'content-length': Buffer.byteLength(body), connection: 'close' };
-  response.writeHead(status, { ...headers, ...(PASSING.has(code) && { 'retry-after': '1' }), ...length }).end(body);
+  response
+    .writeHead(status, { ...headers, ...(TRANSIENT_CODES.has(code) && { 'retry-after': '1' }), ...length })
+    .end(body);
 }
 
-function unread(
+function problemOfUnreadRequest(
   status: number,
   title: string,
   detail = 'The request could not be read as HTTP.',
@@ -136,12 +138,12 @@ const INVALID_TOKEN = 'Bearer error="invalid_token"';
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: CodedError): FastifyReply {
   const { status, headers, body } = problemOf(request, error);
-  // A token can end between its authentication and the write. RFC 9110 wants the challenge on every 401.
+  // A token can end between authentication and the write. RFC 9110 requires the challenge on every 401.
   if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', INVALID_TOKEN);
   return reply.status(status).headers(headers).send(body);
 }
 
-/** The answer that tells of an error. */
+/** Returns the response for an error. */
 export function problemOf(request: FastifyRequest, error: CodedError): StoredResponse {
   const { status, title } = PROBLEMS[error.code];
   const body = {
@@ -156,19 +158,19 @@ export function problemOf(request: FastifyRequest, error: CodedError): StoredRes
   return { status, headers: { 'content-type': 'application/problem+json' }, body: JSON.stringify(body) };
 }
 
-/** Faults that Fastify finds before a handler runs. Those of the service itself are not described to the caller. */
+/** Converts errors that are not ours. The caller is not shown the details of internal errors. */
 function fromFramework(error: FastifyError): CodedError {
   if (error.statusCode !== undefined && error.statusCode < 500) return UNREADABLE_BODY;
-  return new InternalError('Something went wrong here. It has been logged under the request id.');
+  return new InternalError('The service failed. The error has been logged under the request id.');
 }
 
 const UNREADABLE_BODY = invalidRequest([{ field: 'body', code: 'format', message: 'could not be read' }]);
 
 function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/');
-  const given = path.split('/');
+  const expected = pattern.split('/');
+  const actual = path.split('/');
   return (
-    wanted.length === given.length &&
-    wanted.every((part, i) => (part.startsWith(':') ? given[i] !== '' : part === given[i]))
+    expected.length === actual.length &&
+    expected.every((part, i) => (part.startsWith(':') ? actual[i] !== '' : part === actual[i]))
   );
 }

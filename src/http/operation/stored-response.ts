@@ -9,17 +9,24 @@ export type StoredBody = { body: string | null; sealed_body: Buffer | null };
 /** A body with a secret is encrypted with what only the caller knows: its token and its Idempotency-Key. */
 export function encodeBody({ headers, body }: StoredResponse, callerSecret: string): StoredBody {
   if (headers['cache-control'] !== 'no-store') return { body, sealed_body: null };
-  return { body: null, sealed_body: seal(keyFrom(callerSecret), body) };
+  return { body: null, sealed_body: withTagSecond(seal(keyFrom(callerSecret), body)) };
 }
 
 /** Returns undefined if the body was encrypted for another token. */
 export function decodeBody({ body, sealed_body }: StoredBody, callerSecret: string): string | undefined {
   if (!sealed_body) return body ?? undefined;
-  const key = keyFrom(callerSecret);
-  return open(key, sealed_body) ?? open(key, withTagLast(sealed_body));
+  return open(keyFrom(callerSecret), withTagLast(sealed_body));
 }
 
-/** Earlier versions stored nonce, tag and ciphertext, in this order. Responses are stored for 24 hours. */
+/**
+ * A body is stored as nonce, tag and ciphertext, while the envelope has the tag last. The order stays, because during a
+ * rolling upgrade a process of the previous release must be able to open what this one stores.
+ */
+function withTagSecond(sealed: Buffer): Buffer {
+  const tag = sealed.subarray(-TAG_BYTES);
+  return Buffer.concat([sealed.subarray(0, NONCE_BYTES), tag, sealed.subarray(NONCE_BYTES, -TAG_BYTES)]);
+}
+
 function withTagLast(sealed: Buffer): Buffer {
   const [nonce, tag] = [sealed.subarray(0, NONCE_BYTES), sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)];
   return Buffer.concat([nonce, sealed.subarray(NONCE_BYTES + TAG_BYTES), tag]);

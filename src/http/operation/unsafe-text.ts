@@ -1,7 +1,7 @@
 import type { Fault } from '../../kernel/errors.ts';
 import { MAX_FAULTS } from '../../kernel/validation/form.ts';
 
-/** A container that is being walked, and the one around it. */
+/** The state of the walk in one container. */
 type Frame = {
   readonly container: Record<string, unknown> | readonly unknown[];
   /** Undefined for an array. */
@@ -9,19 +9,19 @@ type Frame = {
   next: number;
   readonly parent: Frame | undefined;
   readonly keyInParent: string | number;
-  /** How many containers are around it. */
+  /** The number of enclosing containers. */
   readonly depth: number;
-  /** Set if the frame lies too deep for a name of its own. */
+  /** The frame whose name is used instead, because this one is too deep. */
   readonly namedBy: Frame | undefined;
 };
 
-/** Deeper than any field that is read: what lies below is named by the field down to here. */
+/** Deeper than any field. Faults below this depth are reported under the name of the field at this depth. */
 const MAX_NAME_DEPTH = 10;
 
 /**
- * Returns a fault for each text that PostgreSQL cannot store: NUL characters and unpaired surrogates. Changing them
- * silently would not give back what was sent. The walk is not recursive, because a body may be nested deeper than the
- * stack, and it names only what it refuses, because naming every value took ten times as long as parsing.
+ * Returns a fault for each text that PostgreSQL cannot store: texts with NUL characters or unpaired surrogates. The
+ * walk is not recursive, because a body may be nested deeper than the stack, and it builds only the names of faulty
+ * texts, because building every name took ten times as long as parsing.
  */
 export function unsafeText(body: unknown): Fault[] {
   const faults: Fault[] = [];
@@ -55,7 +55,7 @@ function frameOf(container: object, parent: Frame | undefined, keyInParent: stri
   };
 }
 
-/** Returns the name of the container, or of what it holds under the key: `items[0].description`. */
+/** Returns the name of the container, or of its value under the key: `items[0].description`. */
 function nameOf(frame: Frame, key?: string | number): string {
   if (frame.namedBy) return nameOf(frame.namedBy);
   const path = key === undefined || frame.depth === MAX_NAME_DEPTH ? [] : [key];
@@ -66,7 +66,7 @@ function nameOf(frame: Frame, key?: string | number): string {
   );
 }
 
-/** An empty list needs no walk, and a body may have hundreds of thousands of empty lists. */
+/** Empty lists are skipped, because a body may have hundreds of thousands of them. */
 const isEmptyList = (value: object) => Array.isArray(value) && value.length === 0;
 
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();

@@ -2,23 +2,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TooManyAttemptsError } from '../../kernel/errors.ts';
 import type { Count, FixedWindowCounter } from './fixed-window-counter.ts';
 
-const MOST_PER_MINUTE = 30;
+const MAX_PER_MINUTE = 30;
 
 /**
- * Counts a refusal against the address that it came from; throws where that has had too many. It never stands in the
- * way of a valid token: many callers may share an address with one that is set up wrongly.
+ * Counts a failed authentication for the IP address of the request, and throws if there were too many. Valid tokens are
+ * never throttled, because many callers may share an address with one that is misconfigured.
  */
-export function recordFailure(attempts: FixedWindowCounter, { ip }: FastifyRequest, reply: FastifyReply): void {
-  refuseAbove(MOST_PER_MINUTE, attempts.add(ip), reply);
+export function recordFailure(failures: FixedWindowCounter, { ip }: FastifyRequest, reply: FastifyReply): void {
+  assertAtMost(MAX_PER_MINUTE, failures.add(ip), reply);
 }
 
-/** Throws if the address may not fail once more. Counts nothing. */
-export function requireFewFailures(attempts: FixedWindowCounter, { ip }: FastifyRequest, reply: FastifyReply): void {
-  refuseAbove(MOST_PER_MINUTE - 1, attempts.read(ip), reply);
+/** Throws if another failure would exceed the limit. Counts nothing. */
+export function assertFewFailures(failures: FixedWindowCounter, { ip }: FastifyRequest, reply: FastifyReply): void {
+  assertAtMost(MAX_PER_MINUTE - 1, failures.read(ip), reply);
 }
 
-function refuseAbove(max: number, { count, left }: Count, reply: FastifyReply): void {
+function assertAtMost(max: number, { count, secondsLeft }: Count, reply: FastifyReply): void {
   if (count <= max) return;
-  reply.header('retry-after', String(left));
-  throw new TooManyAttemptsError('Too many requests without valid credentials came from this address.');
+  reply.header('retry-after', String(secondsLeft));
+  throw new TooManyAttemptsError(
+    'Too many requests without valid credentials were sent from this IP address. Try again later.',
+  );
 }

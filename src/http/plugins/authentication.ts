@@ -16,43 +16,46 @@ declare module 'fastify' {
   }
 }
 
-/** At once where it is known whom the token speaks for. */
-export type FindCaller = (token: string) => Caller | Promise<Caller | undefined>;
+/** Returns the caller of a token: synchronously if it is cached, undefined if the token is not valid. */
+export type Authenticate = (token: string) => Caller | Promise<Caller | undefined>;
 
 export type AuthenticationOptions = {
-  findCaller: FindCaller;
-  attempts: FixedWindowCounter;
+  authenticate: Authenticate;
+  failures: FixedWindowCounter;
 };
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
-/** Judges in this order: credentials, scope, Content-Type, Content-Encoding. The route came first, the path and the body follow. */
-export function authentication(app: FastifyInstance, { findCaller, attempts }: AuthenticationOptions): void {
+/**
+ * Checks credentials, scope, Content-Type and Content-Encoding, in this order. The route is checked before, the path
+ * parameters and the body afterwards.
+ */
+export function authentication(app: FastifyInstance, { authenticate, failures }: AuthenticationOptions): void {
   app.decorateRequest('caller', null);
 
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
   app.addHook('onReady', async () => {
-    const open = routes.find(({ config }) => !config?.access);
-    if (open) throw new Error(`The route ${open.method} ${open.url} declares no access.`);
+    const undeclared = routes.find(({ config }) => !config?.access);
+    if (undeclared) throw new Error(`The route ${undeclared.method} ${undeclared.url} declares no access.`);
   });
 
-  // Without a promise where the caller is known already: every request comes by here.
+  // Every request passes here, so a cached caller is admitted without a promise.
   app.addHook('onRequest', (request, reply, done) => {
     const { access } = request.route;
     if (access === undefined || access === 'public') return done(); // undefined: no route was found
-    const judge = (caller: Caller | undefined) => {
+    const proceed = (caller: Caller | undefined) => {
       try {
-        admit(request, reply, access, caller ?? refuseCaller(request, reply, attempts));
+        admit(request, reply, access, caller ?? rejectCaller(request, reply, failures));
       } catch (error) {
         return done(error as Error);
       }
       done();
     };
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-    const found = token === undefined ? undefined : findCaller(token);
-    if (found instanceof Promise) found.then(judge, done);
-    else judge(found);
+    const found = token === undefined ? undefined : authenticate(token);
+    if (found instanceof Promise) found.then(proceed, done);
+    else proceed(found);
   });
 }
 
@@ -64,11 +67,11 @@ function admit(request: FastifyRequest, reply: FastifyReply, access: Scope, call
   }
   const body = hasBody(request);
   if ((request.route.specified || body) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
-  if (body) requirePlainBody(request, reply);
+  if (body) assertUncompressed(request, reply);
 }
 
-function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: FixedWindowCounter): never {
-  recordFailure(attempts, request, reply);
+function rejectCaller(request: FastifyRequest, reply: FastifyReply, failures: FixedWindowCounter): never {
+  recordFailure(failures, request, reply);
   const sent = /^Bearer +\S/i.test(request.headers.authorization ?? '');
   reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');
   throw new InvalidTokenError(sent ? 'The access token is not valid.' : 'An access token is required.');
@@ -77,8 +80,8 @@ function refuseCaller(request: FastifyRequest, reply: FastifyReply, attempts: Fi
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Throws if the body is compressed: a compressed body of a few bytes could unfold to gigabytes. */
-export function requirePlainBody({ headers }: FastifyRequest, reply: FastifyReply): void {
+/** Throws if the body is compressed: a few compressed bytes could expand to gigabytes. */
+export function assertUncompressed({ headers }: FastifyRequest, reply: FastifyReply): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
   reply.header('accept-encoding', 'identity');

@@ -1,9 +1,9 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 
-/** Lets pages of the named origins call the API from a browser. */
+/** Lets web pages of these origins call the API. */
 export async function crossOrigin(app: FastifyInstance, origins: readonly string[]): Promise<void> {
-  // The route that answers the browser's question asks for no credentials: a browser sends none with it.
+  // A browser sends no credentials with a preflight request.
   app.addHook('onRoute', (route) => {
     if (route.method === 'OPTIONS') route.config = { ...route.config, access: 'public' };
   });

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** Why a connection was closed: what it made the process hold. */
+/** Why a connection was closed: what the process held for it. */
 export type EvictionReason = 'unfinished_request' | 'unread_response' | 'pipelined_requests';
 
 const LOG_INTERVAL_MS = 10_000;
@@ -26,7 +26,10 @@ export class Evictions {
     this.#sinceLogged++;
     const now = performance.now();
     if (now - this.#loggedAt < LOG_INTERVAL_MS) return;
-    this.#logger.warn({ evicted: this.#sinceLogged, reason }, 'slow peers hold too much memory: some are disconnected');
+    this.#logger.warn(
+      { evicted: this.#sinceLogged, reason },
+      'slow peers hold too much memory; disconnecting some of them',
+    );
     this.#loggedAt = now;
     this.#sinceLogged = 0;
   }

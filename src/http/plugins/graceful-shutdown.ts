@@ -2,20 +2,20 @@ import type { FastifyInstance } from 'fastify';
 import { sendRawProblem } from '../operation/problems.ts';
 import type { UnreadResponses } from './unread-responses.ts';
 
-const PATIENCE_MS = 10_000;
-const LAST_ANSWERS_MS = 1_000;
+const SHUTDOWN_TIMEOUT_MS = 10_000;
+const LAST_RESPONSES_MS = 1_000;
 
-/** While the app closes, requests on open connections are still answered, and each answer ends its connection. */
-export function draining(app: FastifyInstance, answers: UnreadResponses): void {
+/** While the app closes, requests on open connections are still served, and each response closes its connection. */
+export function gracefulShutdown(app: FastifyInstance, responses: UnreadResponses): void {
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
-    // A peer that neither finishes nor leaves does not keep the service from stopping, and neither does a request whose
-    // answer was lost with an uncaught error.
+    // Neither a peer that stays connected nor a request whose response was lost with an uncaught error may keep the
+    // service from stopping.
     setTimeout(() => {
-      for (const answer of answers.unanswered()) sendRawProblem(answer, 'internal', STOPPED);
-      setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS).unref();
-    }, PATIENCE_MS).unref();
+      for (const response of responses.unsent()) sendRawProblem(response, 'internal', STOPPED);
+      setTimeout(() => app.server.closeAllConnections(), LAST_RESPONSES_MS).unref();
+    }, SHUTDOWN_TIMEOUT_MS).unref();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (closing) reply.header('connection', 'close');
@@ -23,4 +23,4 @@ export function draining(app: FastifyInstance, answers: UnreadResponses): void {
   });
 }
 
-const STOPPED = 'The service stopped before the request was answered. What it asked for may have been done.';
+const STOPPED = 'The service stopped before it could respond. The request may have been performed.';

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../kernel/database/database.ts';
 import { UnavailableError } from '../../kernel/errors.ts';
 import type { Migration } from '../../kernel/schema/migrations.ts';
-import { read } from '../../kernel/sql/query.ts';
+import { read } from '../../kernel/sql/statement.ts';
 import { sendProblem } from '../operation/problems.ts';
 
 const lastMigration = read('migrations.last', {
@@ -13,24 +13,24 @@ const lastMigration = read('migrations.last', {
 const STARTING = new UnavailableError('The service is starting.');
 const STOPPING = new UnavailableError('The service is stopping.');
 
-/** A transaction ends, or is ended, in less time than this: the log standing still for longer is worth a look. */
+/** Every transaction ends within this time, so a log that is stalled for longer needs attention. */
 const MAX_STALL_SECONDS = 20;
 
 export type HealthOptions = {
   db: Database;
   migrations: Migration[];
-  /** The service listens before its start is complete: the demonstration company needs the address. */
+  /** The service listens before its start is complete, because the demonstration company needs the address. */
   isStarted: () => boolean;
-  /** Returns for how long followers of the event log have been shown nothing new. */
+  /** Returns for how long followers of the event log have received nothing new. */
   logStalledSeconds: () => Promise<number>;
 };
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can also do its work. An event log that stands still is told with 200:
- * records are read and written all the same, and 503 would make a load balancer take away every process at once.
+ * `/healthz`: the process responds. `/readyz`: it can also serve requests. A stalled event log is reported with 200,
+ * because records can still be read and written, and with 503 a load balancer would remove all processes.
  */
 export function health(app: FastifyInstance, { db, migrations, isStarted, logStalledSeconds }: HealthOptions): void {
-  const wanted = migrations.at(-1)?.version ?? 0;
+  const requiredVersion = migrations.at(-1)?.version ?? 0;
 
   app.get('/healthz', { config: { access: 'public' } }, async () => ({ status: 'ok' }));
 
@@ -40,11 +40,11 @@ export function health(app: FastifyInstance, { db, migrations, isStarted, logSta
   });
 
   app.get('/readyz', { config: { access: 'public' } }, async (request, reply) => {
-    // Nothing is wrong, so nothing is logged: a supervisor asks again and again.
+    // This is expected and polled, so it is not logged.
     if (!isStarted() || stopping) return sendProblem(request, reply, stopping ? STOPPING : STARTING);
     const row = await db.queryFirst<{ version: number | null }>(lastMigration({}));
-    // A later one is of the release that follows: its migrations work while this release still runs.
-    if ((row?.version ?? 0) < wanted) throw new UnavailableError('The database has not been migrated.');
+    // A newer schema is ready too: migrations of the next release work while this release still runs.
+    if ((row?.version ?? 0) < requiredVersion) throw new UnavailableError('The database lacks migrations.');
     const stalled = await logStalledSeconds();
     if (stalled < MAX_STALL_SECONDS) return { status: 'ok' };
     return { status: 'degraded', event_log_stalled_seconds: Math.floor(stalled) };

@@ -1,12 +1,12 @@
 import type { Metric, MetricObjectWithValues, MetricValueWithName, Registry } from 'prom-client';
 
-// From what a prepared statement takes to what a caller gives up on.
+// Seconds, from a short statement to a request that its caller gives up.
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 type Labels = Record<string, string>;
 type Value = MetricValueWithName<string>;
 
-/** How long something took, each time: how often not longer than each bound, and in all. */
+/** Counts durations by bucket, and sums them up. */
 export class DurationHistogram {
   readonly #counts = new Float64Array(BUCKETS.length + 1);
   #sum = 0;
@@ -33,13 +33,13 @@ export class DurationHistogram {
 }
 
 /**
- * A histogram with labels, in parts that whoever measures keeps. That of prom-client puts its labels and the bounds
- * together as text, and looks for them, with every value: a twentieth of what a short request costs.
+ * A histogram whose callers keep the object for their labels. The histogram of prom-client builds a text of labels and
+ * bounds for each value, which took 5 % of a short request.
  */
 export class LabelledHistogram {
   readonly name: string;
   readonly #help: string;
-  readonly #parts: { labels: Labels; timing: DurationHistogram }[] = [];
+  readonly #series: { labels: Labels; durations: DurationHistogram }[] = [];
 
   constructor(name: string, help: string, registry: Registry) {
     this.name = name;
@@ -48,14 +48,14 @@ export class LabelledHistogram {
   }
 
   withLabels(labels: Labels): DurationHistogram {
-    const timing = new DurationHistogram();
-    this.#parts.push({ labels, timing });
-    return timing;
+    const durations = new DurationHistogram();
+    this.#series.push({ labels, durations });
+    return durations;
   }
 
-  /** As the registry asks every metric. */
+  /** Called by the registry. */
   async get(): Promise<Omit<MetricObjectWithValues<Value>, 'type' | 'collect'> & { type: 'histogram' }> {
-    const values = this.#parts.flatMap(({ labels, timing }) => timing.values(this.name, labels));
+    const values = this.#series.flatMap(({ labels, durations }) => durations.values(this.name, labels));
     return { name: this.name, help: this.#help, type: 'histogram', aggregator: 'sum', values };
   }
 }

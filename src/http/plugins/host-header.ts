@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { type CodedError, invalidRequest } from '../../kernel/errors.ts';
 
-// RFC 3986: a name or an IPv4 address, or an IPv6 address in brackets; then a port.
+// RFC 3986: a name, an IPv4 address, or an IPv6 address in brackets, then an optional port.
 const HOST = /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(?::[0-9]{0,5})?$/;
 
-/** RFC 9112, section 3.2: exactly one valid Host. An empty one is valid. */
+/** RFC 9112, section 3.2: exactly one valid Host header, which may be empty. */
 export function hostFault({ headers, rawHeaders, httpVersion }: IncomingMessage): CodedError | undefined {
   const { host } = headers;
   if (host === undefined) return httpVersion === '1.1' ? NO_HOST : undefined;
   if (!HOST.test(host)) return BAD_HOST;
-  // Of several Host headers Node shows the first alone.
+  // Node exposes only the first of several Host headers in `headers`.
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;

@@ -4,51 +4,54 @@ import { sendProblem } from '../operation/problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether it is one of those that are being worked on. */
-    underWay: boolean;
+    /** Whether the request counts towards the limit of concurrent requests. */
+    admitted: boolean;
   }
 }
 
-/** Whoever watches must see a service that is full. */
-const ALWAYS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
-const FULL = new UnavailableError('Too many requests are under way. Send it again later.');
-const TOLD_EVERY_MS = 10_000;
+/** Monitoring must work while the service is full. */
+const EXEMPT_ROUTES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+const FULL = new UnavailableError('Too many requests are in progress. Try again later.');
+const LOG_INTERVAL_MS = 10_000;
 
 /**
- * At most so many requests are worked on at once; what comes beyond is refused before it costs anything, so that those
- * who are let in are answered in time. A peer that is slow to send or to read takes nobody's place.
+ * Serves at most `maxConcurrent` requests concurrently. Further requests are rejected early, so that the admitted ones
+ * are served in time. A request counts only while it is served, not while its peer sends or reads slowly.
  */
-export function limitConcurrency(app: FastifyInstance, most: number): void {
-  let underWay = 0;
-  let refused = 0;
-  let toldAt = -Infinity;
-  app.decorateRequest('underWay', false);
+export function limitConcurrency(app: FastifyInstance, maxConcurrent: number): void {
+  let admittedCount = 0;
+  let rejectedCount = 0;
+  let loggedAt = -Infinity;
+  app.decorateRequest('admitted', false);
 
   app.addHook('preValidation', (request, reply, done) => {
-    if (ALWAYS.has(request.route.url ?? '')) return done();
-    if (underWay >= most) {
-      tell(request);
+    if (EXEMPT_ROUTES.has(request.route.url ?? '')) return done();
+    if (admittedCount >= maxConcurrent) {
+      logRejection(request);
       reply.header('retry-after', '1');
       sendProblem(request, reply, FULL);
       return;
     }
-    underWay++;
-    request.underWay = true;
+    admittedCount++;
+    request.admitted = true;
     done();
   });
   app.addHook('onSend', (request, _reply, payload, done) => {
-    if (request.underWay) underWay--;
-    request.underWay = false;
+    if (request.admitted) admittedCount--;
+    request.admitted = false;
     done(null, payload);
   });
 
-  /** Of many requests and of none in particular: a line for each would only be more work. */
-  function tell(request: FastifyRequest): void {
-    refused++;
+  /** Logs at most one line per interval: a line for each request would add to the load. */
+  function logRejection(request: FastifyRequest): void {
+    rejectedCount++;
     const now = performance.now();
-    if (now - toldAt < TOLD_EVERY_MS) return;
-    request.log.warn({ refused, most }, 'too many requests at once: some are refused');
-    toldAt = now;
-    refused = 0;
+    if (now - loggedAt < LOG_INTERVAL_MS) return;
+    request.log.warn(
+      { rejected: rejectedCount, maxConcurrent },
+      'too many concurrent requests; rejecting some of them',
+    );
+    loggedAt = now;
+    rejectedCount = 0;
   }
 }

@@ -4,24 +4,24 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { perRoute } from './route-config.ts';
 
-// Short and harmless in a log, whatever the caller's tracing uses.
-const FOREIGN_ID = /^[A-Za-z0-9._-]{8,128}$/;
+// Short and harmless in a log.
+const CALLER_ID = /^[A-Za-z0-9._-]{8,128}$/;
 
-/** The caller's own id where it sends a usable one, so that both logs can be laid side by side. */
+/** Returns the caller's request id if it is usable, so that the logs of both sides can be compared. */
 export function requestId({ headers }: IncomingMessage): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && FOREIGN_ID.test(given) ? given : randomUUID();
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && CALLER_ID.test(sent) ? sent : randomUUID();
 }
 
-/** Fastify asks for a logger for each request, which would cost more than its line: what is logged of one names it instead. */
+/** Fastify creates a child logger per request, which costs more than the line. Lines contain the request id instead. */
 export function withoutChildLoggers(logger: Logger): Logger {
-  const itself: Logger = Object.create(logger, { child: { value: () => itself } });
-  return itself;
+  const self: Logger = Object.create(logger, { child: { value: () => self } });
+  return self;
 }
 
-/** One line per request: the route and not the address, no headers, no bodies, so no tokens and no personal data. */
+/** Logs one line per request with its route. Without URLs, headers and bodies it has no tokens and no personal data. */
 export function requestLog(app: FastifyInstance, logger: Logger): void {
-  const lineOf = perRoute((method, url) => logger.child({ method, route: url ?? null }));
+  const loggerOf = perRoute((method, url) => logger.child({ method, route: url ?? null }));
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
@@ -29,7 +29,7 @@ export function requestLog(app: FastifyInstance, logger: Logger): void {
   });
 
   app.addHook('onResponse', (request, reply, done) => {
-    lineOf(request).info(
+    loggerOf(request).info(
       {
         reqId: request.id,
         status: reply.statusCode,

@@ -3,11 +3,11 @@ import type { Scope } from '../../kernel/scopes.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope a caller needs, or 'public'. A route that declares none does not start. */
+    /** The scope that a caller needs, or 'public'. The service does not start if a route declares none. */
     access?: Scope | 'public';
-    /** One of the twelve: it asks for Content-Type even where it takes no body. */
+    /** One of the twelve specified operations, which require Content-Type even without a body. */
     specified?: boolean;
-    /** The path of the operation, in the specification's spelling. */
+    /** The path of the operation as the specification writes it. */
     path?: string;
   }
   interface FastifyRequest {
@@ -15,13 +15,13 @@ declare module 'fastify' {
   }
 }
 
-/** What a route declares, and its pattern, which is missing where no route was found. */
+/** The configuration of a route and its pattern; empty if no route was found. */
 export type Route = FastifyContextConfig & { url?: string };
 
 const NO_ROUTE: Route = {};
 
-/** Fastify puts together anew what it says of a route each time it is asked: here that is once for each request. */
-export function routes(app: FastifyInstance): void {
+/** Fastify builds `routeOptions` at each access, so it is read once per request. */
+export function routeConfig(app: FastifyInstance): void {
   app.decorateRequest('route', null as never);
   app.addHook('onRequest', (request, _reply, done) => {
     request.route = request.routeOptions.config ?? NO_ROUTE;
@@ -29,14 +29,14 @@ export function routes(app: FastifyInstance): void {
   });
 }
 
-/** What is made once for each method and route, and then found again. */
-export function perRoute<T>(make: (method: string, url: string | undefined) => T): (request: FastifyRequest) => T {
-  const made = new Map<string, Map<string | undefined, T>>();
+/** Returns a function that creates a value once for each method and route. */
+export function perRoute<T>(create: (method: string, url: string | undefined) => T): (request: FastifyRequest) => T {
+  const created = new Map<string, Map<string | undefined, T>>();
   return ({ method, route: { url } }) => {
-    const known = made.get(method)?.get(url);
+    const known = created.get(method)?.get(url);
     if (known !== undefined) return known;
-    const one = make(method, url);
-    made.set(method, (made.get(method) ?? new Map()).set(url, one));
-    return one;
+    const value = create(method, url);
+    created.set(method, (created.get(method) ?? new Map()).set(url, value));
+    return value;
   };
 }

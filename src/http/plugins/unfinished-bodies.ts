@@ -4,14 +4,14 @@ import { BodyTooLargeError, invalidRequest, UnavailableError } from '../../kerne
 import type { Evictions } from './evictions.ts';
 
 export const MAX_UNFINISHED_BYTES = 64 * 1024 * 1024;
-// Evicting a little more than necessary keeps the search for the slowest from running with every chunk.
+// Evicting more than necessary avoids a search for the slowest body with every chunk.
 const EVICT_DOWN_TO = 7 / 8;
 const MIN_CAPACITY = 4 * 1024;
 
 type Done = (error: Error | null, body?: Buffer) => void;
 type Parser = (request: FastifyRequest, stream: IncomingMessage, done: Done) => void;
 
-/** The bodies that have not arrived completely. All of them together hold at most `maxBytes`. */
+/** The request bodies that have not arrived completely. Together they hold at most `maxBytes`. */
 export class UnfinishedBodies {
   readonly #maxBytes: number;
   readonly #evictions: Evictions;
@@ -27,7 +27,7 @@ export class UnfinishedBodies {
     return this.#bytes;
   }
 
-  /** A content type parser that passes on the bytes of a body, of at most `limit` bytes, as they came. */
+  /** Returns a content type parser that passes on the raw bytes of a body of at most `limit` bytes. */
   parser(limit: number): Parser {
     return ({ headers }, stream, done) => {
       const declared = Number(headers['content-length']);
@@ -44,12 +44,12 @@ export class UnfinishedBodies {
     if (this.#open.delete(body)) this.#bytes -= body.capacity;
   }
 
-  /** An unfinished body holds `more` bytes. The slowest, possibly this one, are given up if the sum is too large. */
-  grow(more: number): void {
-    this.#bytes += more;
+  /** Accounts for the growth of a body. If the sum is too large, the slowest bodies fail, possibly this one. */
+  grow(addedBytes: number): void {
+    this.#bytes += addedBytes;
     if (this.#bytes <= this.#maxBytes) return;
     const now = performance.now();
-    const rates = [...this.#open].map((body) => ({ body, rate: body.length / (now - body.begunAt + 1) }));
+    const rates = [...this.#open].map((body) => ({ body, rate: body.length / (now - body.startedAt + 1) }));
     for (const { body } of rates.sort((a, b) => a.rate - b.rate)) {
       if (this.#bytes <= this.#maxBytes * EVICT_DOWN_TO) return;
       this.#evictions.add('unfinished_request');
@@ -59,11 +59,11 @@ export class UnfinishedBodies {
 }
 
 /**
- * A body that comes in one chunk is that chunk, and is never counted. Others are copied together as they come: a chunk of
- * one byte takes some 300 bytes of memory.
+ * A body that arrives in one chunk is passed on without a copy, and never counted. The chunks of other bodies are
+ * copied into one buffer, because a chunk of one byte takes some 300 bytes of memory.
  */
 class UnfinishedBody {
-  begunAt = 0;
+  startedAt = 0;
   length = 0;
   capacity = 0;
   readonly #bodies: UnfinishedBodies;
@@ -80,16 +80,16 @@ class UnfinishedBody {
     this.#limit = limit;
     this.#declared = declared;
     this.#done = done;
-    stream.on('data', this.#take);
+    stream.on('data', this.#append);
     stream.on('end', this.#finish);
-    stream.on('error', this.#break);
+    stream.on('error', this.#abort);
   }
 
   fail(error: Error): void {
     if (this.#end()) this.#done(error);
   }
 
-  #take = (chunk: Buffer): void => {
+  #append = (chunk: Buffer): void => {
     const before = this.length;
     this.length += chunk.length;
     if (this.length > this.#limit) {
@@ -102,17 +102,17 @@ class UnfinishedBody {
     }
   };
 
-  /** Makes room for all that has come; `filled` bytes are there already. */
+  /** Enlarges the buffer for `length` bytes; `filled` bytes are in it already. */
   #reserve(filled: number): void {
     const doubled = Math.max(MIN_CAPACITY, 2 * this.length);
     const capacity = Math.min(doubled, this.#limit, this.#declared >= this.length ? this.#declared : doubled);
-    const more = capacity - this.capacity;
+    const addedBytes = capacity - this.capacity;
     if (this.capacity === 0) {
-      this.begunAt = performance.now();
+      this.startedAt = performance.now();
       this.#bodies.add(this);
     }
     this.capacity = capacity;
-    this.#bodies.grow(more);
+    this.#bodies.grow(addedBytes);
     if (this.#ended) return;
     const bytes = Buffer.allocUnsafeSlow(capacity);
     this.#bytes?.copy(bytes, 0, 0, filled);
@@ -121,27 +121,27 @@ class UnfinishedBody {
 
   #finish = (): void => {
     if (!this.#end()) return;
-    // Node ends a body early only with an error, so this guards against a change of that.
+    // Today Node reports a body that ended early as an error; this check does not rely on it.
     if (this.length !== this.#declared && !Number.isNaN(this.#declared)) this.#done(incomplete());
     else this.#done(null, this.#bytes?.subarray(0, this.length) ?? Buffer.alloc(0));
   };
 
-  #break = (): void => {
+  #abort = (): void => {
     if (this.#end()) this.#done(incomplete());
   };
 
-  /** Returns false if the body has been dealt with already. */
+  /** Returns false if the body had ended before. */
   #end(): boolean {
     if (this.#ended) return false;
     this.#ended = true;
     this.#bodies.remove(this);
-    this.#stream.off('data', this.#take).off('end', this.#finish);
+    this.#stream.off('data', this.#append).off('end', this.#finish);
     return true;
   }
 }
 
 const EVICTED = new UnavailableError(
-  'Too many requests have bodies that arrive slowly. Send it again, with the whole body in one go.',
+  'Too many requests have bodies that arrive slowly. Send the request again, with the whole body immediately.',
 );
 
 const tooLarge = (limit: number) => new BodyTooLargeError(`A body may have at most ${limit} bytes.`);

@@ -2,21 +2,21 @@ import type { Credential, RequestOrigin } from '../context.ts';
 import type { Scope } from '../scopes.ts';
 
 /** The audit log of one kind of record. The statement that changes a record also writes its event, with a snapshot. */
-export type AuditLog<Verb extends string = string> = {
+export type AuditLog<Action extends string = string> = {
   record: string;
-  verbs: readonly Verb[];
+  actions: readonly Action[];
   /** The path that reads one record; its history is below. Undefined if no path does. */
   path: string | undefined;
   params: Record<string, string>;
   access: Scope;
-  /** SQL: a snapshot of the record as it is now, for the row `e` of the log; null if the record does not exist. */
+  /** SQL: the record as it is now, in the form of a snapshot, for the row `e` of the log; null if it does not exist. */
   current: string;
   /** SQL: the image of the rows in `was` of the log row `event`. Undefined if the log stores the image, in `before`. */
   renderSnapshot: ((event: string) => string) | undefined;
   /** SQL: returns a row if the record exists. `case_id` is NIL_CASE_ID for a record outside of cases. */
   exists(input: { company_id: string; id: string; case_id: string }): string;
   /** SQL: an INSERT for each row of `from`. */
-  insertEvent(verb: Verb, event: Event): string;
+  insertEvent(action: Action, event: Event): string;
 };
 
 type Event = {
@@ -32,9 +32,9 @@ type Event = {
   imageRows?: string;
 };
 
-export type AuditLogOptions<Verb extends string> = {
+export type AuditLogOptions<Action extends string> = {
   record: string;
-  verbs: readonly Verb[];
+  actions: readonly Action[];
   path?: string;
   params?: Record<string, string>;
   access: Scope;
@@ -46,19 +46,19 @@ export type AuditLogOptions<Verb extends string> = {
 type KeyColumns = { company: string; case: string; id: string };
 
 /** Stores an image instead of the row, because the row holds secrets or data of other records. */
-export type ImageAuditLog<Verb extends string = string> = AuditLog<Verb> & {
+export type ImageAuditLog<Action extends string = string> = AuditLog<Action> & {
   image: string;
   /** SQL: the image of the row that `row` names; the row must be locked. */
   snapshotOf(row: string): string;
 };
 
-export function imageAuditLog<const Verb extends string>(
-  options: AuditLogOptions<Verb> & {
+export function imageAuditLog<const Action extends string>(
+  options: AuditLogOptions<Action> & {
     /** Everything that belongs to the record, and nothing that another record can change. */
     image: string;
     key?: Partial<KeyColumns>;
   },
-): ImageAuditLog<Verb> {
+): ImageAuditLog<Action> {
   const { as, image } = options;
   const key = { company: `${as}.company_id`, case: NIL_CASE, id: `${as}.id`, ...options.key };
   return {
@@ -70,15 +70,15 @@ export function imageAuditLog<const Verb extends string>(
 }
 
 /** What both kinds of log share. `snapshot` is SQL over the record's alias, stored in `column`. */
-export function baseAuditLog<Verb extends string>(
-  { record, verbs, path, params = {}, access, table, as }: AuditLogOptions<Verb>,
+export function baseAuditLog<Action extends string>(
+  { record, actions, path, params = {}, access, table, as }: AuditLogOptions<Action>,
   key: KeyColumns,
   snapshot: string,
   column: 'before' | 'was',
 ) {
   return {
     record,
-    verbs,
+    actions,
     path,
     params,
     access,
@@ -87,12 +87,12 @@ export function baseAuditLog<Verb extends string>(
     exists: (input: { company_id: string; id: string; case_id: string }) =>
       `SELECT 1 FROM ${table} ${as}
         WHERE ${key.company} = ${input.company_id} AND ${key.id} = ${input.id} AND ${key.case} = ${input.case_id}`,
-    insertEvent: (verb: Verb, { from, at, origin, before, touched, imageRows }: Event) => {
+    insertEvent: (action: Action, { from, at, origin, before, touched, imageRows }: Event) => {
       const optional = Object.entries({ [column]: before, touched, image_rows: imageRows }).filter(([, sql]) => sql);
       const columns = optional.map(([name]) => `, ${name}`).join('');
       const values = optional.map(([, sql]) => `, ${sql}`).join('');
       return `INSERT INTO events (company_id, case_id, record_id, type, at, origin${columns})
-       SELECT ${key.company}, ${key.case}, ${key.id}, '${record}.${verb}', ${at}::timestamptz, ${origin}::json${values}
+       SELECT ${key.company}, ${key.case}, ${key.id}, '${record}.${action}', ${at}::timestamptz, ${origin}::json${values}
          FROM ${from}`;
     },
   };

@@ -1,4 +1,3 @@
-import { type GivenChange, ONE } from '../sql/batch-statement.ts';
 import { sameKey } from '../sql/input-table.ts';
 import { jsonObject } from '../sql/json.ts';
 import { type AuditLog, type AuditLogOptions, baseAuditLog } from './audit-log.ts';
@@ -12,8 +11,8 @@ export const ALL_ROWS = 'true';
 type TouchedRows = Record<string, { changed?: string; added?: string }>;
 
 /** The columns of the record go by its alias; `seen` is the row when the statement began. */
-type VersionedUpdate<Verb extends string> = {
-  verb: Verb;
+type VersionedUpdate<Action extends string> = {
+  action: Action;
   /** Assignments besides `updated_at` and `version`. */
   set?: string;
   /** A condition on the record as it is. */
@@ -27,7 +26,7 @@ type VersionedUpdate<Verb extends string> = {
 };
 
 /** Stores the rows of the record as they are: a caller who may read the record may see all of them. */
-export type RowAuditLog<Verb extends string = string> = AuditLog<Verb> & {
+export type RowAuditLog<Action extends string = string> = AuditLog<Action> & {
   /** SQL: the rows of the record under its alias. */
   snapshot: string;
   /**
@@ -37,8 +36,7 @@ export type RowAuditLog<Verb extends string = string> = AuditLog<Verb> & {
    * Updates nothing if `where` fails or the row's version changed since the statement began. Every change increments
    * the version, so the snapshot is exactly the previous state, and so are the parts that the statement reads.
    */
-  update(update: VersionedUpdate<Verb>): string;
-  auditedUpdate(change: LegacyChange<Verb>): string;
+  update(update: VersionedUpdate<Action>): string;
 };
 
 type Part = {
@@ -57,7 +55,7 @@ export const MAX_FULL_SNAPSHOT_ROWS = 50;
 const MIN_FULL_SNAPSHOT_INTERVAL = 64;
 const ROWS_PER_FULL_SNAPSHOT_VERSION = 16;
 
-type RowAuditLogOptions<Verb extends string> = AuditLogOptions<Verb> & {
+type RowAuditLogOptions<Action extends string> = AuditLogOptions<Action> & {
   /** The tables with further rows of the record. */
   parts?: Record<string, Part>;
   /** The database function that completes a partial snapshot. The parts must be counted then. */
@@ -66,7 +64,7 @@ type RowAuditLogOptions<Verb extends string> = AuditLogOptions<Verb> & {
 };
 
 /** The audit log of a record that belongs to a case. */
-export function rowAuditLog<const Verb extends string>(options: RowAuditLogOptions<Verb>): RowAuditLog<Verb> {
+export function rowAuditLog<const Action extends string>(options: RowAuditLogOptions<Action>): RowAuditLog<Action> {
   const { table, as, parts = {}, completeSnapshot, image } = options;
   const tables = Object.keys(parts);
   const key = { company: `${as}.company_id`, case: `${as}.case_id`, id: `${as}.id` };
@@ -86,7 +84,7 @@ export function rowAuditLog<const Verb extends string>(options: RowAuditLogOptio
       SELECT ${image((part) => `json_populate_recordset(NULL::${part}, snapshot.${part})`)}
         FROM json_to_record(${completed(event)}) AS snapshot (${[table, ...tables].map((name) => `${name} json`).join(', ')}),
              json_populate_record(NULL::${table}, snapshot.${table}) ${as})`,
-    update: ({ verb, set, where = 'true', returning = `${as}.*`, touched = {}, read }) => {
+    update: ({ action, set, where = 'true', returning = `${as}.*`, touched = {}, read }) => {
       const { source, columns, eventColumns } = snapshots.update(touched);
       const [from, version, was] = read
         ? ['input', read.version, `${read.was} AS was`]
@@ -98,10 +96,9 @@ export function rowAuditLog<const Verb extends string>(options: RowAuditLogOptio
          WHERE ${sameKey(as, 'input')} ${isSeen} AND ${as}.version = ${version} AND ${where}
         RETURNING ${returning}, input.nth, input.now, input.origin, ${was}
       ), event AS (
-        ${log.insertEvent(verb, { from: as, at: `${as}.now`, origin: `${as}.origin`, before: `${as}.was`, ...eventColumns })}
+        ${log.insertEvent(action, { from: as, at: `${as}.now`, origin: `${as}.origin`, before: `${as}.was`, ...eventColumns })}
       )`;
     },
-    auditedUpdate: (change) => legacyUpdate(options, snapshots, log.insertEvent, change),
   };
 }
 
@@ -174,39 +171,4 @@ function partialSnapshots(options: RowAuditLogOptions<string>): Snapshots {
       eventColumns: { touched: `${as}.touched`, imageRows: `${as}.image_rows` },
     }),
   };
-}
-
-// Transitional, until all statements have named inputs.
-type LegacyChange<Verb extends string> = {
-  verb: Verb;
-  set?: string;
-  where?: string;
-  touched?: TouchedRows;
-  returning?: string;
-  at: string;
-  origin: string;
-  read?: { version: string; was: string };
-  given?: GivenChange;
-};
-
-function legacyUpdate<Verb extends string>(
-  { table, as }: RowAuditLogOptions<Verb>,
-  snapshots: Snapshots,
-  insertEvent: AuditLog<Verb>['insertEvent'],
-  { verb, set, where = 'true', returning = `${as}.*`, touched = {}, read, at, origin, given = ONE }: LegacyChange<Verb>,
-): string {
-  const isIt = (row: string) => `${row}.company_id = $1 AND ${row}.case_id = $2 AND ${row}.id = $3`;
-  const { source, columns, eventColumns } = snapshots.update(touched);
-  const [beside, onto, seen, before] = read
-    ? ['', read.version, '', `${read.was}::json`]
-    : [source, 'seen.version', ` AND ${isIt('seen')}`, `${as}.was`];
-  const from = [given.from, beside].filter((part) => part !== '').join(', ');
-  const changed = `${set ? `${set}, ` : ''}updated_at = ${at}, version = ${as}.version + 1`;
-  return `${as} AS (
-        UPDATE ${table} ${as} SET ${given.here(changed)} ${from && `FROM ${from}`}
-         WHERE ${given.here(`${isIt(as)}${seen} AND ${as}.version = ${onto} AND ${where}`)}
-        RETURNING ${returning}${read ? '' : `, ${given.here(columns)}`}${given.carried}
-      ), e AS (
-        ${given.behind(insertEvent(verb, { from: as, at, origin, before, ...(read ? {} : eventColumns) }))}
-      )`;
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { isArrayType } from '../sql/inputs.ts';
-import { LOCK_ORDER, type PreparedStatement, type Query } from '../sql/query.ts';
+import { LOCK_ORDER, type PreparedStatement, type Query } from '../sql/statement.ts';
 
 // A batch of two costs as much as two statements.
 const MIN_BATCH_SIZE = 3;
@@ -64,9 +64,10 @@ function mergeRequests<Request extends { query: Query }>(
   requests: Request[],
 ): PlannedStatement<Request> {
   if (!batch) throw new Error('The statement cannot be batched.');
-  const values = batch.types.map((type, i) =>
-    requests.map(({ query }) => (isArrayType(type) ? arrayText(query.values[i]) : query.values[i])),
-  );
+  const values = batch.types.map((type, i) => {
+    const column = requests.map(({ query }) => query.values[i]);
+    return isArrayType(type) ? column.map(arrayText) : column;
+  });
   return { statement: batch, values, requests };
 }
 

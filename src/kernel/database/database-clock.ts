@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { read } from '../sql/query.ts';
+import { read } from '../sql/statement.ts';
 import type { Clock } from '../time/time.ts';
 import type { Database } from './database.ts';
 
@@ -12,8 +12,8 @@ const readClock = read('database.clock', {
 });
 
 /**
- * Returns a clock that shows the time of the database. The difference to the local clock is measured every minute. Workers
- * on several machines then agree on when a lease expires.
+ * Returns a clock that shows the time of the database. The difference to the local clock is measured every minute.
+ * Workers on several machines then agree on when a lease expires.
  */
 export async function databaseClock(
   db: Database,

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { UnavailableError } from '../errors.ts';
-import type { Query } from '../sql/query.ts';
-import { type AnyQuery, type LegacyStatement, toQuery } from './legacy-query.ts';
+import type { Query } from '../sql/statement.ts';
 import { type OnBatch, PipelinedPool } from './pipelined-pool.ts';
 import { isConnectionError, isMissingPreparedStatement, isTransient } from './postgres-errors.ts';
 import { PrimaryClient, type PrimaryClientConfig } from './primary-client.ts';
@@ -47,17 +46,17 @@ export abstract class Executor {
 
   protected abstract run<Row extends pg.QueryResultRow>(query: Query, rowMode?: 'array'): Promise<pg.QueryResult<Row>>;
 
-  async queryRows<Row extends pg.QueryResultRow>(query: AnyQuery, values?: unknown[]): Promise<Row[]> {
-    return (await this.run<Row>(toQuery(query, values))).rows;
+  async queryRows<Row extends pg.QueryResultRow>(query: Query): Promise<Row[]> {
+    return (await this.run<Row>(query)).rows;
   }
 
-  async queryFirst<Row extends pg.QueryResultRow>(query: AnyQuery, values?: unknown[]): Promise<Row | undefined> {
-    return (await this.queryRows<Row>(query, values))[0];
+  async queryFirst<Row extends pg.QueryResultRow>(query: Query): Promise<Row | undefined> {
+    return (await this.queryRows<Row>(query))[0];
   }
 
-  /** Returns the JSON document that the statement builds as text, or undefined if it returns no row. */
-  async queryJson(query: AnyQuery, values?: unknown[]): Promise<string | undefined> {
-    return (await this.run<string[]>(toQuery(query, values), 'array')).rows[0]?.at(-1);
+  /** Returns the last column of the first row, JSON text that the statement built, or undefined if there is no row. */
+  async queryJson(query: Query): Promise<string | undefined> {
+    return (await this.run<string[]>(query, 'array')).rows[0]?.at(-1);
   }
 }
 
@@ -182,8 +181,7 @@ export class Database extends Executor {
   }
 
   /** Yields the first column row by row, as fast as it is consumed, from one snapshot. */
-  async *streamRows(query: AnyQuery, parameters?: unknown[]): AsyncGenerator<string> {
-    const { statement, values } = toQuery(query, parameters);
+  async *streamRows({ statement, values }: Query): AsyncGenerator<string> {
     const client = await this.#streamPool.connect().catch(rethrowAsUnavailable);
     let failure: unknown;
     try {
@@ -239,8 +237,8 @@ export class Database extends Executor {
     await Promise.all([...pipelined, this.pool.end(), this.#streamPool.end()]);
   }
 
-  override queryJson(query: AnyQuery, values?: unknown[]): Promise<string | undefined> {
-    return this.#send(toQuery(query, values), sendForJson) as Promise<string | undefined>;
+  override queryJson(query: Query): Promise<string | undefined> {
+    return this.#send(query, sendForJson) as Promise<string | undefined>;
   }
 
   protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
@@ -280,5 +278,3 @@ async function rollBack(client: pg.PoolClient, failure: unknown): Promise<void> 
 function rethrowAsUnavailable(error: unknown): never {
   throw isTransient(error) ? new UnavailableError('The database cannot be reached.', error) : error;
 }
-
-export type { LegacyStatement };

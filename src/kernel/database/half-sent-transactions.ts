@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { periodically } from '../periodic.ts';
-import { write } from '../sql/query.ts';
+import { write } from '../sql/statement.ts';
 import type { Database } from './database.ts';
 
 /**

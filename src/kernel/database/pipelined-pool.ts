@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { UnavailableError } from '../errors.ts';
-import type { PreparedStatement, Query } from '../sql/query.ts';
+import type { PreparedStatement, Query } from '../sql/statement.ts';
 import { type PlannedStatement, planTransactions } from './batching.ts';
 import { PipelinedTransaction, type Row } from './pipelined-transaction.ts';
 import { isConnectionError, isDeadlock, isServerError } from './postgres-errors.ts';

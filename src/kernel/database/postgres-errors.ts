@@ -1,7 +1,7 @@
 import pg from 'pg';
 
-// 25006: the server is read-only, for example a former primary. 25P03: the server ended an idle transaction, because this
-// process stalled or the network lost its messages. 25P04: the transaction exceeded its time limit.
+// 25006: the server is read-only, for example a former primary. 25P03: the server ended an idle transaction, because
+// this process stalled or the network lost its messages. 25P04: the transaction exceeded its time limit.
 const CONNECTION_CODES = /^(57P0|08|25006|25P0[34])/;
 const CONNECTION_MESSAGES = /^Connection terminated|^timeout expired|not queryable|Query read timeout/i;
 // Errors of the operating system, of the DNS resolver and of Node's streams.
@@ -28,9 +28,9 @@ export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01'
  * Errors that end by themselves, so that a retry makes sense: no connection, or a broken one (08); a server that starts
  * or stops (57P), is read-only (25006) or has ended our transaction (25P03, 25P04); a statement that waited too long
  * (57014), and the statements that it was to prepare (26000); a deadlock, which rolled the statement back (40P01); a
- * database that accepts no connections (55000, which no statement here raises); a temporary lack of resources, memory or
- * connections (53000, 53200, 53300). Not a full disk (53100), which the operator has to clear, nor a limit that the same
- * statement will exceed again (53400): retries would hide these from the alarms.
+ * database that accepts no connections (55000, which no statement here raises); a temporary lack of resources, memory
+ * or connections (53000, 53200, 53300). Not a full disk (53100), which the operator has to clear, nor a limit that the
+ * same statement will exceed again (53400): retries would hide these from the alarms.
  */
 const TRANSIENT_CODES = /^(08|57P|57014|26000|25006|25P0[34]|40P01|55000|53[023]00)/;
 

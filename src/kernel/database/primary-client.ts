@@ -5,8 +5,8 @@ export type PrimaryClientConfig = pg.ClientConfig & { sessionSql?: string };
 
 /**
  * A connection to the primary. Ends when the server turns out to be a standby, which rejects writes and may return old
- * rows. Also ends when a commit stops waiting for its synchronous standby (for example by pg_cancel_backend): PostgreSQL
- * reports success and sends a notice, but the write may be lost with the primary.
+ * rows. Also ends when a commit stops waiting for its synchronous standby (for example by pg_cancel_backend):
+ * PostgreSQL reports success and sends a notice, but the write may be lost with the primary.
  */
 export class PrimaryClient extends pg.Client {
   readonly #sessionSql: string | undefined;

@@ -1,6 +1,5 @@
 import { invalidState } from '../errors.ts';
-import type { RowLimit } from '../sql/query.ts';
-import type { RowLimit as LegacyRowLimit } from '../sql/statement.ts';
+import type { RowLimit } from '../sql/statement.ts';
 import type { Executor } from './database.ts';
 
 /**
@@ -9,11 +8,10 @@ import type { Executor } from './database.ts';
  */
 export async function assertBelowLimit<Values>(
   db: Executor,
-  { max, label, count }: RowLimit<Values> | LegacyRowLimit,
+  { max, label, count }: RowLimit<Values>,
   values: Values,
   more = 1,
 ): Promise<void> {
-  const query = typeof count === 'function' ? count(values) : count;
-  const row = await db.queryFirst<{ count: number }>(query, values as unknown[]);
+  const row = await db.queryFirst<{ count: number }>(count(values));
   if ((row?.count ?? 0) + more > max) throw invalidState('body', `there can be at most ${max} ${label}`);
 }

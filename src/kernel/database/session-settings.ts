@@ -1,6 +1,6 @@
 /**
- * Limits that the server enforces, so that a transaction ends even if the connection to this process is cut or stalls in
- * the middle of it. They end a connection whose peer is gone, and have no effect on a Unix socket.
+ * Limits that the server enforces, so that a transaction ends even if the connection to this process is cut or stalls
+ * in the middle of it. They end a connection whose peer is gone, and have no effect on a Unix socket.
  */
 const TCP_LIMITS = {
   tcp_keepalives_idle: '10',

@@ -1,7 +1,6 @@
-import type { LegacyStatement } from '../database/legacy-query.ts';
 import type { Inputs, InputValues } from '../sql/inputs.ts';
 import { isoTime } from '../sql/json.ts';
-import { type Query, read, type Statement, write } from '../sql/query.ts';
+import { type Query, read, type Statement, write } from '../sql/statement.ts';
 
 /**
  * The jobs of a queue are the rows of a table with these columns: `company_id`, `claim_at` (when the job may be
@@ -41,15 +40,14 @@ export const CLAIM_INPUTS = {
 export const NEXT_DUE_INPUTS = { excluded_companies: 'uuid[]' } as const;
 
 export type ClaimValues = InputValues<typeof CLAIM_INPUTS>;
-export type NextDueValues = InputValues<typeof NEXT_DUE_INPUTS>;
 
 type Key = Readonly<Record<string, string>>;
 
 export type QueueStatements = {
   /** Returns the keys of the claimed jobs. */
-  claim: Statement<ClaimValues> | LegacyStatement;
+  claim: Statement<ClaimValues>;
   /** Returns when the first job of the other companies can be claimed. */
-  nextDue: Statement<NextDueValues> | LegacyStatement;
+  nextDue: Statement<InputValues<typeof NEXT_DUE_INPUTS>>;
   renew: (leaseUntil: string, leases: readonly { id: string; key: Key }[]) => Query;
   /** Makes the job available to other workers, unless it is leased to another claim by now. */
   release: (lease: string, key: Key) => Query;
@@ -59,10 +57,7 @@ export type QueueStatements = {
  * A claim probes the index once per company, so its cost does not grow with the backlog. Rows that another worker is
  * claiming are skipped, and the companies take turns.
  */
-export function queueStatements({
-  tenantTable,
-  ...queue
-}: FairQueueTable): QueueStatements & { claim: Statement<ClaimValues> } {
+export function queueStatements({ tenantTable, ...queue }: FairQueueTable): QueueStatements {
   const { table, name = table, key, open } = queue;
   const oldest = (condition: string) =>
     `SELECT claim_at FROM ${table} WHERE company_id = c.id AND ${condition} ORDER BY claim_at LIMIT 1`;

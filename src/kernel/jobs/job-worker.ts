@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Connection, Database } from '../database/database.ts';
-import { type LegacyStatement, toQuery } from '../database/legacy-query.ts';
 import { Listener } from '../database/listener.ts';
-import type { Query, Statement } from '../sql/query.ts';
 import { type Clock, toSql } from '../time/time.ts';
 import type { ClaimValues } from './job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from './job-queue.ts';
@@ -155,7 +153,7 @@ export class JobWorker {
       max_per_company: slotsPerCompany,
       reserved: Math.floor(slots * RESERVED_SLOT_SHARE),
     };
-    const keys = await db.queryRows<JobKey>(bind(queue.statements.claim, values));
+    const keys = await db.queryRows<JobKey>(queue.statements.claim(values));
     for (const key of keys) this.#start(queue, key, leaseId);
     return keys.length;
   }
@@ -182,8 +180,8 @@ export class JobWorker {
     const name = [queue.name, ...queue.key.map((column) => key[column])].join(' ');
     const running = this.#runningJobs.get(name);
     if (running) {
-      // Either the lease expired while the job ran here, for example because the database was away, and the job must not
-      // run twice. Or the job fell due again just as its handler ended; then it is released below.
+      // Either the lease expired while the job ran here, for example because the database was away, and the job must
+      // not run twice. Or the job fell due again just as its handler ended; then it is released below.
       running.lease.id = leaseId;
       running.reclaimed = true;
       return;
@@ -227,7 +225,7 @@ export class JobWorker {
       const { busy, saturated } = this.#loadOf(queue);
       if (busy >= slots) continue;
       const next = await db.queryFirst<{ at: string | null }>(
-        bind(queue.statements.nextDue, { excluded_companies: saturated }),
+        queue.statements.nextDue({ excluded_companies: saturated }),
       );
       if (!next?.at) continue;
       const ms = Math.ceil(clock().until(Temporal.Instant.from(next.at)).total('milliseconds'));
@@ -262,7 +260,3 @@ export class JobWorker {
     }, RENEW_INTERVAL_MS);
   }
 }
-
-/** Transitional: a queue may still have statements with positional values. */
-const bind = <Values extends object>(statement: Statement<Values> | LegacyStatement, values: Values): Query =>
-  typeof statement === 'function' ? statement(values) : toQuery(statement, Object.values(values));

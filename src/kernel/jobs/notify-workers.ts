@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../database/database.ts';
-import { write } from '../sql/query.ts';
+import { write } from '../sql/statement.ts';
 import type { Instant } from '../time/time.ts';
 
 export const CHANNEL = 'due_work';
@@ -28,7 +28,11 @@ function sendNotification(db: Database): void {
   }
   const state = { again: false };
   pendingByDatabase.set(db, state);
-  db.queryRows(notify({})).catch(() => {});
+  // Sent once more, because an idle connection may have broken unnoticed.
+  const send = () => db.queryRows(notify({}));
+  send()
+    .catch(send)
+    .catch(() => {});
   setTimeout(() => {
     pendingByDatabase.delete(db);
     if (state.again) sendNotification(db);

@@ -68,9 +68,8 @@ export function batchInput(inputs: Inputs): string {
   const entries = Object.entries(inputs);
   const arrays = entries.map(([, type], i) => `$${i + 1}::${isArrayType(type) ? 'text' : typeOf(type)}[]`);
   const columns = entries.map(([name, type]) => (isArrayType(type) ? `${name}::${typeOf(type)}` : name));
-  return `input AS (
-  SELECT ${[...columns, 'nth'].join(', ')}
-    FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS batch (${[...Object.keys(inputs), 'nth'].join(', ')}))`;
+  const rows = `unnest(${arrays.join(', ')}) WITH ORDINALITY AS batch (${[...Object.keys(inputs), 'nth'].join(', ')})`;
+  return `input AS (SELECT ${[...columns, 'nth'].join(', ')} FROM ${rows})`;
 }
 
 function names<I extends Inputs>(inputs: I, sql: (name: string, type: InputType, i: number) => string): InputNames<I> {

@@ -1,80 +1,215 @@
-export { pgArrayLiteral, stripNul } from './inputs.ts';
-export * from './json.ts';
+import {
+  batchInput,
+  columnNames,
+  type InputNames,
+  type Inputs,
+  type InputType,
+  type InputValues,
+  parameterNames,
+  singleInput,
+} from './inputs.ts';
 
-import type { Texts } from './batch-statement.ts';
+/** Lists and searches have connections of their own, so that short statements never wait behind them. */
+export type PoolName = 'short' | 'list' | 'search';
 
-/** Named, so that each connection parses and plans it once. The name is also its label in the metrics. */
-export type Statement = {
+/** A statement as it is sent. Each connection parses and plans it once, under its name; metrics use the name too. */
+export type PreparedStatement = {
   readonly name: string;
   readonly text: string;
-  readonly takesTime?: 'list' | 'search';
-  /** The same for several at once. It gives a row for each that has an answer: which of them, from 1 on, and the answer. */
-  readonly several?: { readonly name: string; readonly text: string; readonly types: readonly string[] };
+  /** A statement that only reads is sent again when its connection broke. */
+  readonly readOnly: boolean;
+  readonly pool: PoolName;
+  /** Where `company_id`, `case_id` and `id` are among the values. Transactions lock rows in this order. */
+  readonly key: readonly (number | undefined)[];
+  /** The form for several requests: an array for each input. Returns the position of the request and its answer. */
+  readonly batch?: { readonly name: string; readonly text: string; readonly types: readonly InputType[] };
 };
 
-const LONGEST_NAME = 63;
-const textByName = new Map<string, string>();
+/** A statement and the values of its inputs. */
+export type Query = { readonly statement: PreparedStatement; readonly values: unknown[] };
 
-/** A connection takes a name for one text only: another text under it would fail there, now and then. */
-function named(name: string, text: string): { name: string; text: string } {
-  if (name.length > LONGEST_NAME) throw new Error(`The server would cut off the end of ${name}.`);
-  const known = textByName.get(name);
-  if (known !== undefined && known !== text) throw new Error(`Two statements are called ${name}.`);
-  textByName.set(name, text);
-  return { name, text };
-}
+/** Takes the values by name. `prepared` is what is sent. */
+export type Statement<Values> = ((values: Values) => Query) & { readonly prepared: PreparedStatement };
 
-export function statement(name: string, text: string | Texts): Statement {
-  if (typeof text === 'string') return named(name, text);
-  const { one, several, types } = text;
-  return { ...named(name, one), several: { ...named(`${name}*`, several), types } };
-}
+type Text<I extends Inputs> =
+  | {
+      /** Inputs are parameters: `${input.id}` becomes `$3::uuid`. */
+      sql: (input: InputNames<I>) => string;
+    }
+  | {
+      /** Inputs are columns of the table expression `input`, which the text begins with: `WITH ${inputTable}, …`. */
+      fromInput: (input: InputNames<I>, inputTable: string) => string;
+      /** One statement may serve several requests. It returns `input.nth` and the answer, and changes a record once. */
+      batch?: boolean;
+    };
 
-/** A list that is found by its keys. It takes its time, and short ones do not wait behind it. */
-export const listStatement = (name: string, text: string | Texts): Statement => ({
-  ...statement(name, text),
-  takesTime: 'list',
-});
+type Declaration<I extends Inputs> = {
+  inputs: I;
+  /** `list`: found by keys, of any length. `search`: its best plan depends on the values. */
+  pool?: PoolName;
+} & Text<I>;
 
-/** What takes its time too, and whose best plan depends on what is asked for. */
-export const longStatement = (name: string, text: string): Statement => ({
-  ...named(name, text),
-  takesTime: 'search',
-});
+/** Declares a statement that changes nothing, not even through a function that it calls. */
+export const read = <const I extends Inputs>(name: string, declaration: Declaration<I>): Statement<InputValues<I>> =>
+  declare(name, declaration, true);
 
-/** How many of something there may be. */
-export type RowLimit = { max: number; label: string; count: Statement };
+export const write = <const I extends Inputs>(name: string, declaration: Declaration<I>): Statement<InputValues<I>> =>
+  declare(name, declaration, false);
 
-/** `rows`: FROM and WHERE of what counts. No more of them are looked at than there may be. */
-export const rowLimit = (what: string, most: number, rows: string): RowLimit => ({
-  max: most,
-  label: what,
-  count: statement(
-    `${what.replaceAll(' ', '_')}.count`,
-    `SELECT count(*)::int AS count FROM (SELECT 1 ${rows} LIMIT ${most}) counted`,
-  ),
-});
-
-/** Gives the statement that has these parts. `bare`: the one that has none, for whoever looks through them all. */
-export type StatementVariants<Part extends string> = ((parts: readonly (Part | false)[]) => Statement) & {
-  bare: Statement;
+type Parts = Readonly<Record<string, Inputs>>;
+/** A part is chosen by passing its inputs, or true if it has none. */
+type PartValues<P extends Parts> = {
+  readonly [Part in keyof P]?: (keyof P[Part] extends never ? boolean : InputValues<P[Part]> | false) | undefined;
 };
+type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (u: infer I) => void ? I : never;
+type AllInputs<I extends Inputs, P extends Parts> = I & UnionToIntersection<P[keyof P]> & Inputs;
+
+export type StatementVariants<I extends Inputs, P extends Parts> = (
+  values: InputValues<I>,
+  parts?: PartValues<P>,
+) => Query;
+
+type VariantDeclaration<I extends Inputs, P extends Parts> = {
+  inputs: I;
+  /** The inputs that each part adds. */
+  parts: P;
+  pool?: PoolName;
+  /** A function if only the variants with certain parts can serve several requests. */
+  batch?: boolean | ((has: (part: keyof P & string) => boolean) => boolean);
+  /** The combinations of parts that sql/ shows, if they are too many to show all. */
+  shown?: readonly (readonly (keyof P & string)[])[];
+  /**
+   * The text with the chosen parts. `input` has the inputs of the chosen parts only, and throws for others. Parts may
+   * share an input; it then has the same value in each.
+   */
+  fromInput: (
+    input: InputNames<AllInputs<I, P>>,
+    inputTable: string,
+    has: (part: keyof P & string) => boolean,
+  ) => string;
+};
+
+export const readVariants = <const I extends Inputs, const P extends Parts>(
+  name: string,
+  declaration: VariantDeclaration<I, P>,
+): StatementVariants<I, P> => declareVariants(name, declaration, true);
 
 /**
- * A statement that consists of the parts that are needed, named after them and made when it is first needed: a part that
- * finds nothing to do, or a parameter that may be null, costs as well.
+ * A statement that consists of the parts that a request needs, named after them and made at its first use: a part that
+ * finds nothing to do costs time as well.
  */
-export function statementVariants<Part extends string>(
+export const writeVariants = <const I extends Inputs, const P extends Parts>(
   name: string,
-  text: (parts: readonly Part[]) => string | Texts,
-): StatementVariants<Part> {
-  const made = new Map<string, Statement>();
-  const having = (wanted: readonly (Part | false)[]) => {
-    const parts = wanted.filter((part) => part !== false);
-    const whole = [name, ...parts].join('+');
-    const known = made.get(whole) ?? statement(whole, text(parts));
-    made.set(whole, known);
-    return known;
-  };
-  return Object.assign(having, { bare: having([]) });
+  declaration: VariantDeclaration<I, P>,
+): StatementVariants<I, P> => declareVariants(name, declaration, false);
+
+function declare<I extends Inputs>(
+  name: string,
+  declaration: Declaration<I>,
+  readOnly: boolean,
+): Statement<InputValues<I>> {
+  const { inputs } = declaration;
+  const prepared = prepare(name, declaration, readOnly);
+  const order = Object.keys(inputs);
+  return Object.assign((values: InputValues<I>): Query => ({ statement: prepared, values: inOrder(order, values) }), {
+    prepared,
+  });
 }
+
+function declareVariants<I extends Inputs, P extends Parts>(
+  name: string,
+  { inputs, parts, pool = 'short', batch, shown, fromInput }: VariantDeclaration<I, P>,
+  readOnly: boolean,
+): StatementVariants<I, P> {
+  type Variant = { prepared: PreparedStatement; order: readonly { part: string | undefined; name: string }[] };
+  const partNames = Object.keys(parts);
+  const variants = new Map<number, Variant>();
+  /** Each bit stands for a part. */
+  const variant = (bits: number): Variant => {
+    const known = variants.get(bits);
+    if (known) return known;
+    const chosen = partNames.filter((_part, i) => bits & (1 << i));
+    const all: Inputs = Object.assign({}, inputs, ...chosen.map((part) => parts[part]));
+    const has = (part: string) => chosen.includes(part);
+    const text = (input: InputNames<Inputs>, inputTable: string) =>
+      fromInput(input as InputNames<AllInputs<I, P>>, inputTable, has);
+    const isBatchable = typeof batch === 'function' ? batch(has) : (batch ?? false);
+    const declared = { inputs: all, pool, batch: isBatchable, fromInput: text };
+    const prepared = prepare([name, ...chosen].join('+'), declared, readOnly);
+    const partOf = (input: string) => chosen.find((part) => Object.hasOwn(parts[part] as Inputs, input));
+    const added: Variant = { prepared, order: Object.keys(all).map((input) => ({ part: partOf(input), name: input })) };
+    variants.set(bits, added);
+    return added;
+  };
+  const bitsOf = (chosen: readonly string[]) => chosen.reduce((sum, part) => sum | (1 << partNames.indexOf(part)), 0);
+  const allBits = Array.from({ length: 1 << partNames.length }, (_, bits) => bits);
+  for (const bits of shown?.map(bitsOf) ?? allBits) variantsToShow.push(() => variant(bits));
+  const bind = (values: InputValues<I>, chosen: PartValues<P> = {}): Query => {
+    const bits = partNames.reduce((sum, part, i) => (chosen[part] ? sum | (1 << i) : sum), 0);
+    const { prepared, order } = variant(bits);
+    const source = (part: string | undefined) =>
+      (part === undefined ? values : chosen[part]) as Record<string, unknown>;
+    return { statement: prepared, values: order.map(({ part, name }) => source(part)[name]) };
+  };
+  return bind;
+}
+
+function prepare<I extends Inputs>(name: string, declaration: Declaration<I>, readOnly: boolean): PreparedStatement {
+  const { inputs, pool = 'short' } = declaration;
+  const names = Object.keys(inputs);
+  const key = LOCK_ORDER.map((column) => names.indexOf(column)).map((index) => (index < 0 ? undefined : index));
+  const properties = { readOnly, pool, key };
+  if ('sql' in declaration) return register({ name, text: declaration.sql(parameterNames(inputs)), ...properties });
+  const text = (inputTable: string) => declaration.fromInput(columnNames(inputs), inputTable);
+  const batch = { name: `${name}*`, text: text(batchInput(inputs)), types: Object.values(inputs) };
+  return register({
+    name,
+    text: text(singleInput(inputs)),
+    ...properties,
+    ...(declaration.batch && { batch }),
+  });
+}
+
+/** Inputs with these names identify the record of a statement. */
+export const LOCK_ORDER = ['company_id', 'case_id', 'id'] as const;
+
+const inOrder = (order: readonly string[], values: object): unknown[] =>
+  order.map((name) => (values as Record<string, unknown>)[name]);
+
+// PostgreSQL cuts off longer names.
+const MAX_NAME_LENGTH = 63;
+const registered = new Map<string, PreparedStatement>();
+const variantsToShow: (() => unknown)[] = [];
+
+/** A connection knows one text for a name, so a second text under the same name would fail at random. */
+function register(statement: PreparedStatement): PreparedStatement {
+  for (const { name } of statement.batch ? [statement, statement.batch] : [statement])
+    if (name.length > MAX_NAME_LENGTH) throw new Error(`The name of the statement ${name} is too long.`);
+  const known = registered.get(statement.name);
+  if (known && known.text !== statement.text) throw new Error(`Two statements are called ${statement.name}.`);
+  registered.set(statement.name, statement);
+  return statement;
+}
+
+/** Every statement that has been declared, with the variants that are shown. */
+export function allStatements(): PreparedStatement[] {
+  for (const show of variantsToShow) show();
+  return [...registered.values()];
+}
+
+/** How many rows of a kind there may be. */
+export type RowLimit<Values> = { max: number; label: string; count: Statement<Values> };
+
+/** `rows`: FROM and WHERE of the rows that count. At most `max` of them are looked at. */
+export const rowLimit = <const I extends Inputs>(
+  label: string,
+  max: number,
+  { inputs, rows }: { inputs: I; rows: (input: InputNames<I>) => string },
+): RowLimit<InputValues<I>> => ({
+  max,
+  label,
+  count: read(`${label.replaceAll(' ', '_')}.count`, {
+    inputs,
+    sql: (input) => `SELECT count(*)::int AS count FROM (SELECT 1 ${rows(input)} LIMIT ${max}) counted`,
+  }),
+});

@@ -5,13 +5,13 @@ import {
   type QueueStatements,
 } from '../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 import { hasPredecessor } from './statements.sql.ts';
 
 export const KEY = ['company_id', 'endpoint_id', 'id'] as const;
 const OPEN = `state = 'waiting' AND ready`;
 
-// Of one endpoint, by all workers together: an endpoint that hangs leaves slots for the company's others.
+// The limit of one endpoint over all workers, so that an endpoint that hangs leaves slots for the company's others.
 const MAX_CONCURRENT_DELIVERIES = 4;
 const maxConcurrent = `(CASE WHEN e.faltering THEN 1 ELSE ${MAX_CONCURRENT_DELIVERIES} END)`;
 

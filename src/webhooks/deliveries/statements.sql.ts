@@ -1,5 +1,5 @@
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 
 /** Whether one of `names` matches `type`: by the type itself, by all types of its record, or by `*`. */
 export const matchesTypes = (type: string, names: string): string =>

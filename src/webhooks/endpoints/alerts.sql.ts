@@ -1,6 +1,6 @@
 import { queueStatements } from '../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../kernel/sql/json.ts';
-import { write } from '../../kernel/sql/query.ts';
+import { write } from '../../kernel/sql/statement.ts';
 
 /** Mails that tell a company's contact that an endpoint is failing. */
 

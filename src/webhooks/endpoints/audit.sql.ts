@@ -1,6 +1,6 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
-import { createdBy, credentialJson } from '../../kernel/credential-columns.sql.ts';
-import { isoTime, jsonObject } from '../../kernel/sql/statement.ts';
+import { createdBy, credentialJson } from '../../kernel/credential.sql.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 
 const fields = {
   id: 'w.id',
@@ -18,13 +18,13 @@ const fields = {
   url_set_by: credentialJson('w', 'url_set_by'),
 };
 
-/** An endpoint as answers show it. */
+/** The endpoint as responses show it. */
 export const endpointJson = jsonObject(fields);
 
-/** No secret is in it, sealed or not, nor how far the endpoint has come. */
+/** Stores an image, so that no encrypted secret gets into the log, nor the position, which every fan-out changes. */
 export const endpointAudit = imageAuditLog({
   record: 'webhook_endpoint',
-  verbs: ['created', 'updated', 'secret_rotated', 'marked_failing', 'disabled', 'resumed', 'removed'],
+  actions: ['created', 'updated', 'secret_rotated', 'marked_failing', 'disabled', 'resumed', 'removed'],
   path: '/webhooks/endpoints/{endpointId}',
   params: { endpointId: 'webhook endpoint' },
   access: 'webhooks',

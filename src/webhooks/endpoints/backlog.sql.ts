@@ -1,4 +1,4 @@
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 
 /**
  * What a worker does with the waiting deliveries of an endpoint: after a resumption they are due immediately, after a

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { CreatedBy, credentialSchema } from '../../kernel/credential-columns.ts';
+import { CreatedBy, credentialSchema } from '../../kernel/credential.schema.ts';
 import { decimal, instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 
 export const ENDPOINT_STATES = ['active', 'disabled', 'failing'] as const;

@@ -1,4 +1,4 @@
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 
 /** The encrypted secrets of all companies that still sign deliveries. */
 export const listEncryptedSecrets = read('webhook_endpoints.list_secrets', {

@@ -1,6 +1,6 @@
 import { NIL_CASE_ID } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write } from '../../kernel/sql/query.ts';
+import { read, write } from '../../kernel/sql/statement.ts';
 import { endpointAudit, endpointJson } from './audit.sql.ts';
 import { BACKLOG_ACTIONS } from './backlog.sql.ts';
 
@@ -77,8 +77,8 @@ const seen = (input: KeyInput) => `seen AS MATERIALIZED (
     )`;
 const isSeen = (input: KeyInput) => `${hasKey(input)} AND w.version = seen.version`;
 
-const insertEvent = (verb: (typeof endpointAudit.verbs)[number], input: ChangeInput) =>
-  endpointAudit.insertEvent(verb, { from: 'w, seen', at: input.now, origin: input.origin, before: 'seen.before' });
+const insertEvent = (action: (typeof endpointAudit.actions)[number], input: ChangeInput) =>
+  endpointAudit.insertEvent(action, { from: 'w, seen', at: input.now, origin: input.origin, before: 'seen.before' });
 
 /** Records the caller as the one who set the URL, if it changes. */
 const setCredential = (condition: string, input: Record<keyof typeof CREDENTIAL_INPUTS, string>) =>
@@ -192,8 +192,8 @@ export const removeEndpoint = write('webhook_endpoints.remove', {
 });
 
 /** Runs in a transaction that has locked the endpoint. */
-const stopStatement = (verb: 'marked_failing' | 'disabled', changes: (input: ChangeInput) => string) =>
-  write(`webhook_endpoints.${verb}`, {
+const stopStatement = (action: 'marked_failing' | 'disabled', changes: (input: ChangeInput) => string) =>
+  write(`webhook_endpoints.${action}`, {
     inputs: { ...CHANGE_INPUTS, reason: 'text' },
     sql: (input) => `
       WITH ${seen(input)}, w AS (
@@ -202,7 +202,7 @@ const stopStatement = (verb: 'marked_failing' | 'disabled', changes: (input: Cha
           FROM seen WHERE ${isSeen(input)}
         RETURNING w.*
       ), event AS (
-        ${insertEvent(verb, input)}
+        ${insertEvent(action, input)}
       )
       SELECT 1 FROM w`,
   });

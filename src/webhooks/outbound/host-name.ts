@@ -7,7 +7,7 @@ const PUBLIC_LABEL = /^[a-z0-9-]+$/;
 const PRIVATE_LABEL = /^[a-z0-9_-]+$/;
 
 /**
- * Returns whether the host name can be resolved. A public name has at least two labels and no underscore: no
+ * Returns whether a name server can be asked for the name. A public name has at least two labels and no underscore: no
  * certificate is issued for any other. A trailing dot is ignored.
  */
 export function isHostName(hostname: string, { allowPrivateNames }: { allowPrivateNames: boolean }): boolean {

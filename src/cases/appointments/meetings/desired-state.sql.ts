@@ -5,7 +5,10 @@ import { ofAppointment } from '../appointment-key.sql.ts';
  * adviser's account, so a crash cannot separate the two.
  */
 
-/** SQL for SET: makes the meeting `g` due now, or after the step in flight, and ends a back-off. */
+/**
+ * SQL for SET: makes the meeting `g` due now, or after the step in flight, and ends a back-off. The column `wanted`
+ * counts the changes of the desired state, `wished` is the desired state.
+ */
 export const scheduleReconcile = (now: string) => `wanted = g.wanted + 1, state = 'pending', due_at = ${now},
   attempts = 0, last_error = NULL, updated_at = ${now},
   lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END`;

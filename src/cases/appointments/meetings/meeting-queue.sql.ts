@@ -1,5 +1,6 @@
+import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../../kernel/sql/json.ts';
-import { write } from '../../../kernel/sql/query.ts';
+import { write } from '../../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment, ofInputAppointment } from '../appointment-key.sql.ts';
 import { appointmentAudit } from '../audit.sql.ts';
 
@@ -7,7 +8,12 @@ import { appointmentAudit } from '../audit.sql.ts';
 
 export const MEETING_KEY = ['company_id', 'case_id', 'appointment_id'] as const;
 export type MeetingKey = Record<(typeof MEETING_KEY)[number], string>;
-export const OPEN = `state = 'pending'`;
+export const statements = queueStatements({
+  tenantTable: 'companies',
+  table: 'meetings',
+  key: MEETING_KEY,
+  open: `state = 'pending'`,
+});
 
 /** SQL: whether the meeting is, or may be, at another account than the adviser's current one. */
 const atOtherAccount = '(g.provider, g.account_id) IS DISTINCT FROM (d.video_provider, d.video_account_id)';

@@ -3,7 +3,6 @@ import { WORKER_ORIGIN } from '../../../kernel/audit/audit-log.ts';
 import type { Database } from '../../../kernel/database/database.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../kernel/jobs/backoff.ts';
 import { MAX_REASON_LENGTH } from '../../../kernel/jobs/failure-reason.ts';
-import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
 import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
 import { stripNul } from '../../../kernel/sql/inputs.ts';
@@ -150,13 +149,7 @@ export function meetingQueue(options: MeetingQueueOptions): JobQueue {
     else logger[state === 'failed' ? 'error' : 'warn']({ ...fields, reason: error }, 'meeting not reconciled');
   }
 
-  const statements = queueStatements({
-    tenantTable: 'companies',
-    table: 'meetings',
-    key: sql.MEETING_KEY,
-    open: sql.OPEN,
-  });
-  return { name: 'meetings', key: sql.MEETING_KEY, statements, handle };
+  return { name: 'meetings', key: sql.MEETING_KEY, statements: sql.statements, handle };
 }
 
 const keyInputs = ({ company_id, case_id, appointment_id }: sql.MeetingKey) => ({

@@ -1,5 +1,5 @@
 import { jsonObject } from '../../../kernel/sql/json.ts';
-import { read, write } from '../../../kernel/sql/query.ts';
+import { read, write } from '../../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment } from '../appointment-key.sql.ts';
 import { appointmentAudit } from '../audit.sql.ts';
 import { scheduleReconcile } from './desired-state.sql.ts';
@@ -57,7 +57,7 @@ export const requestMeeting = write('meetings.request', {
   inputs: CHANGE_INPUTS,
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${appointmentAudit.update({
-      verb: 'meeting_wished',
+      action: 'meeting_wished',
       set: 'video_meeting = true, meeting_pending = true',
       where: `a.deleted_at IS NULL AND a.cancelled = 0 AND a.end_at > ${input.now} AND EXISTS (
            SELECT 1 FROM advisers d
@@ -78,7 +78,7 @@ export const withdrawMeeting = write('meetings.withdraw', {
   inputs: CHANGE_INPUTS,
   fromInput: (_input, inputTable) => `
     WITH ${inputTable}, ${appointmentAudit.update({
-      verb: 'meeting_withdrawn',
+      action: 'meeting_withdrawn',
       set: 'video_meeting = false',
       where: 'a.deleted_at IS NULL AND a.video_meeting',
     })}, g AS (

@@ -7,7 +7,7 @@ const onceEnded = (value: string) => `CASE WHEN m.state IN ('sent', 'failed') TH
 /** An event is logged when a message ends, when a failed one is scheduled again, and when one is resent by hand. */
 export const messageAudit = imageAuditLog({
   record: 'message',
-  verbs: ['sent', 'failed', 'rescheduled', 'resent'],
+  actions: ['sent', 'failed', 'rescheduled', 'resent'],
   access: 'appointments:read',
   table: 'messages',
   as: 'm',

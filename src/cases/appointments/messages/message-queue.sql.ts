@@ -1,5 +1,6 @@
+import { type QueueStatements, queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../../kernel/sql/json.ts';
-import { write } from '../../../kernel/sql/query.ts';
+import { write } from '../../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment, ofInputAppointment } from '../appointment-key.sql.ts';
 import { messageAudit } from './audit.sql.ts';
 import { calendarRecipients } from './calendar-recipients.sql.ts';
@@ -9,7 +10,17 @@ import { deadline } from './statements.sql.ts';
 
 export const MESSAGE_KEY = ['company_id', 'case_id', 'appointment_id', 'id'] as const;
 export type MessageKey = Record<(typeof MESSAGE_KEY)[number], string>;
-export const OPEN = `state IN ('scheduled', 'sending')`;
+const OPEN = `state IN ('scheduled', 'sending')`;
+
+/** Each channel has a queue of its own, so that a provider that hangs does not delay the other channel. */
+export const statements = { email: channelQueue('email'), sms: channelQueue('sms') };
+
+function channelQueue(channel: string): QueueStatements {
+  const open = `${OPEN} AND channel = '${channel}'`;
+  const table = { tenantTable: 'companies', table: 'messages', key: MESSAGE_KEY, open };
+  return queueStatements({ name: `messages.${channel}`, ...table });
+}
+
 /**
  * Means the same as OPEN but does not match the partial index of due messages. With fresh statistics the planner took
  * that index for the key's, and read a company's whole backlog for each message.

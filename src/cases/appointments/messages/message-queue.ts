@@ -3,12 +3,11 @@ import type { Database } from '../../../kernel/database/database.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../kernel/jobs/backoff.ts';
 import type { DeliveryCounters } from '../../../kernel/jobs/delivery-counters.ts';
 import { MAX_REASON_LENGTH } from '../../../kernel/jobs/failure-reason.ts';
-import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from '../../../kernel/jobs/job-queue.ts';
 import type { Clock } from '../../../kernel/time/time.ts';
 import { type ClaimedMessage, deliveryAttempts, type StartedMessage, toOutgoingMessage } from './delivery-attempts.ts';
 import { CHANNELS, type Channel, DeliveryError, type OutgoingMessage, type Receipt, type Sender } from './message.ts';
-import { MESSAGE_KEY, type MessageKey, OPEN } from './message-queue.sql.ts';
+import { MESSAGE_KEY, type MessageKey, statements } from './message-queue.sql.ts';
 
 export type MessageQueueOptions = {
   db: Database;
@@ -78,10 +77,10 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
     logger[level]({ ...logFields(claimed.key, started), attempt: started.attempt, state, reason }, 'message not sent');
   }
 
-  return CHANNELS.map((channel) => {
-    const name = `messages.${channel}`;
-    const open = `${OPEN} AND channel = '${channel}'`;
-    const statements = queueStatements({ name, tenantTable: 'companies', table: 'messages', key: MESSAGE_KEY, open });
-    return { name, key: MESSAGE_KEY, statements, handle };
-  });
+  return CHANNELS.map((channel) => ({
+    name: `messages.${channel}`,
+    key: MESSAGE_KEY,
+    statements: statements[channel],
+    handle,
+  }));
 }

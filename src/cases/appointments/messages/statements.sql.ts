@@ -1,5 +1,5 @@
 import { isoTime, jsonObject } from '../../../kernel/sql/json.ts';
-import { read, write } from '../../../kernel/sql/query.ts';
+import { read, write } from '../../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment } from '../appointment-key.sql.ts';
 import { messageAudit } from './audit.sql.ts';
 

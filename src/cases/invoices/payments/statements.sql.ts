@@ -1,4 +1,4 @@
-import { read, rowLimit, write } from '../../../kernel/sql/query.ts';
+import { read, rowLimit, write } from '../../../kernel/sql/statement.ts';
 import { invoiceAudit } from '../audit.sql.ts';
 import { isPartOf, outstanding, payment, paymentCount } from '../projection.sql.ts';
 
@@ -48,7 +48,7 @@ export const insertPayment = write('payments.insert', {
   },
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${invoiceAudit.update({
-      verb: 'payment_recorded',
+      action: 'payment_recorded',
       set: `paid = v.paid + ${input.amount}, payment_count = ${paymentCount('v')} + 1`,
       touched: { payments: { added: `ARRAY[${input.payment_id}]` } },
       where: `v.cancelled_at IS NULL AND v.paid + ${input.amount} <= v.total`,
@@ -79,7 +79,7 @@ export const reversePayment = write('payments.reverse', {
   inputs: { ...INVOICE_KEY, payment_id: 'uuid', now: 'timestamptz', origin: 'json' },
   fromInput: (input, inputTable) => `
     WITH ${inputTable}, ${invoiceAudit.update({
-      verb: 'payment_reversed',
+      action: 'payment_reversed',
       set: `paid = v.paid - (
               SELECT y.amount FROM payments y WHERE ${isPartOf('y', 'input')} AND y.id = ${input.payment_id})`,
       where: `EXISTS (

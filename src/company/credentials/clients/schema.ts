@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { CreatedBy, credentialSchema } from '../../../kernel/credential-columns.ts';
+import { CreatedBy, credentialSchema } from '../../../kernel/credential.schema.ts';
 import { COMPANY_SCOPES } from '../../../kernel/scopes.ts';
 import { instant, nullable, text, uuid } from '../../../kernel/validation/schema-types.ts';
 import { END_RESULT_FIELDS } from '../descendants.schema.ts';

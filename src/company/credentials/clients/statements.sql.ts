@@ -1,7 +1,7 @@
 import { imageAuditLog } from '../../../kernel/audit/audit-log.ts';
-import { createdBy, credentialJson } from '../../../kernel/credential-columns.sql.ts';
+import { createdBy, credentialJson } from '../../../kernel/credential.sql.ts';
 import { isoTime, jsonObject } from '../../../kernel/sql/json.ts';
-import { read, rowLimit, write } from '../../../kernel/sql/query.ts';
+import { read, rowLimit, write } from '../../../kernel/sql/statement.ts';
 import { anyContains, listStatements } from '../../list.sql.ts';
 
 const record = jsonObject({
@@ -18,7 +18,7 @@ const record = jsonObject({
 
 export const clientAudit = imageAuditLog({
   record: 'api_client',
-  verbs: ['created', 'updated', 'rotated', 'disabled', 'enabled'],
+  actions: ['created', 'updated', 'rotated', 'disabled', 'enabled'],
   path: '/manage/clients/{clientId}',
   params: { clientId: 'client' },
   access: 'manage',

@@ -3,7 +3,7 @@ import type { Executor } from '../../../kernel/database/database.ts';
 import { assertBelowLimit } from '../../../kernel/database/row-limit.ts';
 import { invalidRequest, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
-import type { Query } from '../../../kernel/sql/query.ts';
+import type { Query } from '../../../kernel/sql/statement.ts';
 import { toSql } from '../../../kernel/time/time.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import type { ListRequest, PageOfJson } from '../../../kernel/validation/paging.ts';

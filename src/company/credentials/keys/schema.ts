@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { CreatedBy } from '../../../kernel/credential-columns.ts';
+import { CreatedBy } from '../../../kernel/credential.schema.ts';
 import { ALL_SCOPES, COMPANY_SCOPES, type Scope } from '../../../kernel/scopes.ts';
 import { instant, nullable, optional, text, time, uuid } from '../../../kernel/validation/schema-types.ts';
 import { END_RESULT_FIELDS } from '../descendants.schema.ts';

@@ -1,7 +1,7 @@
 import { imageAuditLog } from '../../../kernel/audit/audit-log.ts';
-import { createdBy } from '../../../kernel/credential-columns.sql.ts';
+import { createdBy } from '../../../kernel/credential.sql.ts';
 import { isoTime, jsonObject } from '../../../kernel/sql/json.ts';
-import { read, rowLimit, write } from '../../../kernel/sql/query.ts';
+import { read, rowLimit, write } from '../../../kernel/sql/statement.ts';
 import { anyContains, listStatements } from '../../list.sql.ts';
 
 const creationFields = {
@@ -17,7 +17,7 @@ const record = jsonObject({ ...creationFields, last_used_at: isoTime('t.last_use
 /** The image has no `last_used_at`, because using a key is not a change of it. */
 export const keyAudit = imageAuditLog({
   record: 'api_key',
-  verbs: ['created', 'revoked'],
+  actions: ['created', 'revoked'],
   path: '/manage/keys/{keyId}',
   params: { keyId: 'key' },
   access: 'manage',

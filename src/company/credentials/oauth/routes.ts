@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Services } from '../../../http/operation/operation.ts';
-import { recordFailure, requireFewFailures } from '../../../http/plugins/auth-throttle.ts';
-import { requirePlainBody } from '../../../http/plugins/authentication.ts';
+import { assertFewFailures, recordFailure } from '../../../http/plugins/auth-throttle.ts';
+import { assertUncompressed } from '../../../http/plugins/authentication.ts';
 import { FixedWindowCounter } from '../../../http/plugins/fixed-window-counter.ts';
 import type { LimitRate } from '../../../http/plugins/rate-limit.ts';
 import type { UnfinishedBodies } from '../../../http/plugins/unfinished-bodies.ts';
@@ -44,8 +44,8 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
-    if (!parseBasicAuth(request.headers.authorization)) requireFewFailures(unreadableRequests, request, reply);
-    requirePlainBody(request, reply);
+    if (!parseBasicAuth(request.headers.authorization)) assertFewFailures(unreadableRequests, request, reply);
+    assertUncompressed(request, reply);
   });
 
   /**
@@ -54,7 +54,7 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
    */
   const readParameters = async (request: FastifyRequest, reply: FastifyReply): Promise<Parameters> => {
     try {
-      requireFewFailures(unreadableRequests, request, reply);
+      assertFewFailures(unreadableRequests, request, reply);
     } catch (error) {
       const basic = parseBasicAuth(request.headers.authorization);
       if (!basic) throw error;

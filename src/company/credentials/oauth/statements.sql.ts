@@ -1,4 +1,4 @@
-import { read, write } from '../../../kernel/sql/query.ts';
+import { read, write } from '../../../kernel/sql/statement.ts';
 
 /** The company is not known before the client is, so the client is found by its id alone. */
 export const findClient = read('oauth.find_client', {

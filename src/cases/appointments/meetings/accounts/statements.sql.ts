@@ -1,6 +1,6 @@
 import { adviserAudit, isOld, lockAdviser } from '../../../../company/advisers/audit.sql.ts';
 import { isoTime, jsonObject } from '../../../../kernel/sql/json.ts';
-import { read, write } from '../../../../kernel/sql/query.ts';
+import { read, write } from '../../../../kernel/sql/statement.ts';
 import { syncFromAdvisers } from '../desired-state.sql.ts';
 
 /** The adviser, whose row is locked first. */
