@@ -49,10 +49,10 @@ type Kind = {
   deletes?: boolean;
 };
 
-/** Of each record other fields, and lists of another length. */
-const some = (n: number, fields: Fields): Fields =>
+/** Another subset of the fields for each n, so that the requests of a batch differ. */
+const someFields = (n: number, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter((_field, i) => ((n + 1) >> (i % 5)) % 2 === 1));
-const several = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
+const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
 const line = (n: number) => (i: number) => ({
   description: `line ${i} of ${n}`,
   quantity: i + 1,
@@ -68,7 +68,7 @@ const heading = (n: number): Fields => ({
   vat: n % 21,
   total: 100 + n,
   sub_total: `${90 + n}.5`,
-  ...some(n, { payment_terms: n % 4 === 0 ? null : `${n} days`, vat_amount: n }),
+  ...someFields(n, { payment_terms: n % 4 === 0 ? null : `${n} days`, vat_amount: n }),
 });
 
 const person = (n: number): Fields => ({
@@ -95,12 +95,12 @@ const details = (n: number): Fields => ({
 });
 const cleared = (n: number) => ({
   occupation: null,
-  ...some(n, { gender: null, tel_2: null, dob: null, email: null, alias: null }),
+  ...someFields(n, { gender: null, tel_2: null, dob: null, email: null, alias: null }),
 });
 const address = (n: number) =>
-  some(n, { address_1: `Flat ${n}`, address_2: null, address_3: `Town ${n}`, postcode: `LS${n} 2AB` });
+  someFields(n, { address_1: `Flat ${n}`, address_2: null, address_3: `Town ${n}`, postcode: `LS${n} 2AB` });
 const relationship = ({ customers: [john, ann] }: TestCompany, n: number) =>
-  some(n, { [john.id]: `uncle ${n}`, [ann.id]: `aunt ${n}` });
+  someFields(n, { [john.id]: `uncle ${n}`, [ann.id]: `aunt ${n}` });
 const tags = ({ customTags }: TestCompany, n: number) => ({
   tags: ['executor', 'trustee', 'guardian'].slice(n % 3),
   custom_tags: customTags.slice(n % 3),
@@ -110,7 +110,10 @@ const at = (n: number) => ({
   start_time: `2026-06-${10 + (n % 20)} 10:${10 + (n % 40)}:00`,
   end_time: `2026-06-${10 + (n % 20)} 12:00:00`,
 });
-const texts = (n: number): Fields => ({ ...some(n, { notes: `notes ${n}` }), location: n % 3 ? `room ${n}` : null });
+const texts = (n: number): Fields => ({
+  ...someFields(n, { notes: `notes ${n}` }),
+  location: n % 3 ? `room ${n}` : null,
+});
 
 const INTERACTIONS: Kind = {
   name: 'updates of interactions',
@@ -121,7 +124,7 @@ const INTERACTIONS: Kind = {
     {
       sent: (_company, n) => ({
         type: ['phone', 'letter', 'SMS'][n % 3],
-        ...some(n, { sender: `sender ${n}`, notes: `after ${n}`, recipient: `recipient ${n}` }),
+        ...someFields(n, { sender: `sender ${n}`, notes: `after ${n}`, recipient: `recipient ${n}` }),
         ...(n % 5 === 0 && { sender: null, notes: null }),
         ...(n % 3 === 0 && { when: n % 2 ? null : `2026-05-${10 + (n % 20)} 10:15:30` }),
       }),
@@ -141,14 +144,14 @@ const INVOICES: Kind = {
     invoice_number: `M-${n}`,
     total: 100,
     payment_terms: `before ${n}`,
-    items: several(1 + (n % 3), line(n)),
+    items: times(1 + (n % 3), line(n)),
   }),
   shapes: [
     { sent: (_company, n) => heading(n) },
-    { sent: (_company, n) => ({ ...heading(n), items: several(1 + (n % 4), line(n)) }) },
+    { sent: (_company, n) => ({ ...heading(n), items: times(1 + (n % 4), line(n)) }) },
     {
       alone: true,
-      sent: (_company, n) => ({ ...heading(n), items: several(1 + (n % 4), line(n)), keep_existing_items: true }),
+      sent: (_company, n) => ({ ...heading(n), items: times(1 + (n % 4), line(n)), keep_existing_items: true }),
     },
     { sent: (_company, n) => ({ ...heading(n), keep_existing_items: false }) },
     { paid: 100, sent: (_company, n) => ({ ...heading(n), total: n % 2 ? 100 : 60 + n / 2 }) },
@@ -158,7 +161,7 @@ const INVOICES: Kind = {
       sent: (_company, n) => ({
         ...heading(n),
         total: 99,
-        items: several(1 + (n % 4), line(n)),
+        items: times(1 + (n % 4), line(n)),
         keep_existing_items: true,
       }),
     },
@@ -181,9 +184,9 @@ const ENTRIES: Kind = {
     tags: ['executor'],
   }),
   shapes: [
-    { sent: (_company, n) => ({ ...person(n), ...some(n, details(n)) }) },
-    { sent: (company, n) => ({ ...person(n), ...some(n, tags(company, n)) }) },
-    { sent: (_company, n) => ({ ...person(n), ...some(n, details(n)), ...cleared(n) }) },
+    { sent: (_company, n) => ({ ...person(n), ...someFields(n, details(n)) }) },
+    { sent: (company, n) => ({ ...person(n), ...someFields(n, tags(company, n)) }) },
+    { sent: (_company, n) => ({ ...person(n), ...someFields(n, details(n)), ...cleared(n) }) },
     { sent: (company, n) => ({ ...person(n), relationship: n % 4 === 3 ? null : relationship(company, n) }) },
     { sent: (_company, n) => ({ ...person(n), address: n % 4 === 3 ? null : address(n) }) },
     {
@@ -273,7 +276,27 @@ function send({ deletes }: Kind, { token, path, body, requestId }: Case): Promis
   return deletes ? exchange('DELETE', path, headers) : exchange('PATCH', path, headers, body);
 }
 
-const sendAll = (kind: Kind, cases: Case[]) => sendInOneTick(cases, (one) => send(kind, one));
+const prepared = new Set<Shape | Kind>();
+
+/**
+ * A statement that a connection has not prepared is sent singly. Two requests in one tick prepare it on the first two
+ * connections, which are also the first to be used by a test.
+ */
+async function prepare(kind: Kind, cases: Case[]): Promise<void> {
+  const shapes = new Set(cases.map(({ shape }) => shape));
+  for (const shape of shapes.isSubsetOf(new Set(kind.shapes)) ? shapes : kind.shapes) {
+    if (prepared.has(shape)) continue;
+    prepared.add(shape);
+    const two = await makeSome(kind, await app.company(), 2, shape);
+    await sendInOneTick(two, (one) => send(kind, one));
+  }
+}
+
+/** Sends all requests in one tick. */
+async function sendAll(kind: Kind, cases: Case[]): Promise<Answer[]> {
+  await prepare(kind, cases);
+  return sendInOneTick(cases, (one) => send(kind, one));
+}
 
 /** Shape by shape, so that those of one moment are of one statement. */
 async function sendByShape(kind: Kind, cases: Case[]): Promise<Answer[]> {
@@ -302,7 +325,7 @@ async function makeAll(
   shapes: Shape[] = kind.shapes,
   each = OF_A_SHAPE,
 ) {
-  const wanted = shapes.flatMap((shape) => several(each, () => shape));
+  const wanted = shapes.flatMap((shape) => times(each, () => shape));
   const made = wanted.map((shape, n) => {
     const { company, token } = staff[n % staff.length] ?? assert.fail();
     return make(kind, company, n, shape, token);
@@ -313,29 +336,28 @@ async function makeAll(
 const makeSome = (kind: Kind, company: TestCompany, count: number, shape = kind.shapes[0]) =>
   makeAll(kind, [{ company, token: company.token }], [shape], count);
 
-// A statement that a connection has not prepared is sent singly. Two in one tick prepare it on the first two connections,
-// which are also the first to be used by a test.
-for (const kind of KINDS) {
-  for (const shape of kind.shapes) await sendAll(kind, await makeSome(kind, await app.company(), 2, shape));
-}
-
-type Booking = { company: TestCompany; token: string; path: string; body: Fields; requestId: string };
+type Creation = { company: TestCompany; token: string; path: string; body: Fields; requestId: string };
 
 /** Of a record that is to be made. */
-const booking = (kind: Kind, company: TestCompany, n: number, token = company.token): Booking => ({
+const newRecord = (kind: Kind, company: TestCompany, n: number, token = company.token): Creation => ({
   company,
   token,
   path: `${company.path}${kind.list}`,
   body: kind.made(company, n),
   requestId: `request-${n}`,
 });
-const book = ({ token, path, body, requestId }: Booking) => exchange('POST', path, headersOf(token, requestId), body);
-for (const kind of UPDATES) {
-  const company = await app.company();
-  await sendInOneTick(
-    several(2, (n) => booking(kind, company, n)),
-    book,
-  );
+const sendCreation = ({ token, path, body, requestId }: Creation) =>
+  exchange('POST', path, headersOf(token, requestId), body);
+
+/** Sends all creations in one tick. */
+async function createAll(kind: Kind, all: Creation[]): Promise<Answer[]> {
+  if (!prepared.has(kind)) {
+    prepared.add(kind);
+    const company = await app.company();
+    const two = times(2, (n) => newRecord(kind, company, n));
+    await sendInOneTick(two, sendCreation);
+  }
+  return sendInOneTick(all, sendCreation);
 }
 
 async function history({ company, path }: Pick<Case, 'company' | 'path'>): Promise<Event[]> {
@@ -345,7 +367,7 @@ async function history({ company, path }: Pick<Case, 'company' | 'path'>): Promi
 const lastOf = async (one: Case): Promise<Event> => (await history(one)).at(-1) ?? assert.fail();
 
 /** How many entries of the log one statement has written. */
-async function together(type: string, cases: { id: string }[]): Promise<number> {
+async function largestBatch(type: string, cases: { id: string }[]): Promise<number> {
   const [row] = await app.sql<{ most: number }>(
     `SELECT max(count)::int AS most FROM (
        SELECT count(*) FROM events WHERE type = $1 AND record_id = ANY ($2::uuid[]) GROUP BY xmin::text, cmin::text) counts`,
@@ -354,10 +376,10 @@ async function together(type: string, cases: { id: string }[]): Promise<number> 
   return row?.most ?? 0;
 }
 
-async function assertTogether(kind: Kind, cases: Case[]): Promise<void> {
+async function assertBatched(kind: Kind, cases: Case[]): Promise<void> {
   for (const [shape, ofShape] of Map.groupBy(cases, ({ shape }) => shape)) {
     if (shape.alone) continue;
-    const most = await together(kind.type, ofShape);
+    const most = await largestBatch(kind.type, ofShape);
     assert.ok(most >= 3, `${most} together in shape ${kind.shapes.indexOf(shape)}`);
   }
 }
@@ -369,14 +391,14 @@ const STORED = [
 ];
 
 /** All that there is of it: as it is read, its history, and what belongs to an appointment. */
-async function whole(one: Pick<Case, 'company' | 'path' | 'id'>): Promise<unknown> {
+async function fullState(one: Pick<Case, 'company' | 'path' | 'id'>): Promise<unknown> {
   const read = await one.company.get(one.path, { 'x-request-id': 'read' });
   const stored = await Promise.all(STORED.map((text) => app.sql(text, [one.id])));
-  return neutral(one.company, [read.body, await history(one), stored]);
+  return withoutIdentifiers(one.company, [read.body, await history(one), stored]);
 }
 
 /** Without what two companies have of their own: identifiers and addresses. */
-function neutral(
+function withoutIdentifiers(
   { caseId, companyId, customers: [john, ann], adviser, adviserWithVideo }: TestCompany,
   value: unknown,
 ) {
@@ -387,7 +409,7 @@ function neutral(
 }
 
 /** Two companies, and two people in each who take turns. */
-async function offices() {
+async function staffOfTwoCompanies() {
   const companies = [await app.company(), await app.company({ timeZone: 'America/New_York' })];
   const staff: { company: TestCompany; token: string }[] = [];
   for (let i = 0; i < 2; i++) {
@@ -398,22 +420,28 @@ async function offices() {
 
 for (const kind of KINDS) {
   test(`${kind.name} at once do to each record what each alone would have done`, async () => {
-    const [cases, twins] = [await makeAll(kind, await offices()), await makeAll(kind, await offices())];
+    const [cases, twins] = [
+      await makeAll(kind, await staffOfTwoCompanies()),
+      await makeAll(kind, await staffOfTwoCompanies()),
+    ];
     const answers = await sendByShape(kind, cases);
     const alone: Answer[] = [];
     for (const twin of twins) alone.push(await send(kind, twin));
-    const [became, expected] = [await Promise.all(cases.map(whole)), await Promise.all(twins.map(whole))];
+    const [became, expected] = [await Promise.all(cases.map(fullState)), await Promise.all(twins.map(fullState))];
     for (const [i, one] of cases.entries()) {
       const [answer = assert.fail(), same = assert.fail()] = [answers[i], alone[i]];
       assert.deepEqual([answer.status, same.status], [200, 200], answer.text);
-      assert.deepEqual(neutral(one.company, answer.body), neutral(twins[i]?.company ?? assert.fail(), same.body));
+      assert.deepEqual(
+        withoutIdentifiers(one.company, answer.body),
+        withoutIdentifiers(twins[i]?.company ?? assert.fail(), same.body),
+      );
       assert.deepEqual(became[i], expected[i], JSON.stringify(one.body));
     }
-    await assertTogether(kind, cases);
+    await assertBatched(kind, cases);
   });
 
   test(`${kind.name} at once each have one entry in the log, with who, in which request, and what was before`, async () => {
-    const cases = await makeAll(kind, await offices());
+    const cases = await makeAll(kind, await staffOfTwoCompanies());
     const before = await Promise.all(cases.map(lastOf));
     await sendByShape(kind, cases);
     for (const [i, one] of cases.entries()) {
@@ -425,7 +453,7 @@ for (const kind of KINDS) {
       assert.deepEqual(last?.before, before[i]?.after);
     }
     assert.equal(new Set(before.map(({ actor }) => actor.id)).size, 4);
-    await assertTogether(kind, cases);
+    await assertBatched(kind, cases);
   });
 
   test(`${kind.name} at once: one of another company, of another case, unknown or deleted is not found, the others are made`, async () => {
@@ -443,14 +471,14 @@ for (const kind of KINDS) {
       under(company.path, randomUUID()),
       ...(kind === INVOICES ? [] : [gone]),
     ];
-    const before = await Promise.all([theirs, ours].map(whole));
+    const before = await Promise.all([theirs, ours].map(fullState));
     const answers = await sendAll(kind, good.toSpliced(15, 0, ...bad));
     const refused = answers.splice(15, bad.length);
     for (const { status, body } of refused) assert.deepEqual([status, body.code], [404, 'not_found']);
     for (const [i, { status, body }] of answers.entries()) assert.deepEqual([status, body.id], [200, good[i]?.id]);
-    assert.deepEqual(await Promise.all([theirs, ours].map(whole)), before);
+    assert.deepEqual(await Promise.all([theirs, ours].map(fullState)), before);
     for (const one of good) assert.equal((await history(one)).length, 2);
-    assert.ok((await together(kind.type, good)) >= 3);
+    assert.ok((await largestBatch(kind.type, good)) >= 3);
   });
 
   test(`${kind.name} at once: one whose record somebody else is changing waits, and the log has what it really was`, async () => {
@@ -477,7 +505,7 @@ for (const kind of KINDS) {
       assert.equal(events.length, 2);
       assert.equal(kind.shown(events[1]?.before ?? null), one === held ? 'by hand' : `before ${n}`);
     }
-    assert.ok((await together(kind.type, cases)) >= 3);
+    assert.ok((await largestBatch(kind.type, cases)) >= 3);
   });
 }
 
@@ -486,7 +514,7 @@ for (const kind of UPDATES) {
     const company = await app.company();
     const cases = await makeSome(kind, company, 24);
     const one = cases[5] ?? assert.fail();
-    const more = several(5, (i) => ({
+    const more = times(5, (i) => ({
       ...one,
       body: kind.shapes[0].sent(company, 30 + i),
       requestId: `request-${30 + i}`,
@@ -504,7 +532,7 @@ for (const kind of UPDATES) {
       [one, ...more].map(({ requestId }) => requestId).sort(),
     );
     for (const other of cases) if (other !== one) assert.equal((await history(other)).length, 2);
-    assert.ok((await together(kind.type, cases)) >= 3);
+    assert.ok((await largestBatch(kind.type, cases)) >= 3);
   });
 }
 
@@ -513,44 +541,44 @@ for (const kind of UPDATES) {
   const of = `${type} at once`;
 
   test(`${of}: each record is what it would have been alone, and has one entry in the log`, async () => {
-    const made = async (sendThem: (all: Booking[]) => Promise<Answer[]>) => {
-      const staff = await offices();
-      const all = several(40, (n) => {
+    const made = async (sendThem: (all: Creation[]) => Promise<Answer[]>) => {
+      const staff = await staffOfTwoCompanies();
+      const all = times(40, (n) => {
         const { company, token } = staff[n % staff.length] ?? assert.fail();
-        return booking(kind, company, n, token);
+        return newRecord(kind, company, n, token);
       });
       const answers = await sendThem(all);
       return all.map(({ company, path }, i) => {
         const { status, text, body } = answers[i] ?? assert.fail();
         assert.equal(status, 200, text);
-        return { company, answer: neutral(company, body), id: body.id, path: `${path}/${body.id}` };
+        return { company, answer: withoutIdentifiers(company, body), id: body.id, path: `${path}/${body.id}` };
       });
     };
-    const records = await made((all) => sendInOneTick(all, book));
+    const records = await made((all) => createAll(kind, all));
     const twins = await made(async (all) => {
       const answers: Answer[] = [];
-      for (const one of all) answers.push(await book(one));
+      for (const one of all) answers.push(await sendCreation(one));
       return answers;
     });
     for (const [i, one] of records.entries()) {
       const twin = twins[i] ?? assert.fail();
       assert.deepEqual(one.answer, twin.answer);
-      assert.deepEqual(await whole(one), await whole(twin));
+      assert.deepEqual(await fullState(one), await fullState(twin));
       const events = await history(one);
       assert.deepEqual([events.length, events[0]?.type, events[0]?.request_id], [1, type, `request-${i}`]);
     }
     assert.equal(new Set(records.map(({ id }) => id)).size, 40);
-    assert.ok((await together(type, records)) >= 3);
+    assert.ok((await largestBatch(type, records)) >= 3);
   });
 
   test(`${of}: one of an unknown case, or of a case of another company, is not found, the others are made`, async () => {
     const [company, stranger] = [await app.company(), await app.company()];
-    const good = several(30, (n) => booking(kind, company, n));
+    const good = times(30, (n) => newRecord(kind, company, n));
     const bad = [stranger.path, `/cases/${randomUUID()}`].map((path) => ({
-      ...booking(kind, company, 40),
+      ...newRecord(kind, company, 40),
       path: `${path}${kind.list}`,
     }));
-    const answers = await sendInOneTick(good.toSpliced(15, 0, ...bad), book);
+    const answers = await createAll(kind, good.toSpliced(15, 0, ...bad));
     const statuses = answers.map(({ status }) => status);
     assert.deepEqual(statuses.splice(15, 2), [404, 404]);
     assert.deepEqual(statuses, Array(30).fill(200));
@@ -562,9 +590,9 @@ for (const kind of UPDATES) {
 
 test('invoices made at once with the same number: one of them has it, and no other one is refused', async () => {
   const company = await app.company();
-  const all = several(30, (n) => booking(INVOICES, company, n));
+  const all = times(30, (n) => newRecord(INVOICES, company, n));
   for (const n of [3, 12, 13, 14, 28]) (all[n] ?? assert.fail()).body.invoice_number = 'the same';
-  const answers = await sendInOneTick(all, book);
+  const answers = await createAll(INVOICES, all);
   const refused = answers.filter(({ status }) => status !== 200);
   assert.equal(refused.length, 4);
   for (const answer of refused) assertFaultyFields(answer, 'invoice_number');
@@ -628,7 +656,7 @@ const WRITTEN: [
       ...heading(n),
       invoice_number: `${n}${difficult(n)}`,
       payment_terms: difficult(n + 1),
-      items: several(n % 5, (i) => ({ ...line(n)(i), description: difficult(n + i) })),
+      items: times(n % 5, (i) => ({ ...line(n)(i), description: difficult(n + i) })),
     }),
     (image) => [
       image?.invoice_number,
@@ -680,7 +708,7 @@ for (const [kind, sent, read] of WRITTEN) {
       const expected = { ...one.body, data, address: { data: address } };
       assert.deepEqual(read(after), read({ items: [], ...expected }), JSON.stringify(one.body));
     }
-    assert.ok((await together(kind.type, cases)) >= 3);
+    assert.ok((await largestBatch(kind.type, cases)) >= 3);
   });
 }
 
@@ -694,7 +722,7 @@ function assertFaultyFields(answer: Answer | undefined, ...fields: string[]): vo
 }
 
 /** Sends the bad ones in the middle of the good ones, which are all made, each once. Gives the answers to the bad ones. */
-async function among(kind: Kind, good: Case[], bad: Case[]): Promise<Answer[]> {
+async function sendAmongGood(kind: Kind, good: Case[], bad: Case[]): Promise<Answer[]> {
   const answers = await sendAll(kind, good.toSpliced(15, 0, ...bad));
   const refused = answers.splice(15, bad.length);
   for (const { status, text } of answers) assert.equal(status, 200, text);
@@ -708,7 +736,7 @@ test('a fault in the database is that of the one whose record has it, and not of
     CREATE TRIGGER refuse BEFORE UPDATE ON interactions FOR EACH ROW WHEN (new.notes = 'never') EXECUTE FUNCTION refuse()`);
   const [bad = assert.fail(), ...good] = await makeSome(INTERACTIONS, await app.company(), 31);
   bad.body = { type: 'phone', notes: 'never' };
-  const [answer] = await among(INTERACTIONS, good, [bad]);
+  const [answer] = await sendAmongGood(INTERACTIONS, good, [bad]);
   assert.equal(answer?.status, 500);
   assert.equal((await history(bad)).length, 1);
 });
@@ -723,7 +751,7 @@ test('an invoice number that is taken is the fault of the one that asks for it, 
   const stays = good[2] ?? assert.fail();
   assert.equal(stays.body.invoice_number, 'C-5');
   stays.body = { ...stays.body, invoice_number: 'M-5' };
-  const [first, ...both] = await among(INVOICES, good, [one, two, three]);
+  const [first, ...both] = await sendAmongGood(INVOICES, good, [one, two, three]);
   assertFaultyFields(first, 'invoice_number');
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 400]);
   assertFaultyFields(
@@ -747,10 +775,10 @@ test('an unknown tag, custom tag or customer is the fault of the one that names 
     [{ relationship: { [foreign]: 'uncle' } }, `relationship.${foreign}`],
   ];
   for (const [i, one] of bad.entries()) one.body = { ...one.body, ...faults[i]?.[0] };
-  const answers = await among(ENTRIES, good, bad);
+  const answers = await sendAmongGood(ENTRIES, good, bad);
   for (const [i, answer] of answers.entries()) assertFaultyFields(answer, faults[i]?.[1] ?? '');
   for (const one of bad) assert.equal((await history(one)).length, 1);
-  assert.ok((await together(ENTRIES.type, good)) >= 3);
+  assert.ok((await largestBatch(ENTRIES.type, good)) >= 3);
 });
 
 test('an unknown recipient of an appointment is the fault of the one that names it', async () => {
@@ -759,7 +787,7 @@ test('an unknown recipient of an appointment is the fault of the one that names 
   const good = await makeSome(APPOINTMENTS, company, 30, shape);
   const [bad = assert.fail()] = await makeSome(APPOINTMENTS, company, 1, shape);
   bad.body = { email_recipient: 'nobody@client.example' };
-  const [answer] = await among(APPOINTMENTS, good, [bad]);
+  const [answer] = await sendAmongGood(APPOINTMENTS, good, [bad]);
   assertFaultyFields(answer, 'email_recipient');
   assert.equal((await history(bad)).length, 1);
 });
@@ -782,7 +810,7 @@ test('invoices updated at once, paid, part paid and not: each has its own day of
     const { date_paid, status } = await ok(company.get(one.path));
     assert.deepEqual([date_paid, status], [day, isPaid ? 'Paid' : paid ? 'Part Paid' : 'Not Paid']);
   }
-  assert.ok((await together(INVOICES.type, cases)) >= 3);
+  assert.ok((await largestBatch(INVOICES.type, cases)) >= 3);
 });
 
 test('invoices updated at once: the items of one are replaced, of another added to, removed or left alone', async () => {
@@ -791,8 +819,8 @@ test('invoices updated at once: the items of one are replaced, of another added 
   const cases = await makeAll(INVOICES, [{ company, token: company.token }], shapes.slice(0, 4), 10);
   await sendAll(INVOICES, cases);
   for (const [n, { path, shape }] of cases.entries()) {
-    const before = several(1 + (n % 3), (i) => `line ${i} of ${n}`);
-    const added = several(1 + (n % 4), (i) => `line ${i} of ${n}`);
+    const before = times(1 + (n % 3), (i) => `line ${i} of ${n}`);
+    const added = times(1 + (n % 4), (i) => `line ${i} of ${n}`);
     const expected = [before, added, [...before, ...added], []][shapes.indexOf(shape)];
     const { items } = await ok(company.get(path));
     assert.deepEqual(
@@ -804,7 +832,7 @@ test('invoices updated at once: the items of one are replaced, of another added 
     company.companyId,
   ]);
   assert.deepEqual(ids, []);
-  await assertTogether(INVOICES, cases);
+  await assertBatched(INVOICES, cases);
 });
 
 test('items added at once to several invoices come behind those that each has', async () => {
@@ -818,11 +846,11 @@ test('items added at once to several invoices come behind those that each has', 
     for (const [n, one] of cases.entries()) {
       const { before, after } = await lastOf(one);
       const names = (items: Fields[]) => items.map(({ description }) => description);
-      const [had, added] = [several(1 + (n % 3), line(n)), several(1 + (n % 4), line(n))];
+      const [had, added] = [times(1 + (n % 3), line(n)), times(1 + (n % 4), line(n))];
       assert.deepEqual(names(before?.items), names(had));
       assert.deepEqual(names(after?.items), names([...had, ...added]));
     }
-    most = await together(INVOICES.type, cases);
+    most = await largestBatch(INVOICES.type, cases);
   }
 });
 
@@ -843,11 +871,11 @@ test('appointments deleted at once: who was told of one is told that it is off, 
   assert.deepEqual(post.sent.map(({ appointmentId }) => appointmentId).sort(), told.toSorted());
   assert.equal(zoom.meetings.size, 11);
   post.sent.length = 0;
-  const stayed = await whole(stays);
+  const stayed = await fullState(stays);
 
   const answers = await sendAll(DELETIONS, cases);
   for (const [i, { status, body }] of answers.entries()) assert.deepEqual([status, body.id], [200, cases[i]?.id]);
-  assert.ok((await together(DELETIONS.type, cases)) >= 3);
+  assert.ok((await largestBatch(DELETIONS.type, cases)) >= 3);
   const messages = await app.sql<{ appointment_id: string; id: string; kind: string; state: string }>(
     'SELECT appointment_id, id, kind, state FROM messages WHERE company_id = $1 AND appointment_id <> $2',
     [company.companyId, stays.id],
@@ -864,7 +892,7 @@ test('appointments deleted at once: who was told of one is told that it is off, 
   const sent = post.sent.map(({ kind, appointmentId, recipient }) => [kind, appointmentId, recipient]);
   assert.deepEqual(sent.sort(), told.map((id) => ['cancellation', id, company.customers[0].email]).sort());
   assert.equal(zoom.meetings.size, 1);
-  assert.deepEqual(await whole(stays), stayed);
+  assert.deepEqual(await fullState(stays), stayed);
   post.sent.length = 0;
   app.clock.set('2026-07-10T09:00:00Z');
   await worker.runOnce();
