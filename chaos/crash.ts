@@ -2,138 +2,147 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openReceiver } from '../test/harness/receiver.ts';
 import { isAlive } from '../test/harness/service.ts';
 import { randomFrom } from '../test/harness/simulated-year.ts';
-import { checkJobs } from './jobs.ts';
-import { Ledger } from './ledger.ts';
-import { Load } from './load.ts';
-import { type Figures, fault, noFigures, type Proof, type ProofOptions, until } from './proof.ts';
-import { childrenOf, commandOf, kill, processesIn, Site } from './site.ts';
+import { addFault, type ChaosOptions, type ChaosTest, emptyResults, type Results, waitUntil } from './chaos-test.ts';
+import { childrenOf, commandOf, Deployment, kill, processesIn } from './deployment.ts';
+import { verifyJobs } from './job-verifier.ts';
+import { WriteLoad } from './write-load.ts';
+import { WriteVerifier } from './write-verifier.ts';
 
 /**
- * The service, the worker or the database is killed in the middle of writes of all kinds. Then what a supervisor does is
- * done, and everything that was acknowledged must be there once and whole.
+ * The service, the worker or the database is killed during writes of all kinds. Ended processes are restarted, as a
+ * supervisor does. Then every acknowledged write must exist exactly once and completely.
  */
 
-type Target = 'service' | 'worker' | 'postmaster' | 'backend' | 'everything' | 'web process' | 'first process';
+type Target = 'service' | 'worker' | 'postmaster' | 'backend' | 'everything' | 'web process' | 'parent process';
 
-const ALONE: Target[] = ['service', 'worker', 'postmaster', 'everything', 'backend'];
-const TOGETHER: Target[] = ['web process', 'first process', 'postmaster', 'everything'];
-const LANES = 6;
-const AFTERWARDS_MS = 200;
-const READY_S = 30;
+const SINGLE_PROCESS_TARGETS: Target[] = ['service', 'worker', 'postmaster', 'everything', 'backend'];
+const MULTI_PROCESS_TARGETS: Target[] = ['web process', 'parent process', 'postmaster', 'everything'];
+const CALLERS = 6;
+const LOAD_AFTER_RESTART_MS = 200;
+const READY_TIMEOUT_S = 30;
 
-export const crash: Proof = {
+export const crash: ChaosTest = {
   name: 'crash',
-  about: 'processes are killed under a load of all writes',
-  async run({ seed, short, progress }: ProofOptions): Promise<Figures> {
-    const figures = noFigures();
+  description: 'processes are killed under a load of all writes',
+  async run({ seed, short, progress }: ChaosOptions): Promise<Results> {
+    const results = emptyResults();
     const random = randomFrom(seed);
     const rounds = Number(process.env.ROUNDS ?? (short ? 6 : 100));
-    const alone = Math.ceil(rounds * 0.6);
-    const together = rounds - alone;
-    const targets = [...cycle(ALONE, alone), ...cycle(TOGETHER, together)];
+    const singleProcessRounds = Math.ceil(rounds * 0.6);
+    const multiProcessRounds = rounds - singleProcessRounds;
+    const targets = [
+      ...cycle(SINGLE_PROCESS_TARGETS, singleProcessRounds),
+      ...cycle(MULTI_PROCESS_TARGETS, multiProcessRounds),
+    ];
     const receiver = await openReceiver();
-    const site = await Site.open({ WORKER_CONCURRENCY: '4' });
-    const loads: Load[] = [];
+    const deployment = await Deployment.open({ WORKER_CONCURRENCY: '4' });
+    const loads: WriteLoad[] = [];
     let slowest = { seconds: 0, target: '' };
     try {
-      await site.start();
-      await site.startWorker();
-      const demo = await site.demo();
-      const line = await site.line();
+      await deployment.start();
+      await deployment.startWorker();
+      const demo = await deployment.readDemo();
+      const client = await deployment.openClient();
       const hook = { url: receiver.url, types: ['invoice.payment_recorded'] };
-      const made = await line.send({ method: 'POST', path: '/webhooks/endpoints', body: hook });
-      if (made.status !== 200) throw new Error(JSON.stringify(made));
-      const ledger = new Ledger(site, line, demo, figures);
+      const created = await client.send({ method: 'POST', path: '/webhooks/endpoints', body: hook });
+      if (created.status !== 200) throw new Error(JSON.stringify(created));
+      const verifier = new WriteVerifier(deployment, client, demo, results);
 
       for (const [round, target] of targets.entries()) {
         progress(
-          `round ${round + 1} of ${targets.length}: ${target}, ${figures.acknowledged} writes acknowledged, ${figures.lost} lost, ${figures.twice} twice, ${figures.halfWritten} half written, ${figures.faults.length} faults`,
+          `round ${round + 1} of ${targets.length}: ${target}, ${results.acknowledged} writes acknowledged, ` +
+            `${results.lost} lost, ${results.duplicated} duplicated, ${results.halfWritten} half written, ` +
+            `${results.faults.length} faults`,
         );
-        if (round === alone) {
-          await stopInOrder(site, figures);
-          await site.start({ WEB_CONCURRENCY: '2' });
-          await site.startWorker();
+        if (round === singleProcessRounds) {
+          await stopCleanly(deployment, results);
+          await deployment.start({ WEB_CONCURRENCY: '2' });
+          await deployment.startWorker();
         }
-        const load = new Load(line, demo, figures, random, `p${seed.toString(36)}r${round}-`);
+        const load = new WriteLoad(client, demo, results, random, `p${seed.toString(36)}r${round}-`);
         loads.push(load);
-        load.begin(LANES);
+        load.start(CALLERS);
         await pause(150 + random() * 700);
-        await strike(site, target, random);
-        const struck = performance.now();
-        await afterStrike(site, target, figures);
-        await pause(AFTERWARDS_MS);
-        await load.end();
-        await until('the service is ready', READY_S, async () => {
-          return (await line.send({ method: 'GET', path: '/readyz' })).status === 200;
+        await killTarget(deployment, target, random);
+        const killedAt = performance.now();
+        await restartEnded(deployment, target, results);
+        await pause(LOAD_AFTER_RESTART_MS);
+        await load.stop();
+        await waitUntil('the service is ready', READY_TIMEOUT_S, async () => {
+          return (await client.send({ method: 'GET', path: '/readyz' })).status === 200;
         });
-        const seconds = (performance.now() - struck) / 1000;
+        const seconds = (performance.now() - killedAt) / 1000;
         if (seconds > slowest.seconds) slowest = { seconds, target };
-        await ledger.check(load);
-        figures.rounds++;
+        await verifier.check(load);
+        results.rounds++;
       }
-      figures.notes.push(`at most ${slowest.seconds.toFixed(1)} s until it was ready again (${slowest.target})`);
-      await ledger.checkAll(loads);
-      await checkJobs(site, receiver.received, figures, short, progress);
-      await stopInOrder(site, figures);
-      await site.start();
-      await ledger.checkAll(loads);
-      await stopInOrder(site, figures);
-      line.close();
+      results.notes.push(`ready again after at most ${slowest.seconds.toFixed(1)} s (${slowest.target})`);
+      await verifier.checkAll(loads);
+      await verifyJobs(deployment, receiver.received, results, short, progress);
+      await stopCleanly(deployment, results);
+      await deployment.start();
+      await verifier.checkAll(loads);
+      await stopCleanly(deployment, results);
+      client.close();
     } catch (error) {
-      fault(figures, (error as Error).stack ?? String(error));
+      addFault(results, (error as Error).stack ?? String(error));
     } finally {
-      await site.remove();
+      await deployment.remove();
       await receiver.close();
     }
-    return figures;
+    return results;
   },
 };
 
 const cycle = <T>(items: T[], count: number): T[] =>
   Array.from({ length: count }, (_, i) => items[i % items.length] as T);
 
-async function strike(site: Site, target: Target, random: () => number): Promise<void> {
-  const service = site.service?.child.pid as number;
-  const worker = site.worker?.child.pid as number;
-  const postmaster = await site.databasePid();
+async function killTarget(deployment: Deployment, target: Target, random: () => number): Promise<void> {
+  const service = deployment.service?.child.pid as number;
+  const worker = deployment.worker?.child.pid as number;
+  const postmaster = await deployment.databasePid();
   const pick = (pids: number[]) => pids[Math.floor(random() * pids.length)] as number;
   const webProcesses = () => childrenNamed(service, 'web-process');
-  if (target === 'service' || target === 'first process') kill(service);
+  if (target === 'service' || target === 'parent process') kill(service);
   else if (target === 'worker') kill(worker);
   else if (target === 'postmaster') kill(postmaster);
   else if (target === 'backend') kill(pick(await childrenNamed(postmaster, 'case_records_service')));
   else if (target === 'web process') kill(pick(await webProcesses()));
-  else for (const pid of [service, worker, ...(await webProcesses()), ...(await processesIn(site.dataDir))]) kill(pid);
+  else
+    for (const pid of [service, worker, ...(await webProcesses()), ...(await processesIn(deployment.dataDir))])
+      kill(pid);
 }
 
-async function childrenNamed(parent: number, part: string): Promise<number[]> {
+async function childrenNamed(parent: number, fragment: string): Promise<number[]> {
   const pids = await childrenOf(parent);
   const commands = await Promise.all(pids.map(commandOf));
-  return pids.filter((_, i) => commands[i]?.includes(part));
+  return pids.filter((_, i) => commands[i]?.includes(fragment));
 }
 
-/** What a supervisor does, and nothing more: starts again whatever has ended. */
-async function afterStrike(site: Site, target: Target, figures: Figures): Promise<void> {
-  const { service } = site;
+/** Restarts the processes that have ended, like a supervisor. Other processes must not have ended. */
+async function restartEnded(deployment: Deployment, target: Target, results: Results): Promise<void> {
+  const { service } = deployment;
   if (!service) return;
   const ended = () => service.child.exitCode !== null || service.child.signalCode !== null;
   if (!['worker', 'backend', 'web process'].includes(target)) {
-    await until(`the service has ended after the ${target} was killed`, READY_S, ended);
-    await site.start();
-  } else if (ended()) fault(figures, `the service ended when a ${target} was killed`);
-  const worker = site.worker?.child;
+    await waitUntil(`the service has ended after the ${target} was killed`, READY_TIMEOUT_S, ended);
+    await deployment.start();
+  } else if (ended()) addFault(results, `the service ended when a ${target} was killed`);
+  const worker = deployment.worker?.child;
   const killed = target === 'worker' || target === 'everything';
   if (!killed && worker && !isAlive(worker.pid as number))
-    fault(figures, `the worker ended when the ${target} was killed`);
+    addFault(results, `the worker ended when the ${target} was killed`);
   if (killed) {
-    await site.worker?.ended;
-    await site.startWorker();
+    await deployment.worker?.ended;
+    await deployment.startWorker();
   }
 }
 
-async function stopInOrder(site: Site, figures: Figures): Promise<void> {
-  const code = await site.stop();
-  if (code !== 0) fault(figures, `the service ended with ${code}: ${site.service?.output.slice(-5).join('\n')}`);
-  const left = await processesIn(site.dataDir);
-  if (left.length > 0) fault(figures, `database processes are left: ${await Promise.all(left.map(commandOf))}`);
+async function stopCleanly(deployment: Deployment, results: Results): Promise<void> {
+  const code = await deployment.stop();
+  if (code !== 0)
+    addFault(results, `the service ended with exit code ${code}: ${deployment.service?.output.slice(-5).join('\n')}`);
+  const remaining = await processesIn(deployment.dataDir);
+  if (remaining.length > 0)
+    addFault(results, `database processes are still running: ${await Promise.all(remaining.map(commandOf))}`);
 }

@@ -5,33 +5,33 @@ import { migrate, pendingMigrations, readMigrations } from '../src/kernel/schema
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { launch, temporaryDirectory, urlOf } from '../test/harness/service.ts';
 import { randomFrom } from '../test/harness/simulated-year.ts';
-import { type Figures, fault, noFigures, type Proof, until } from './proof.ts';
+import { addFault, type ChaosTest, emptyResults, type Results, waitUntil } from './chaos-test.ts';
 
 /**
- * `migrate` is killed at each migration: while it waits in the middle of it, and at a random moment. The database is as
- * before or as after it, and the next run goes on.
+ * `migrate` is killed at each migration, while it waits for a lock or at a random moment. The schema must be that
+ * before or after the migration, and the next run must complete it.
  */
 
-export const migration: Proof = {
+export const migration: ChaosTest = {
   name: 'migration',
-  about: '`migrate` is killed in the middle',
-  async run({ seed, short, progress }): Promise<Figures> {
-    const figures = noFigures();
+  description: '`migrate` is killed during a migration',
+  async run({ seed, short, progress }): Promise<Results> {
+    const results = emptyResults();
     const random = randomFrom(seed);
     const home = await temporaryDirectory();
     const server = await startBundledPostgres({ dataDir: join(home.path, 'database'), log: () => {} });
     const all = await readMigrations();
     const rounds = short ? 3 : 30;
-    const known = new Map<number, string>();
-    /** That of a database in which nothing was killed. */
-    const schemaAfter = async (count: number): Promise<string> => {
+    const schemas = new Map<number, string>();
+    /** The schema after `count` migrations without a kill. */
+    const expectedSchema = async (count: number): Promise<string> => {
       const connection = { ...server.connection, database: `whole_${count}` };
-      let schema = known.get(count);
+      let schema = schemas.get(count);
       if (schema === undefined) {
         await admin.query(`CREATE DATABASE ${connection.database}`);
         await migrate(connection, all.slice(0, count));
-        schema = await schemaOf(connection);
-        known.set(count, schema);
+        schema = await readSchema(connection);
+        schemas.set(count, schema);
       }
       return schema;
     };
@@ -47,59 +47,67 @@ export const migration: Proof = {
         const settings = { DATABASE_URL: urlOf(connection) };
         progress(`round ${round + 1} of ${rounds}: from ${all[from]?.name}`);
 
-        // Whoever looks at a table keeps a migration that changes it waiting, after what it has done before.
-        const onlooker = new pg.Client(connection);
-        await onlooker.connect();
-        const waits = round % 2 === 0;
-        if (waits) {
-          await onlooker.query('BEGIN');
-          const tables = await onlooker.query<{ t: string }>(
+        // A lock of a reader makes the migration wait in the middle, after its first statements.
+        const reader = new pg.Client(connection);
+        await reader.connect();
+        const blocks = round % 2 === 0;
+        if (blocks) {
+          await reader.query('BEGIN');
+          const tables = await reader.query<{ t: string }>(
             `SELECT tablename AS t FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`,
           );
-          for (const { t } of tables.rows) await onlooker.query(`LOCK TABLE ${t} IN ACCESS SHARE MODE`);
+          for (const { t } of tables.rows) await reader.query(`LOCK TABLE ${t} IN ACCESS SHARE MODE`);
         }
-        const begun = launch(settings, 'migrate');
-        if (waits) {
-          const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'`;
-          await until('the migration waits', 30, async () => (await admin.query(waiting, [database])).rowCount !== 0);
+        const migrating = launch(settings, 'migrate');
+        if (blocks) {
+          const selectWaiting = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'`;
+          await waitUntil(
+            'the migration waits for a lock',
+            30,
+            async () => (await admin.query(selectWaiting, [database])).rowCount !== 0,
+          );
         } else await pause(300 + random() * 1_500);
-        begun.child.kill('SIGKILL');
-        await begun.ended;
-        await onlooker.end();
-        const left = `SELECT 1 FROM pg_stat_activity WHERE datname = $1`;
-        await until('its connections have ended', 30, async () => (await admin.query(left, [database])).rowCount === 0);
+        migrating.child.kill('SIGKILL');
+        await migrating.ended;
+        await reader.end();
+        const selectConnections = `SELECT 1 FROM pg_stat_activity WHERE datname = $1`;
+        await waitUntil(
+          'its connections have ended',
+          30,
+          async () => (await admin.query(selectConnections, [database])).rowCount === 0,
+        );
 
         const missing = (await pendingMigrations(connection, all)).length;
         const applied = all.length - missing;
-        if ((await schemaOf(connection)) !== (await schemaAfter(applied))) {
-          figures.halfWritten++;
-          fault(figures, `after a kill the schema is not that of ${all[applied - 1]?.name}, which was the last`);
+        if ((await readSchema(connection)) !== (await expectedSchema(applied))) {
+          results.halfWritten++;
+          addFault(results, `after a kill the schema is not that of ${all[applied - 1]?.name}, the last one applied`);
         }
-        if (applied < from) figures.lost++;
+        if (applied < from) results.lost++;
         const next = launch(settings, 'migrate');
-        if ((await next.ended) !== 0) fault(figures, `the next run failed: ${next.output.join('\n')}`);
-        const after = await schemaOf(connection);
-        if (round === 0) figures.notes.push(`${rounds} kills, half of them while the migration waited for a lock`);
-        if (after !== (await schemaAfter(all.length))) {
-          figures.halfWritten++;
-          fault(figures, `after ${all[from]?.name} was killed and run again the schema differs from a new one`);
+        if ((await next.ended) !== 0) addFault(results, `the next run failed: ${next.output.join('\n')}`);
+        const after = await readSchema(connection);
+        if (round === 0) results.notes.push(`${rounds} kills, half of them while the migration waited for a lock`);
+        if (after !== (await expectedSchema(all.length))) {
+          results.halfWritten++;
+          addFault(results, `after ${all[from]?.name} was killed and run again the schema differs from a new one`);
         }
         await admin.query(`DROP DATABASE ${database}`);
-        figures.rounds++;
+        results.rounds++;
       }
     } finally {
       await admin.end();
       await server.stop();
       await home.remove();
     }
-    return figures;
+    return results;
   },
 };
 
-type Server = { host: string; user: string; database: string };
+type ServerAddress = { host: string; user: string; database: string };
 
-/** Tables with their columns, indexes, constraints, triggers and functions, as one text. */
-async function schemaOf(connection: Server): Promise<string> {
+/** Returns columns, indexes, constraints, triggers and functions of the schema as one text. */
+async function readSchema(connection: ServerAddress): Promise<string> {
   const client = new pg.Client(connection);
   await client.connect();
   try {

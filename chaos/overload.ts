@@ -1,64 +1,65 @@
-import { alone } from './alone.ts';
-import { type Driven, drive } from './drive.ts';
-import { type Figures, fault, noFigures, type Proof } from './proof.ts';
-import { memoryOf } from './site.ts';
+import { addFault, type ChaosTest, emptyResults, type Results } from './chaos-test.ts';
+import { readMemoryMegabytes } from './deployment.ts';
+import { type LoadResult, sendLoad } from './request-load.ts';
+import { withSingleService } from './single-service.ts';
 
-/** First what it carries, then ten times as many callers, none of whom waits before asking again; then as at first. */
+/** Measures the throughput with a normal number of callers, then with ten times as many, then with the first again. */
 
 const CALLERS = 100;
-const TIMES = 10;
-const BOUND_MS = 10_000;
-const MOST_MB = 400;
-const MOST_GROWTH = 1.5;
-const LEAST_PACE = 0.8;
+const OVERLOAD_FACTOR = 10;
+const MAX_LATENCY_MS = 10_000;
+const MAX_MEMORY_MEGABYTES = 400;
+const MAX_MEMORY_RATIO = 1.5;
+const MIN_THROUGHPUT_RATIO = 0.8;
 const RECOVERY_S = 2;
 
-export const overload: Proof = {
+export const overload: ChaosTest = {
   name: 'overload',
-  about: 'ten times as many callers as it can carry',
-  async run({ short, progress }): Promise<Figures> {
-    const figures = noFigures();
-    await alone(async ({ site, line, pid, path }) => {
+  description: 'ten times as many callers as it can serve',
+  async run({ short, progress }): Promise<Results> {
+    const results = emptyResults();
+    await withSingleService(async ({ deployment, client, servicePid: pid, interactionsPath: path }) => {
       let n = 0;
       const request = () => ({ method: 'POST', path, body: { type: 'phone', notes: `${n++}` } });
-      const offer = (callers: number, seconds: number) => drive(line, figures, { callers, seconds, request });
+      const load = (callers: number, seconds: number) => sendLoad(client, results, { callers, seconds, request });
 
       progress('warming up');
-      // As many as later: what a process keeps for a thousand connections is no growth.
-      await offer(CALLERS * TIMES, short ? 2 : 5);
-      await offer(CALLERS, 2);
-      progress('measuring what it carries');
-      const before = await offer(CALLERS, short ? 3 : 10);
-      const memory = await memoryOf(pid);
-      progress(`${before.perSecond} per second; now ${CALLERS * TIMES} callers`);
-      const during = await offer(CALLERS * TIMES, short ? 4 : 30);
-      const grown = await memoryOf(pid);
-      const recovery = await offer(CALLERS, RECOVERY_S);
-      const after = await offer(CALLERS, short ? 3 : 10);
-      figures.rounds = 1;
+      // The warm-up has as many callers as the overload, so that memory per connection does not count as growth.
+      await load(CALLERS * OVERLOAD_FACTOR, short ? 2 : 5);
+      await load(CALLERS, 2);
+      progress('measuring the normal throughput');
+      const before = await load(CALLERS, short ? 3 : 10);
+      const memoryBefore = await readMemoryMegabytes(pid);
+      progress(`${before.throughput} per second; now ${CALLERS * OVERLOAD_FACTOR} callers`);
+      const during = await load(CALLERS * OVERLOAD_FACTOR, short ? 4 : 30);
+      const memoryAfter = await readMemoryMegabytes(pid);
+      const recovery = await load(CALLERS, RECOVERY_S);
+      const after = await load(CALLERS, short ? 3 : 10);
+      results.rounds = 1;
 
-      const [{ rows = 0, stamps = 0 } = {}] = await site.sql<{ rows: number; stamps: number }>(
+      const [{ rows = 0, stamps = 0 } = {}] = await deployment.sql<{ rows: number; stamps: number }>(
         'SELECT count(*)::int AS rows, count(DISTINCT notes)::int AS stamps FROM interactions',
       );
-      figures.lost = Math.max(0, figures.acknowledged - stamps);
-      figures.twice = rows - stamps;
-      // What was refused, and is there all the same.
-      figures.halfWritten = Math.max(0, stamps - figures.acknowledged);
-      if (during.longest > BOUND_MS) figures.late.push(`an answer took ${during.longest} ms`);
-      if (during.refused === 0) fault(figures, 'nothing was refused');
-      if (grown > memory * MOST_GROWTH || grown > MOST_MB) fault(figures, `memory went from ${memory} to ${grown} MB`);
-      if (recovery.refused + after.refused > 0) figures.late.push('requests were refused afterwards');
-      const best = Math.max(recovery.perSecond, after.perSecond);
-      if (best < before.perSecond * LEAST_PACE) figures.late.push(`afterwards ${best} per second`);
-      figures.notes.push(
-        `before ${shown(before)}`,
-        `${TIMES} times the callers ${shown(during)}, memory ${memory} to ${grown} MB`,
-        `the ${RECOVERY_S} s after ${shown(recovery)}, then ${shown(after)}`,
+      results.lost = Math.max(0, results.acknowledged - stamps);
+      results.duplicated = rows - stamps;
+      // Writes that were refused but exist.
+      results.halfWritten = Math.max(0, stamps - results.acknowledged);
+      if (during.maxMs > MAX_LATENCY_MS) results.timingFaults.push(`a response took ${during.maxMs} ms`);
+      if (during.refused === 0) addFault(results, 'no request was refused');
+      if (memoryAfter > memoryBefore * MAX_MEMORY_RATIO || memoryAfter > MAX_MEMORY_MEGABYTES)
+        addFault(results, `memory grew from ${memoryBefore} to ${memoryAfter} MB`);
+      if (recovery.refused + after.refused > 0) results.timingFaults.push('requests were refused afterwards');
+      const best = Math.max(recovery.throughput, after.throughput);
+      if (best < before.throughput * MIN_THROUGHPUT_RATIO) results.timingFaults.push(`afterwards ${best} per second`);
+      results.notes.push(
+        `before ${describeLoad(before)}`,
+        `${OVERLOAD_FACTOR} times the callers ${describeLoad(during)}, memory ${memoryBefore} to ${memoryAfter} MB`,
+        `the ${RECOVERY_S} s after ${describeLoad(recovery)}, then ${describeLoad(after)}`,
       );
     });
-    return figures;
+    return results;
   },
 };
 
-const shown = ({ perSecond, refused, p50, p99, longest }: Driven) =>
+const describeLoad = ({ throughput: perSecond, refused, p50Ms: p50, p99Ms: p99, maxMs: longest }: LoadResult) =>
   `${perSecond}/s done, ${refused} refused, p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`;

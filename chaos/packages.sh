@@ -1,6 +1,6 @@
 #!/bin/sh
-# What some proofs need beside Node, as root, on Debian or Ubuntu: a clock that can be moved (clock), PostgreSQL with
-# Patroni, etcd, HAProxy and ip (failover), and file systems that can be cut off (power-cut). No server is set up or started by it.
+# Installs what some chaos tests need besides Node, as root on Debian or Ubuntu: libfaketime (clock), PostgreSQL with
+# Patroni, etcd, HAProxy and ip (failover), and file system tools (power-cut). It does not set up or start any server.
 set -e
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then

@@ -1,106 +1,113 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { alone } from './alone.ts';
-import type { Answered, Line } from './exchange.ts';
-import { type Figures, fault, noFigures, type Proof, until } from './proof.ts';
-import { kill, processesIn } from './site.ts';
+import { addFault, type ChaosTest, emptyResults, type Results, waitUntil } from './chaos-test.ts';
+import { kill, processesIn } from './deployment.ts';
+import type { HttpClient, HttpResponse } from './http-client.ts';
+import { withSingleService } from './single-service.ts';
 
-/** A database that answers slowly or not at all: every request ends in bounded time, and it recovers by itself. */
+/** The database responds slowly or not at all. Every request must end in bounded time, and the service recovers. */
 
-// Five seconds for a connection, fifteen for a statement, twenty for a server that is silent, and one more try of reads.
-const BOUND_MS = 45_000;
+// 5 s to connect, 15 s for a statement, 20 s until a silent server is given up, and one retry of reads.
+const MAX_LATENCY_MS = 45_000;
 const CALLERS = 100;
-const RECOVERY_S = 10;
+const RECOVERY_TIMEOUT_S = 10;
 
-export const stalledDatabase: Proof = {
+export const stalledDatabase: ChaosTest = {
   name: 'stalled-database',
-  about: 'everything is locked, the pool is used up, the database stands still',
-  async run({ short, progress }): Promise<Figures> {
-    const figures = noFigures();
-    await alone(async ({ site, line, path }) => {
+  description: 'tables are locked, the pool is exhausted, the database is frozen',
+  async run({ short, progress }): Promise<Results> {
+    const results = emptyResults();
+    await withSingleService(async ({ deployment, client, interactionsPath: path }) => {
       const stamps: { stamp: string; done: boolean }[] = [];
       const send = async (keyed: boolean) => {
         const write = { stamp: `s-${stamps.length}`, done: false };
         stamps.push(write);
         const headers = keyed ? { 'idempotency-key': write.stamp } : {};
         const body = { type: 'phone', notes: write.stamp };
-        const outcome = await line.send({ method: 'POST', path, body, headers });
+        const outcome = await client.send({ method: 'POST', path, body, headers });
         write.done = outcome.status === 200;
-        judge(figures, outcome);
+        checkOutcome(results, outcome);
         return outcome;
       };
-      const storm = () => Array.from({ length: CALLERS }, (_, i) => send(i % 2 === 0));
-      await Promise.all(storm());
+      const sendConcurrently = () => Array.from({ length: CALLERS }, (_, i) => send(i % 2 === 0));
+      await Promise.all(sendConcurrently());
 
       progress('a table is locked for some seconds');
-      const owner = await site.connect();
+      const owner = await deployment.connect();
       await owner.query('BEGIN; LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE');
-      const locked = storm();
+      const locked = sendConcurrently();
       await pause(short ? 2_000 : 12_000);
-      const others = await line.send({ method: 'GET', path: '/manage/company' });
-      judge(figures, others);
+      const others = await client.send({ method: 'GET', path: '/manage/company' });
+      checkOutcome(results, others);
       await owner.query('ROLLBACK');
       await owner.end();
-      const afterLock = await longest(locked);
-      await recovered(line, path);
-      figures.rounds++;
+      const afterLock = await maxLatency(locked);
+      await waitForRecovery(client, path);
+      results.rounds++;
 
       if (!short) {
         progress('a table is locked for longer than a statement may take');
-        const long = await site.connect();
+        const long = await deployment.connect();
         await long.query('BEGIN; LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE');
-        const given = await longest(storm());
-        if (given > BOUND_MS) figures.late.push(`behind a lock a request took ${given} ms`);
+        const behindLock = await maxLatency(sendConcurrently());
+        if (behindLock > MAX_LATENCY_MS) results.timingFaults.push(`behind a lock a request took ${behindLock} ms`);
         await long.query('ROLLBACK');
         await long.end();
-        await recovered(line, path);
-        figures.rounds++;
-        figures.notes.push(`behind a lock that stays: the longest answer took ${given} ms`);
+        await waitForRecovery(client, path);
+        results.rounds++;
+        results.notes.push(`behind a lasting lock: the longest response took ${behindLock} ms`);
       }
 
-      progress('the database stands still');
-      const pids = await processesIn(site.dataDir);
+      progress('the database is frozen');
+      const pids = await processesIn(deployment.dataDir);
       for (const pid of pids) kill(pid, 'SIGSTOP');
-      const read = line.send({ method: 'GET', path });
-      const still = [...storm(), read];
-      const health = await line.send({ method: 'GET', path: '/healthz' });
-      if (health.status !== 200 || health.ms > 1_000) figures.late.push(`/healthz: ${JSON.stringify(health)}`);
-      await (short ? pause(3_000) : Promise.all(still));
+      const read = client.send({ method: 'GET', path });
+      const duringFreeze = [...sendConcurrently(), read];
+      const health = await client.send({ method: 'GET', path: '/healthz' });
+      if (health.status !== 200 || health.ms > 1_000) results.timingFaults.push(`/healthz: ${JSON.stringify(health)}`);
+      await (short ? pause(3_000) : Promise.all(duringFreeze));
       for (const pid of pids) kill(pid, 'SIGCONT');
-      const stood = await longest(still);
-      judge(figures, await read);
-      if (stood > BOUND_MS) figures.late.push(`a request took ${stood} ms while the database stood still`);
-      const begun = performance.now();
-      await recovered(line, path);
-      figures.rounds++;
-      figures.notes.push(
-        `a lock of ${short ? 2 : 12} s: the longest answer took ${afterLock} ms; a database that stands still: ${stood} ms, then answered again after ${Math.round(performance.now() - begun)} ms`,
+      const afterFreeze = await maxLatency(duringFreeze);
+      checkOutcome(results, await read);
+      if (afterFreeze > MAX_LATENCY_MS)
+        results.timingFaults.push(`a request took ${afterFreeze} ms while the database was frozen`);
+      const resumedAt = performance.now();
+      await waitForRecovery(client, path);
+      results.rounds++;
+      results.notes.push(
+        `a lock of ${short ? 2 : 12} s: the longest response took ${afterLock} ms; ` +
+          `a frozen database: ${afterFreeze} ms, then recovered after ${Math.round(performance.now() - resumedAt)} ms`,
       );
 
-      await until('no statement is left', RECOVERY_S * 2, async () => {
-        const asked = `SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'case-records' AND state <> 'idle'`;
-        return (await site.sql<{ count: number }>(asked))[0]?.count === 0;
-      }).catch((error) => fault(figures, error.message));
-      const rows = await site.sql<{ notes: string }>(`SELECT notes FROM interactions`);
-      const there = rows.map(({ notes }) => notes);
-      figures.twice = there.length - new Set(there).size;
-      figures.lost = stamps.filter(({ stamp, done }) => done && !there.includes(stamp)).length;
-      figures.requests = stamps.length;
-      figures.acknowledged = stamps.filter(({ done }) => done).length;
-      if (site.service?.child.exitCode !== null) fault(figures, 'the service has ended');
+      await waitUntil('no statement is running', RECOVERY_TIMEOUT_S * 2, async () => {
+        const selectActive = `SELECT count(*)::int FROM pg_stat_activity
+          WHERE application_name = 'case-records' AND state <> 'idle'`;
+        return (await deployment.sql<{ count: number }>(selectActive))[0]?.count === 0;
+      }).catch((error) => addFault(results, error.message));
+      const rows = await deployment.sql<{ notes: string }>(`SELECT notes FROM interactions`);
+      const stored = rows.map(({ notes }) => notes);
+      results.duplicated = stored.length - new Set(stored).size;
+      results.lost = stamps.filter(({ stamp, done }) => done && !stored.includes(stamp)).length;
+      results.requests = stamps.length;
+      results.acknowledged = stamps.filter(({ done }) => done).length;
+      if (deployment.service?.child.exitCode !== null) addFault(results, 'the service has ended');
     });
-    return figures;
+    return results;
   },
 };
 
-function judge(figures: Figures, outcome: Awaited<ReturnType<Line['send']>>): void {
+function checkOutcome(results: Results, outcome: Awaited<ReturnType<HttpClient['send']>>): void {
   if (outcome.status === 200) return;
-  if (outcome.status === 503 && (outcome as Answered).headers['retry-after'] !== undefined) return;
-  if (outcome.status === 500) figures.errors++;
-  fault(figures, `the answer was ${JSON.stringify(outcome)}`);
+  if (outcome.status === 503 && (outcome as HttpResponse).headers['retry-after'] !== undefined) return;
+  if (outcome.status === 500) results.serverErrors++;
+  addFault(results, `the outcome was ${JSON.stringify(outcome)}`);
 }
 
-const longest = async (outcomes: Promise<{ ms: number }>[]): Promise<number> =>
+const maxLatency = async (outcomes: Promise<{ ms: number }>[]): Promise<number> =>
   Math.round(Math.max(0, ...(await Promise.all(outcomes)).map(({ ms }) => ms)));
 
-const recovered = (line: Line, path: string): Promise<void> =>
-  until('it answers again', RECOVERY_S, async () => (await line.send({ method: 'GET', path })).status === 200);
+const waitForRecovery = (client: HttpClient, path: string): Promise<void> =>
+  waitUntil(
+    'the service responds again',
+    RECOVERY_TIMEOUT_S,
+    async () => (await client.send({ method: 'GET', path })).status === 200,
+  );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proveYear } from '../test/harness/simulated-year.ts';
 
-/** The long proof: a year with both clock changes. SEED repeats a run; APPOINTMENTS makes a shorter one. */
+/** Simulates a year of messages with both DST changes. SEED repeats a run; APPOINTMENTS makes it shorter. */
 
 const appointments = Number(process.env.APPOINTMENTS ?? 2_000);
 const kills = Math.ceil(appointments / 50);

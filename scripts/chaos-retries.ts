@@ -1,7 +1,7 @@
 import { sendWithRetries } from '../test/harness/retries.ts';
 
-/** 1,000 creates, each sent three times over two services, half of the requests cut off: exactly 1,000 records. */
+/** Sends 1,000 creates three times each to two services, with half of the requests cut off: exactly 1,000 records. */
 
-const found = await sendWithRetries(Number(process.argv[2] ?? 1_000));
-console.table([found]);
-if (found.records !== found.creates) process.exit(1);
+const result = await sendWithRetries(Number(process.argv[2] ?? 1_000));
+console.table([result]);
+if (result.records !== result.creates) process.exit(1);

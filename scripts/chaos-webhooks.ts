@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proveWebhooks } from '../test/harness/webhook-proof.ts';
 
-/** The long proof of webhooks. SEED repeats a run; EVENTS makes a shorter one. */
+/** Simulates days of webhook deliveries with killed workers. SEED repeats a run; EVENTS makes it shorter. */
 
 const events = Number(process.env.EVENTS ?? 2_000);
 const kills = Math.ceil(events / 50);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
-import { Wire } from '../chaos/input/wire.ts';
+import { RawConnection } from '../chaos/input/raw-connection.ts';
 import { ConfigError, readConfig, SECRET_SETTINGS } from '../src/config.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { buildApp } from '../src/server/app.ts';
@@ -19,8 +19,8 @@ const app = await startApp({ secrets: new SecretBox([randomBytes(32)]), allowPri
 /* ---- headers ---- */
 
 const raw = async (bytes: string) => {
-  const wire = new Wire(app.baseUrl);
-  const answer = await wire.send({ bytes: Buffer.from(bytes), headOnly: false, last: true });
+  const wire = new RawConnection(app.baseUrl);
+  const answer = await wire.send({ bytes: Buffer.from(bytes), headOnly: false, endsConnection: true });
   wire.close();
   assert.ok(answer, bytes);
   return answer;

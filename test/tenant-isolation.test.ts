@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { Wire } from '../chaos/input/wire.ts';
+import { RawConnection } from '../chaos/input/raw-connection.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
@@ -211,14 +211,14 @@ const ROUNDS = 150;
 
 for (const { name, template, params } of READS) {
   test(`${name}: a foreign record takes as long as one that never was`, async () => {
-    const wire = new Wire(app.baseUrl);
+    const wire = new RawConnection(app.baseUrl);
     const last = params.at(-1) ?? '';
     const took: Record<'foreign' | 'missing', number[]> = { foreign: [], missing: [] };
     const ask = async (kind: keyof typeof took, id: string) => {
       const head = `GET ${fill(template, { ...own, [last]: id })} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
       const bytes = Buffer.from(`${head}Authorization: Bearer ${stranger.token}\r\n\r\n`);
       const begun = performance.now();
-      const answer = await wire.send({ bytes, headOnly: false, last: false });
+      const answer = await wire.send({ bytes, headOnly: false, endsConnection: false });
       took[kind].push(performance.now() - begun);
       assert.equal(answer?.status, 404);
     };

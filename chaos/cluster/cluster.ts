@@ -4,16 +4,16 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { temporaryDirectory } from '../../test/harness/service.ts';
-import { Skipped, until } from '../proof.ts';
-import { freePort } from '../site.ts';
+import { SkippedError, waitUntil } from '../chaos-test.ts';
+import { freePort } from '../deployment.ts';
 import { ETCD, Host, openNetwork } from './network.ts';
-import { Node, programs } from './node.ts';
+import { findPostgresPrograms, Node } from './node.ts';
 
-/** Three servers under Patroni, one etcd, and HAProxy, which leads to whichever of them is the primary. */
+/** Three PostgreSQL servers under Patroni, one etcd, and HAProxy, which forwards connections to the primary. */
 
-const WHOLE_S = 120;
-const ASK_MS = 2_000;
-const PROGRAMS = ['patroni', 'etcd', 'haproxy', 'ip', 'setpriv'];
+const HEALTHY_TIMEOUT_S = 120;
+const QUERY_TIMEOUT_MS = 2_000;
+const REQUIRED_PROGRAMS = ['patroni', 'etcd', 'haproxy', 'ip', 'setpriv'];
 
 type Home = Awaited<ReturnType<typeof temporaryDirectory>>;
 type Member = { role: string; state: string };
@@ -27,8 +27,10 @@ export class Cluster {
   readonly #processes: ChildProcess[] = [];
 
   static async open({ synchronous = true } = {}): Promise<Cluster> {
-    const missing = [...PROGRAMS, join(programs() ?? 'postgresql', 'postgres')].filter((program) => !isThere(program));
-    if (missing.length > 0) throw new Skipped(`${missing.join(', ')} not found; chaos/packages.sh installs them`);
+    const missing = [...REQUIRED_PROGRAMS, join(findPostgresPrograms() ?? 'postgresql', 'postgres')].filter(
+      (program) => !isInstalled(program),
+    );
+    if (missing.length > 0) throw new SkippedError(`${missing.join(', ')} not found; chaos/packages.sh installs them`);
     const hosts = ['a', 'b', 'c'].map((name, index) => new Host(name, index));
     const closeNetwork = await openNetwork(hosts);
     const home = await temporaryDirectory();
@@ -56,34 +58,36 @@ export class Cluster {
     this.nodes = hosts.map((host) => new Node(host, home.path));
   }
 
-  /** Where connections to one that is the primary no longer are ended. */
+  /** A proxy port that closes connections to a server when it is no longer the primary. */
   get url(): string {
     return urlOf(this.#ports[0]);
   }
 
-  /** Where they are left to those who have them, as with a name or an address that moves. */
+  /** A proxy port that keeps such connections open, as with a DNS name or an address that moves. */
   get otherUrl(): string {
     return urlOf(this.#ports[1]);
   }
 
-  /** The node that holds the lock; another than that one. */
-  async primary(but?: Node): Promise<Node | undefined> {
-    const asked = this.nodes.map(async (node) => node !== but && (await node.ask('/primary'))?.status === 200);
-    const holds = await Promise.all(asked);
-    return this.nodes.find((_, i) => holds[i]);
+  /** Returns the primary, ignoring `except`. */
+  async primary(except?: Node): Promise<Node | undefined> {
+    const responses = this.nodes.map(
+      async (node) => node !== except && (await node.requestPatroni('/primary'))?.status === 200,
+    );
+    const arePrimary = await Promise.all(responses);
+    return this.nodes.find((_, i) => arePrimary[i]);
   }
 
-  /** Both others follow, and one of them so that the primary waits for it. */
-  async whole(): Promise<Node> {
+  /** Waits until both standbys stream from the primary, one of them synchronously. Returns the primary. */
+  async waitUntilHealthy(): Promise<Node> {
     let found: Node | undefined;
-    await until('the cluster is whole', WHOLE_S, async () => {
+    await waitUntil('the cluster is healthy', HEALTHY_TIMEOUT_S, async () => {
       found = await this.primary();
-      const answer = await found?.ask('/cluster');
+      const answer = await found?.requestPatroni('/cluster');
       const { members = [] } = answer ? ((await answer.json()) as { members: Member[] }) : {};
-      const waitedFor = members.filter(({ role }) => role === 'sync_standby').length;
-      if (!found || waitedFor !== Number(this.#synchronous)) return false;
-      const following = await this.#following().catch(() => 0);
-      return following === this.nodes.length - 1;
+      const synchronous = members.filter(({ role }) => role === 'sync_standby').length;
+      if (!found || synchronous !== Number(this.#synchronous)) return false;
+      const streaming = await this.#countStreamingStandbys().catch(() => 0);
+      return streaming === this.nodes.length - 1;
     });
     return found as Node;
   }
@@ -100,7 +104,7 @@ export class Cluster {
   }
 
   async #start(): Promise<void> {
-    // PostgreSQL's own user goes through it.
+    // The user of PostgreSQL must be able to enter the folder.
     await chmod(this.#home.path, 0o711);
     const urls = `http://${ETCD}:2379`;
     this.#run('etcd', [
@@ -120,21 +124,21 @@ export class Cluster {
     await writeFile(proxy, proxyConfig(this.#ports, this.nodes));
     this.#run('haproxy', ['-db', '-f', proxy]);
     for (const node of this.nodes) {
-      await node.make(this.#synchronous);
+      await node.create(this.#synchronous);
       node.start();
     }
-    await this.whole();
+    await this.waitUntilHealthy();
   }
 
   #run(program: string, args: string[]): void {
     this.#processes.push(spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], { stdio: 'ignore' }));
   }
 
-  async #following(): Promise<number> {
+  async #countStreamingStandbys(): Promise<number> {
     const client = new pg.Client({
       connectionString: this.url,
-      connectionTimeoutMillis: ASK_MS,
-      query_timeout: ASK_MS,
+      connectionTimeoutMillis: QUERY_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
     });
     client.on('error', () => {});
     try {
@@ -159,16 +163,16 @@ const proxyConfig = (ports: [number, number], nodes: Node[]) => `defaults
   option httpchk OPTIONS /primary
   http-check expect status 200
   timeout check 1s
-${leadTo('ending', ports[0], 'on-marked-down shutdown-sessions', nodes)}
-${leadTo('leaving', ports[1], '', nodes)}
+${proxySection('ending', ports[0], 'on-marked-down shutdown-sessions', nodes)}
+${proxySection('leaving', ports[1], '', nodes)}
 `;
 
-const leadTo = (name: string, port: number, options: string, nodes: Node[]) => `listen ${name}
+const proxySection = (name: string, port: number, options: string, nodes: Node[]) => `listen ${name}
   bind 127.0.0.1:${port}
   default-server inter 1s fall 2 rise 1 ${options}
-${nodes.map(({ check }) => `  ${check}`).join('\n')}`;
+${nodes.map(({ proxyLine: check }) => `  ${check}`).join('\n')}`;
 
-function isThere(program: string): boolean {
+function isInstalled(program: string): boolean {
   try {
     execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'pipe' });
     return true;

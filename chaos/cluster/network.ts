@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { Skipped } from '../proof.ts';
-import { kill } from '../site.ts';
+import { SkippedError } from '../chaos-test.ts';
+import { kill } from '../deployment.ts';
 
-/** Machines that are no machines: each node has a network of its own, joined to the others by a bridge. */
+/** Simulates machines: each node has its own network namespace, connected to the others by a bridge. */
 
-const BRIDGE = 'crprove';
+const BRIDGE = 'crchaos';
 const PREFIX = '10.231.7';
-const PEERS = ['11', '12', '13'];
+const HOST_NUMBERS = ['11', '12', '13'];
 
-/** Where the proxy stands, and where etcd does: a node can be cut off from one and not from the other. */
+/** The proxy and etcd have different addresses, so that a node can be isolated from one of them only. */
 export const PROXY = `${PREFIX}.1`;
 export const ETCD = `${PREFIX}.2`;
 export const SUBNET = `${PREFIX}.0/24`;
@@ -28,68 +28,68 @@ export class Host {
   readonly name: string;
   readonly address: string;
   readonly namespace: string;
-  readonly #wire: string;
+  readonly #device: string;
 
   constructor(name: string, index: number) {
     this.name = name;
-    this.address = `${PREFIX}.${PEERS[index]}`;
+    this.address = `${PREFIX}.${HOST_NUMBERS[index]}`;
     this.namespace = `${BRIDGE}-${name}`;
-    this.#wire = `${BRIDGE}-${name}`;
+    this.#device = `${BRIDGE}-${name}`;
   }
 
-  plug(): void {
+  create(): void {
     ip('netns', 'add', this.namespace);
-    ip('link', 'add', this.#wire, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', this.namespace);
+    ip('link', 'add', this.#device, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', this.namespace);
     ip('-n', this.namespace, 'addr', 'add', `${this.address}/24`, 'dev', 'eth0');
     for (const device of ['lo', 'eth0']) ip('-n', this.namespace, 'link', 'set', device, 'up');
-    ip('link', 'set', this.#wire, 'master', BRIDGE, 'up');
+    ip('link', 'set', this.#device, 'master', BRIDGE, 'up');
   }
 
-  /** With whatever still runs there. */
-  unplug(): void {
+  /** Kills the processes of the namespace and removes it. */
+  remove(): void {
     for (const pid of tryIp('netns', 'pids', this.namespace).split(/\s+/)) if (pid !== '') kill(Number(pid));
-    tryIp('link', 'del', this.#wire);
+    tryIp('link', 'del', this.#device);
     tryIp('netns', 'del', this.namespace);
   }
 
-  /** Every packet is lost, both ways; nobody is told. */
-  cut(): void {
-    ip('link', 'set', this.#wire, 'nomaster');
+  /** Drops all packets in both directions, without any error. */
+  disconnect(): void {
+    ip('link', 'set', this.#device, 'nomaster');
   }
 
-  /** Those who call it reach it; it reaches neither etcd nor the other nodes. */
-  split(): void {
-    for (const lost of this.#others()) ip('-n', this.namespace, 'route', 'add', 'blackhole', lost);
+  /** Clients still reach the node, but the node reaches neither etcd nor the other nodes. */
+  isolate(): void {
+    for (const address of this.#otherAddresses()) ip('-n', this.namespace, 'route', 'add', 'blackhole', address);
   }
 
   heal(): void {
-    tryIp('link', 'set', this.#wire, 'master', BRIDGE);
-    for (const lost of this.#others()) tryIp('-n', this.namespace, 'route', 'del', 'blackhole', lost);
+    tryIp('link', 'set', this.#device, 'master', BRIDGE);
+    for (const address of this.#otherAddresses()) tryIp('-n', this.namespace, 'route', 'del', 'blackhole', address);
   }
 
-  #others(): string[] {
-    return [ETCD, ...PEERS.map((peer) => `${PREFIX}.${peer}`).filter((address) => address !== this.address)];
+  #otherAddresses(): string[] {
+    return [ETCD, ...HOST_NUMBERS.map((peer) => `${PREFIX}.${peer}`).filter((address) => address !== this.address)];
   }
 }
 
-/** Gives what closes it. */
+/** Creates the network. Returns a function that removes it. */
 export async function openNetwork(hosts: Host[]): Promise<() => void> {
-  const lock = await alone();
+  const lock = await lockNetwork();
   const close = () => {
-    for (const host of hosts) host.unplug();
+    for (const host of hosts) host.remove();
     tryIp('link', 'del', BRIDGE);
   };
-  // What a run that was killed has left.
+  // Removes what a killed run has left behind.
   close();
   try {
     ip('link', 'add', BRIDGE, 'type', 'bridge');
     for (const address of [PROXY, ETCD]) ip('addr', 'add', `${address}/24`, 'dev', BRIDGE);
     ip('link', 'set', BRIDGE, 'up');
-    for (const host of hosts) host.plug();
+    for (const host of hosts) host.create();
   } catch (error) {
     close();
     lock.close();
-    throw new Skipped(`networks cannot be made here, it takes root and ip netns: ${(error as Error).message}`);
+    throw new SkippedError(`creating networks needs root and ip netns: ${(error as Error).message}`);
   }
   return () => {
     close();
@@ -97,11 +97,11 @@ export async function openNetwork(hosts: Host[]): Promise<() => void> {
   };
 }
 
-/** The names are the machine's: one run at a time. */
-async function alone(): Promise<Server> {
+/** The device names are global to the machine, so only one run is possible at a time. */
+async function lockNetwork(): Promise<Server> {
   const lock = createServer().listen(`\0case-records ${BRIDGE}`);
   await once(lock, 'listening').catch(() => {
-    throw new Skipped('another run of it is under way on this machine');
+    throw new SkippedError('another run is in progress on this machine');
   });
   return lock;
 }

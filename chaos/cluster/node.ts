@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kill, processesIn } from '../site.ts';
+import { kill, processesIn } from '../deployment.ts';
 import { ETCD, type Host, SUBNET } from './network.ts';
 
-/** One server: PostgreSQL under Patroni, in a network of its own. */
+/** A PostgreSQL server under Patroni in its own network namespace. */
 
 export const TTL_S = 10;
 const REST_PORT = 8008;
-const ASK_MS = 2_000;
-// Debian's place, by version; they are not in the path.
-const SERVERS = '/usr/lib/postgresql';
+const REQUEST_TIMEOUT_MS = 2_000;
+// The folder of Debian, with one subfolder per version; the programs are not in the path.
+const POSTGRESQL_FOLDER = '/usr/lib/postgresql';
 
 export class Node {
   readonly host: Host;
@@ -30,14 +30,14 @@ export class Node {
     return this.host.name;
   }
 
-  get check(): string {
+  get proxyLine(): string {
     return `server ${this.name} ${this.host.address}:5432 check port ${REST_PORT}`;
   }
 
-  async make(synchronous: boolean): Promise<void> {
+  async create(synchronous: boolean): Promise<void> {
     await mkdir(this.#home);
     await chown(this.#home, userId('-u'), userId('-g'));
-    // JSON is YAML.
+    // Patroni reads YAML, and JSON is valid YAML.
     await writeFile(this.#config, JSON.stringify(this.#settings(synchronous)));
   }
 
@@ -49,7 +49,7 @@ export class Node {
     closeSync(log);
   }
 
-  /** Patroni, and all of PostgreSQL. */
+  /** Sends the signal to Patroni and to all processes of PostgreSQL. */
   async signal(signal: NodeJS.Signals): Promise<void> {
     const pid = this.#patroni?.pid;
     if (pid !== undefined) kill(pid, signal);
@@ -67,13 +67,13 @@ export class Node {
     await this.signalDatabase('SIGKILL');
   }
 
-  /** Undefined where it does not answer. */
-  async ask(path: string, body?: unknown): Promise<Response | undefined> {
-    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  /** Sends a request to the REST API of Patroni. Returns undefined if there is no response. */
+  async requestPatroni(path: string, body?: unknown): Promise<Response | undefined> {
+    const options = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     const url = `http://${this.host.address}:${REST_PORT}${path}`;
-    // A switchover answers when it is done.
-    const signal = AbortSignal.timeout(body === undefined ? ASK_MS : ASK_MS * 20);
-    return fetch(url, { ...sent, signal }).catch(() => undefined);
+    // A switchover responds when it is complete.
+    const signal = AbortSignal.timeout(body === undefined ? REQUEST_TIMEOUT_MS : REQUEST_TIMEOUT_MS * 20);
+    return fetch(url, { ...options, signal }).catch(() => undefined);
   }
 
   get #config(): string {
@@ -86,7 +86,7 @@ export class Node {
       scope: 'records',
       name,
       restapi: { listen: `${address}:${REST_PORT}`, connect_address: `${address}:${REST_PORT}` },
-      // By the v2 API: on v3, Patroni 3.0 takes stale keys for true once it has been frozen (its pull request 2783).
+      // Uses the v2 API: with v3, Patroni 3.0 trusts stale keys after it has been frozen (its pull request 2783).
       etcd: { host: `${ETCD}:2379` },
       bootstrap: {
         dcs: {
@@ -94,7 +94,7 @@ export class Node {
           loop_wait: 2,
           retry_timeout: 3,
           synchronous_mode: synchronous,
-          // Where no standby is left, writes wait rather than be acknowledged by one server alone.
+          // Without a standby, writes wait instead of being acknowledged by one server only.
           synchronous_mode_strict: synchronous,
           postgresql: { use_pg_rewind: true, use_slots: true, parameters: { max_connections: 200 } },
         },
@@ -104,7 +104,7 @@ export class Node {
         listen: `${address}:5432`,
         connect_address: `${address}:5432`,
         data_dir: this.dataDir,
-        bin_dir: programs(),
+        bin_dir: findPostgresPrograms(),
         pgpass: join(this.#home, 'pgpass'),
         authentication: {
           superuser: { username: 'postgres', password: 'postgres' },
@@ -119,11 +119,11 @@ export class Node {
 
 const userId = (which: '-u' | '-g'): number => Number(execFileSync('id', [which, 'postgres']).toString());
 
-/** Of the newest PostgreSQL; undefined where there is none. */
-export function programs(): string | undefined {
+/** Returns the folder of the newest PostgreSQL; undefined if none is installed. */
+export function findPostgresPrograms(): string | undefined {
   try {
-    const newest = Math.max(...readdirSync(SERVERS).map(Number));
-    return join(SERVERS, String(newest), 'bin');
+    const newest = Math.max(...readdirSync(POSTGRESQL_FOLDER).map(Number));
+    return join(POSTGRESQL_FOLDER, String(newest), 'bin');
   } catch {
     return undefined;
   }

@@ -1,30 +1,30 @@
 import fc from 'fast-check';
-import { BODIES } from '../cost-bodies.ts';
-import { Members, type Node, Raw } from './json.ts';
+import { HOSTILE_BODIES } from '../hostile-bodies.ts';
+import { HOSTILE_TEXTS, text } from './hostile-texts.ts';
+import { JsonMembers, type JsonNode, RawJson } from './json.ts';
 import type { Operation } from './operations.ts';
-import { NASTY, text } from './texts.ts';
 import { anything, hostile, object, valid } from './values.ts';
 
-/** A request before it is known who sends it: `{caseId}` and such are still to be filled in. */
+/** A request with placeholders such as `{caseId}`, which depend on the sender. */
 export type Draft = {
   method: string;
   target: string;
   headers: readonly (readonly [string, string])[];
-  body: Node | Uint8Array | undefined;
-  /** What is done to the bytes of the body. */
+  body: JsonNode | Uint8Array | undefined;
+  /** How the bytes of the body are damaged. */
   damage: Damage;
 };
 
 export type Damage = (typeof DAMAGES)[number];
 const DAMAGES = [
   ...['none', 'bom', 'utf8', 'overlong', 'latin1', 'cut', 'trailing', 'padded', 'tooLarge', 'chunked'],
-  // The length that is named is not the one that comes.
+  // The declared length differs from the actual one.
   ...['short', 'long', 'noLength', 'badLength', 'twoLengths', 'badChunks'],
 ] as const;
 
-const some = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
+const weighted = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
 
-/** Percent-encoded, or broken: what stands where an identifier is asked for. */
+/** Invalid values for an identifier in the path. */
 const segment: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     ...[
@@ -65,14 +65,14 @@ function target({ template, query }: Operation): fc.Arbitrary<string> {
   const parts = template.split('/');
   const spoiled = fc
     .tuple(fc.integer({ min: 1, max: parts.length - 1 }), segment, fc.constantFrom('in', 'instead', 'after'))
-    .map(([at, strange, how]) => {
-      const kept = [...parts];
-      if (how === 'in') kept.splice(at, 0, strange);
-      else if (how === 'after') kept[at] += strange;
-      else kept[at] = strange;
-      return kept.join('/');
+    .map(([index, strange, how]) => {
+      const changed = [...parts];
+      if (how === 'in') changed.splice(index, 0, strange);
+      else if (how === 'after') changed[index] += strange;
+      else changed[index] = strange;
+      return changed.join('/');
     });
-  const odd = fc.constantFrom(
+  const unusual = fc.constantFrom(
     `${template}/`,
     `/${template}`,
     template.toUpperCase(),
@@ -80,29 +80,29 @@ function target({ template, query }: Operation): fc.Arbitrary<string> {
     `http://x${template}`,
     `http://evil.example:81${template}`,
   );
-  const path = fc.oneof(some(18, fc.constant(template)), some(2, spoiled), some(1, odd));
+  const path = fc.oneof(weighted(18, fc.constant(template)), weighted(2, spoiled), weighted(1, unusual));
   return fc.tuple(path, search(query)).map((both) => both.join(''));
 }
 
 function search(query: Operation['query']): fc.Arbitrary<string> {
   const named = query.map(({ name, schema }) =>
     fc
-      .oneof(some(3, valid(schema)), some(1, hostile(schema)))
+      .oneof(weighted(3, valid(schema)), weighted(1, hostile(schema)))
       .map((value) => `${name}=${encodeURIComponent(plain(value))}`),
   );
   const strange = fc.oneof(
     fc.constantFrom('%', '%zz', '&&&', '=', '__proto__=1', '__proto__[x]=1', 'page[]=1', 'a=%00', '?', '%ff=%ff', '+'),
     text.map((word) => `x=${encodeURIComponent(word)}`),
-    ...query.map(({ name }) => fc.constantFrom(...NASTY).map((word) => `${name}=${encodeURIComponent(word)}`)),
+    ...query.map(({ name }) => fc.constantFrom(...HOSTILE_TEXTS).map((word) => `${name}=${encodeURIComponent(word)}`)),
     ...query.map(({ name }) => fc.constantFrom(`${name}=%ff`, `${name}=%`, `${name}`, `${name}=1&${name}=2`)),
   );
-  const every = fc.oneof(...named, some(Math.max(1, named.length), strange));
+  const every = fc.oneof(...named, weighted(Math.max(1, named.length), strange));
   const several = fc.array(every, { minLength: 1, maxLength: 3 }).map((parts) => `?${parts.join('&')}`);
-  return fc.oneof(some(query.length > 0 ? 2 : 12, fc.constant('')), some(3, several));
+  return fc.oneof(weighted(query.length > 0 ? 2 : 12, fc.constant('')), weighted(3, several));
 }
 
-const plain = (node: Node): string =>
-  typeof node === 'string' ? node : node instanceof Raw ? node.text : String(node);
+const plain = (node: JsonNode): string =>
+  typeof node === 'string' ? node : node instanceof RawJson ? node.text : String(node);
 
 const HEADERS: readonly string[] = [
   'idempotency-key',
@@ -179,44 +179,48 @@ const TWO_HOSTS = [
   ['host', 'evil.example'],
 ] as const;
 const headers = fc.oneof(
-  some(40, fc.constant([])),
-  some(10, fc.array(header, { minLength: 1, maxLength: 3 })),
-  some(1, fc.constant(TWO_HOSTS)),
+  weighted(40, fc.constant([])),
+  weighted(10, fc.array(header, { minLength: 1, maxLength: 3 })),
+  weighted(1, fc.constant(TWO_HOSTS)),
 );
 
-/** What costs more than its size to read. */
+/** Bodies that are expensive to parse. */
 const costly = fc
-  .tuple(fc.constantFrom(...Object.values(BODIES)), fc.constantFrom(100, 5_000, 50_000))
+  .tuple(fc.constantFrom(...Object.values(HOSTILE_BODIES)), fc.constantFrom(100, 5_000, 50_000))
   .map(([make, bytes]) => Buffer.from(make(bytes)));
 
-function body({ body: schema }: Operation): fc.Arbitrary<Node | Uint8Array | undefined> {
+function body({ body: schema }: Operation): fc.Arbitrary<JsonNode | Uint8Array | undefined> {
   if (!schema)
-    return fc.oneof(some(8, fc.constant(undefined)), some(1, anything), some(1, fc.constant(new Members([]))));
+    return fc.oneof(
+      weighted(8, fc.constant(undefined)),
+      weighted(1, anything),
+      weighted(1, fc.constant(new JsonMembers([]))),
+    );
   const names = Object.keys(schema.properties ?? {});
   const spoil = fc.oneof(
     ...Object.entries(schema.properties ?? {}).map(([name, part]) =>
-      hostile(part, name).map((node): [string, Node] => [name, node]),
+      hostile(part, name).map((node): [string, JsonNode] => [name, node]),
     ),
     fc.tuple(fc.constantFrom('__proto__', 'constructor', 'id', 'company_id', 'case_id', 'version', ...names), anything),
   );
-  const inOrder = object(schema, valid);
+  const validBody = object(schema, valid);
   const spoiled = fc
-    .tuple(inOrder, fc.array(spoil, { minLength: 1, maxLength: 3 }), fc.boolean())
+    .tuple(validBody, fc.array(spoil, { minLength: 1, maxLength: 3 }), fc.boolean())
     .map(([{ entries }, others, twice]) => {
       const replaced = entries.filter(([name]) => twice || !others.some(([other]) => other === name));
-      return new Members([...replaced, ...others]);
+      return new JsonMembers([...replaced, ...others]);
     });
   const without = fc
-    .tuple(inOrder, fc.nat())
-    .map(([{ entries }, at]) => new Members(entries.filter((_, i) => i !== at % Math.max(1, entries.length))));
+    .tuple(validBody, fc.nat())
+    .map(([{ entries }, at]) => new JsonMembers(entries.filter((_, i) => i !== at % Math.max(1, entries.length))));
   return fc.oneof(
-    some(8, inOrder),
-    some(8, spoiled),
-    some(1, without),
-    some(1, anything),
-    some(1, fc.uint8Array({ maxLength: 40 })),
-    some(1, costly),
-    some(1, fc.constant(undefined)),
+    weighted(8, validBody),
+    weighted(8, spoiled),
+    weighted(1, without),
+    weighted(1, anything),
+    weighted(1, fc.uint8Array({ maxLength: 40 })),
+    weighted(1, costly),
+    weighted(1, fc.constant(undefined)),
   );
 }
 
@@ -224,9 +228,9 @@ const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'TR
 
 export const drafts = (operation: Operation): fc.Arbitrary<Draft> =>
   fc.record({
-    method: fc.oneof(some(30, fc.constant(operation.method)), some(1, fc.constantFrom(...METHODS))),
+    method: fc.oneof(weighted(30, fc.constant(operation.method)), weighted(1, fc.constantFrom(...METHODS))),
     target: target(operation),
     headers,
     body: body(operation),
-    damage: fc.oneof(some(20, fc.constant<Damage>('none')), some(1, fc.constantFrom(...DAMAGES))),
+    damage: fc.oneof(weighted(20, fc.constant<Damage>('none')), weighted(1, fc.constantFrom(...DAMAGES))),
   });

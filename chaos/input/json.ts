@@ -1,8 +1,8 @@
-/** JSON that no serialiser would write: keys twice, numbers that no double holds, halves of surrogate pairs. */
-export type Node = string | boolean | null | Raw | Known | readonly Node[] | Members;
+/** JSON that no serialiser writes: duplicate keys, numbers beyond a double, unpaired surrogates. */
+export type JsonNode = string | boolean | null | RawJson | KnownValue | readonly JsonNode[] | JsonMembers;
 
-/** As it is. */
-export class Raw {
+/** Text that is written unchanged. */
+export class RawJson {
   readonly text: string;
 
   constructor(text: string) {
@@ -10,8 +10,8 @@ export class Raw {
   }
 }
 
-/** Something that the calling firm has, by its name. */
-export class Known {
+/** A value of the calling company, by its name. */
+export class KnownValue {
   readonly name: string;
 
   constructor(name: string) {
@@ -19,22 +19,22 @@ export class Known {
   }
 }
 
-/** An object; not one of JavaScript's, which holds a key once and keeps __proto__ for itself. */
-export class Members {
-  readonly entries: readonly (readonly [string | Known, Node])[];
+/** An object as a list of members, because a JavaScript object cannot repeat a key and treats __proto__ specially. */
+export class JsonMembers {
+  readonly entries: readonly (readonly [string | KnownValue, JsonNode])[];
 
-  constructor(entries: readonly (readonly [string | Known, Node])[]) {
+  constructor(entries: readonly (readonly [string | KnownValue, JsonNode])[]) {
     this.entries = entries;
   }
 }
 
-export function write(node: Node, known: Record<string, string>): string {
-  if (node instanceof Raw) return node.text;
-  if (node instanceof Known) return JSON.stringify(known[node.name] ?? '');
-  if (node instanceof Members) {
-    const written = node.entries.map(([key, value]) => `${write(key, known)}:${write(value, known)}`);
+export function serialise(node: JsonNode, known: Record<string, string>): string {
+  if (node instanceof RawJson) return node.text;
+  if (node instanceof KnownValue) return JSON.stringify(known[node.name] ?? '');
+  if (node instanceof JsonMembers) {
+    const written = node.entries.map(([key, value]) => `${serialise(key, known)}:${serialise(value, known)}`);
     return `{${written.join(',')}}`;
   }
-  if (Array.isArray(node)) return `[${node.map((part) => write(part, known)).join(',')}]`;
+  if (Array.isArray(node)) return `[${node.map((part) => serialise(part, known)).join(',')}]`;
   return JSON.stringify(node);
 }

@@ -3,7 +3,7 @@ import { after } from 'node:test';
 import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../../test/harness/postgres.ts';
 import { sendInput } from './input.ts';
-import { openInputWorld } from './input-world.ts';
+import { startInputApp } from './input-app.ts';
 
 /** `npm run chaos:input [-- --short] [-- --seed 7] [-- --only 'POST /cases'] [-- --requests 1000]` */
 
@@ -19,32 +19,32 @@ const requests = Number(values.requests ?? (values.short ? 3_000 : 100_000));
 const seed = Number(values.seed);
 
 await globalSetup();
-const { world, log } = await openInputWorld();
+const { app, log } = await startInputApp();
 after(globalTeardown);
 
 console.log(`${requests} requests, seed ${seed}`);
-let shown = 0;
+let printed = 0;
 const onProgress = (sent: number) => {
-  if (sent < shown + requests / 20) return;
-  shown = sent;
+  if (sent < printed + requests / 20) return;
+  printed = sent;
   console.log(`${sent} requests …`);
 };
-const { tally, faults, seconds } = await sendInput(world, { requests, seed, only: values.only, onProgress });
-for (const { operation, seed: own, path, shrunk } of faults) {
-  console.error(`\n${operation} (seed ${own}, path ${path})\n${shrunk}`);
+const { counts, faults, seconds } = await sendInput(app, { requests, seed, only: values.only, onProgress });
+for (const { operation, seed: faultSeed, path, shrunk } of faults) {
+  console.error(`\n${operation} (seed ${faultSeed}, path ${path})\n${shrunk}`);
 }
-for (const line of log.odd.slice(0, 10)) console.error(`\nin the log: ${line}`);
-console.table([Object.fromEntries([...tally.statuses].toSorted())]);
+for (const line of log.unexpected.slice(0, 10)) console.error(`\nin the log: ${line}`);
+console.table([Object.fromEntries([...counts.statuses].toSorted())]);
 console.table([
   {
     ...{
       seed,
-      requests: tally.requests,
+      requests: counts.requests,
       seconds: Math.round(seconds),
-      'read back': tally.readBack,
-      listed: tally.listed,
+      'read back': counts.readBack,
+      listed: counts.listed,
     },
-    ...{ 'lines of the log': log.lines, faults: faults.length },
+    ...{ 'log lines': log.lines, faults: faults.length },
   },
 ]);
-if (faults.length + log.odd.length > 0) process.exitCode = 1;
+if (faults.length + log.unexpected.length > 0) process.exitCode = 1;

@@ -1,23 +1,23 @@
 /**
- * What reading must show of what was written: a second reading of the specification, which shares no code with the
- * service. Of the four kinds of record that the twelve operations write.
+ * Predicts what GET returns after a write. It implements the specification a second time, without code of the service,
+ * for the four kinds of records that the twelve operations write.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: any body and any answer
-export type Anything = any;
-export type Shown = Record<string, Anything>;
+export type Any = any;
+export type ShownRecord = Record<string, Any>;
 export type Kind = 'entryID' | 'interactionId' | 'invoiceId' | 'appointmentID';
 
-/** As it was sent, every number as the digits that were written. */
-export const readBody = (text: string): Shown =>
+/** Parses a body and keeps the digits of every number. */
+export const parseBody = (text: string): ShownRecord =>
   JSON.parse(text, ((_key, value, { source } = { source: '' }) =>
-    typeof value === 'number' ? new Digits(source) : value) as (
+    typeof value === 'number' ? new ExactNumber(source) : value) as (
     key: string,
-    value: Anything,
-    at?: { source: string },
-  ) => Anything);
+    value: Any,
+    context?: { source: string },
+  ) => Any);
 
-class Digits {
+class ExactNumber {
   readonly text: string;
 
   constructor(text: string) {
@@ -25,66 +25,71 @@ class Digits {
   }
 }
 
-/** `before` is what was expected until now; undefined where the record is new. */
-export const expected = (kind: Kind, body: Shown, before: Shown | undefined, now: Temporal.Instant): Shown =>
-  MODELS[kind](body, before, now);
+/** Returns the expected fields after a write. `before`: the expected fields so far; undefined for a new record. */
+export const expectedFields = (
+  kind: Kind,
+  body: ShownRecord,
+  before: ShownRecord | undefined,
+  now: Temporal.Instant,
+): ShownRecord => MODELS[kind](body, before, now);
 
-const MODELS: Record<Kind, (body: Shown, before: Shown | undefined, now: Temporal.Instant) => Shown> = {
-  interactionId: (body, before, now) => ({
-    type: body.type,
-    notes: body.notes === undefined ? (before?.notes ?? '') : (body.notes ?? ''),
-    recipient: body.recipient === undefined ? (before?.recipient ?? '') : (body.recipient ?? ''),
-    sender: body.sender === undefined ? (before?.sender ?? null) : body.sender,
-    when: body.when === undefined && before ? before.when : wall(body.when ? instant(body.when) : now),
-  }),
-  entryID: (body, before) => ({
-    ...Object.fromEntries(
-      STRINGS.map((field) => [field, body[field] === undefined ? (before?.[field] ?? '') : (body[field] ?? '')]),
-    ),
-    ...Object.fromEntries(
-      NULLABLE.map((field) => [field, body[field] === undefined ? (before?.[field] ?? null) : body[field]]),
-    ),
-    relationship: body.relationship === undefined ? (before?.relationship ?? {}) : (body.relationship ?? {}),
-    tags: union(before?.tags, body.tags),
-    custom_tags: union(before?.custom_tags, body.custom_tags),
-    address: Object.fromEntries(
-      ['address_1', 'address_2', 'address_3', 'postcode'].map((field) => {
-        const sent = body.address === null ? null : body.address?.[field];
-        return [field, sent === undefined ? (before?.address[field] ?? '') : (sent ?? '')];
-      }),
-    ),
-  }),
-  invoiceId: (body, before) => {
-    const total = amount(body.total, 2);
-    const subtotal = amount(body.sub_total, 2);
-    const items = (body.items ?? []).map(itemOf);
-    const replaced =
-      body.keep_existing_items === false || (body.items !== undefined && body.keep_existing_items !== true);
-    return {
-      invoice_number: body.invoice_number,
-      date_created: wall(instant(body.date_created)),
-      date_due: iso(instant(body.date_due)),
-      total: number(total, 2),
-      subtotal: number(subtotal, 2),
-      vat_amount: number(body.vat_amount == null ? total - subtotal : amount(body.vat_amount, 2), 2),
-      payment_terms:
-        body.payment_terms === undefined && before ? before.payment_terms : (body.payment_terms ?? '30 days'),
-      items: before && !replaced ? [...before.items, ...items] : items,
-    };
-  },
-  appointmentID: (body, before) => ({
-    start_time: body.start_time === undefined ? before?.start_time : iso(instant(body.start_time)),
-    end_time: body.end_time === undefined ? before?.end_time : wall(instant(body.end_time)),
-    email_recipient:
-      body.email_recipient === undefined ? (before?.email_recipient ?? '') : (body.email_recipient ?? ''),
-    sms_recipient: body.sms_recipient === undefined ? (before?.sms_recipient ?? null) : body.sms_recipient,
-    notes: body.notes === undefined ? (before?.notes ?? null) : body.notes,
-    location: body.location === undefined ? (before?.location ?? null) : body.location,
-  }),
-};
+const MODELS: Record<Kind, (body: ShownRecord, before: ShownRecord | undefined, now: Temporal.Instant) => ShownRecord> =
+  {
+    interactionId: (body, before, now) => ({
+      type: body.type,
+      notes: body.notes === undefined ? (before?.notes ?? '') : (body.notes ?? ''),
+      recipient: body.recipient === undefined ? (before?.recipient ?? '') : (body.recipient ?? ''),
+      sender: body.sender === undefined ? (before?.sender ?? null) : body.sender,
+      when: body.when === undefined && before ? before.when : wall(body.when ? instant(body.when) : now),
+    }),
+    entryID: (body, before) => ({
+      ...Object.fromEntries(
+        STRINGS.map((field) => [field, body[field] === undefined ? (before?.[field] ?? '') : (body[field] ?? '')]),
+      ),
+      ...Object.fromEntries(
+        NULLABLE.map((field) => [field, body[field] === undefined ? (before?.[field] ?? null) : body[field]]),
+      ),
+      relationship: body.relationship === undefined ? (before?.relationship ?? {}) : (body.relationship ?? {}),
+      tags: union(before?.tags, body.tags),
+      custom_tags: union(before?.custom_tags, body.custom_tags),
+      address: Object.fromEntries(
+        ['address_1', 'address_2', 'address_3', 'postcode'].map((field) => {
+          const sent = body.address === null ? null : body.address?.[field];
+          return [field, sent === undefined ? (before?.address[field] ?? '') : (sent ?? '')];
+        }),
+      ),
+    }),
+    invoiceId: (body, before) => {
+      const total = amount(body.total, 2);
+      const subtotal = amount(body.sub_total, 2);
+      const items = (body.items ?? []).map(itemOf);
+      const replaced =
+        body.keep_existing_items === false || (body.items !== undefined && body.keep_existing_items !== true);
+      return {
+        invoice_number: body.invoice_number,
+        date_created: wall(instant(body.date_created)),
+        date_due: iso(instant(body.date_due)),
+        total: number(total, 2),
+        subtotal: number(subtotal, 2),
+        vat_amount: number(body.vat_amount == null ? total - subtotal : amount(body.vat_amount, 2), 2),
+        payment_terms:
+          body.payment_terms === undefined && before ? before.payment_terms : (body.payment_terms ?? '30 days'),
+        items: before && !replaced ? [...before.items, ...items] : items,
+      };
+    },
+    appointmentID: (body, before) => ({
+      start_time: body.start_time === undefined ? before?.start_time : iso(instant(body.start_time)),
+      end_time: body.end_time === undefined ? before?.end_time : wall(instant(body.end_time)),
+      email_recipient:
+        body.email_recipient === undefined ? (before?.email_recipient ?? '') : (body.email_recipient ?? ''),
+      sms_recipient: body.sms_recipient === undefined ? (before?.sms_recipient ?? null) : body.sms_recipient,
+      notes: body.notes === undefined ? (before?.notes ?? null) : body.notes,
+      location: body.location === undefined ? (before?.location ?? null) : body.location,
+    }),
+  };
 
-/** The same of what GET shows. */
-export function shownBy(kind: Kind, record: Anything, addresses?: Map<string, Anything>): Shown {
+/** Returns the fields of a response of GET in the form of `expectedFields`. */
+export function shownFields(kind: Kind, record: Any, addresses?: Map<string, Any>): ShownRecord {
   if (kind === 'entryID') {
     const { data } = record;
     const address = addresses?.get(data.address);
@@ -96,9 +101,11 @@ export function shownBy(kind: Kind, record: Anything, addresses?: Map<string, An
       ...(address && { address }),
     };
   }
-  const items = record.items?.map(({ description, quantity, rate, amount, subtotal, vat_amount, has_vat }: Shown) => ({
-    ...{ description, quantity, rate, amount, subtotal, vat_amount, has_vat },
-  }));
+  const items = record.items?.map(
+    ({ description, quantity, rate, amount, subtotal, vat_amount, has_vat }: ShownRecord) => ({
+      ...{ description, quantity, rate, amount, subtotal, vat_amount, has_vat },
+    }),
+  );
   return Object.fromEntries(FIELDS[kind].map((field) => [field, field === 'items' ? items : record[field]]));
 }
 
@@ -125,7 +132,7 @@ const FIELDS: Record<Exclude<Kind, 'entryID'>, string[]> = {
 const union = (before: string[] = [], sent: string[] | null = []): string[] =>
   [...new Set([...before, ...(sent ?? [])])].sort();
 
-function itemOf(item: Shown): Shown {
+function itemOf(item: ShownRecord): ShownRecord {
   const [quantity, rate, whole] = [amount(item.quantity, 0), amount(item.rate, 4), amount(item.amount, 2)];
   const subtotal = rounded(quantity * rate, 4, 2);
   return {
@@ -139,9 +146,9 @@ function itemOf(item: Shown): Shown {
   };
 }
 
-/** In units of the last decimal that is kept, half away from zero. */
-function amount(sent: Digits | string, scale: number): bigint {
-  const text = sent instanceof Digits ? sent.text : sent;
+/** Parses a number into units of the last stored decimal, rounding half away from zero. */
+function amount(sent: ExactNumber | string, scale: number): bigint {
+  const text = sent instanceof ExactNumber ? sent.text : sent;
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text) ?? [];
   const places = fraction.length - Number(exponent);

@@ -1,7 +1,7 @@
 import { document } from '../../test/harness/openapi.ts';
 import type { Schema } from './values.ts';
 
-/** The operations as the document has them. */
+/** The operations of the OpenAPI document. */
 
 export type Parameter = { name: string; in: string; schema: Schema };
 
@@ -13,24 +13,24 @@ export type Operation = {
   query: Parameter[];
   body: Schema | undefined;
   isForm: boolean;
-  /** How many of the requests go here, beside the others. */
+  /** The relative share of the requests. */
   weight: number;
 };
 
-type Described = {
+type DescribedOperation = {
   tags: string[];
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
   security?: Record<string, string[]>[];
 };
 
-const TWELVE = ['Address book', 'Interactions', 'Invoices', 'Appointments', 'Alternative forms'];
+const SPECIFIED_TAGS = ['Address book', 'Interactions', 'Invoices', 'Appointments', 'Alternative forms'];
 
-const weightOf = ({ tags, requestBody }: Described): number =>
-  requestBody ? (tags.some((tag) => TWELVE.includes(tag)) ? 8 : 3) : 1;
+const weightOf = ({ tags, requestBody }: DescribedOperation): number =>
+  requestBody ? (tags.some((tag) => SPECIFIED_TAGS.includes(tag)) ? 8 : 3) : 1;
 
 export const operations: Operation[] = Object.entries(
-  document.paths as unknown as Record<string, Record<string, Described>>,
+  document.paths as unknown as Record<string, Record<string, DescribedOperation>>,
 ).flatMap(([template, methods]) =>
   Object.entries(methods).map(([method, described]) => ({
     name: `${method.toUpperCase()} ${template}`,

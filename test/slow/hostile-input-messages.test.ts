@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { NASTY, text } from '../../chaos/input/texts.ts';
+import { HOSTILE_TEXTS, text } from '../../chaos/input/hostile-texts.ts';
 import { type Sms, smsSender } from '../../src/cases/appointments/messages/sms.ts';
 import { startApp } from '../harness/app.ts';
 import { type MailServer, mailServer, readMail } from '../harness/mail-server.ts';
@@ -54,7 +54,7 @@ const LINES = new Set([
   ...['TZNAME', 'RRULE', 'CREATED', 'LAST-MODIFIED', 'TRANSP', 'CLASS'],
 ]);
 
-const names = fc.oneof(text, fc.constantFrom(...NASTY));
+const names = fc.oneof(text, fc.constantFrom(...HOSTILE_TEXTS));
 
 test('no text makes a header, a recipient or a line of what is sent', async () => {
   const sms = smsSender(async (one) => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { childrenOf, commandOf, freePort, kill } from '../../chaos/site.ts';
+import { childrenOf, commandOf, freePort, kill } from '../../chaos/deployment.ts';
 import { caller } from '../harness/http.ts';
 import { launch, printed, temporaryDirectory } from '../harness/service.ts';
 

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import pg from 'pg';
-import { childrenOf, commandOf } from '../../chaos/site.ts';
+import { childrenOf, commandOf } from '../../chaos/deployment.ts';
 import { caller } from '../harness/http.ts';
 import { databaseProcess, isAlive, type Running, startProcess, temporaryDirectory } from '../harness/service.ts';
 import { until } from '../harness/until.ts';

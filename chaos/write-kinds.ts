@@ -1,25 +1,25 @@
-import type { Demo } from './site.ts';
+import type { Demo } from './deployment.ts';
 
-/** All kinds of writes, each with a stamp of its own in what it writes and in the id of its request. */
+/** The kinds of writes. Each write has a unique stamp, both in its values and in its request id. */
 
-export type Kind = {
+export type WriteKind = {
   name: string;
-  /** The record in the event log. */
+  /** The type of the record in the event log. */
   record: string;
   verb: string;
-  /** How often, beside the others. */
+  /** Relative frequency. */
   weight: number;
-  /** A change is of a record that the same lane has made. */
-  of?: string;
-  makes?: boolean;
-  ends?: boolean;
-  /** Whether the record shows the stamp afterwards. */
+  /** The type of record that is changed; the same caller must have created one. */
+  requires?: string;
+  creates?: boolean;
+  deletes?: boolean;
+  /** Whether the record contains the stamp afterwards. */
   stamped: boolean;
   request(demo: Demo, stamp: string, path: string): { method: string; path: string; body?: unknown };
 };
 
-const caseOf = (demo: Demo) => `/cases/${demo.case_id}`;
-const RECEIVED = { type: 'phone', recipient: 'Jo Doe', when: '2026-03-20 14:30:00' };
+const casePath = (demo: Demo) => `/cases/${demo.case_id}`;
+const INTERACTION = { type: 'phone', recipient: 'Jo Doe', when: '2026-03-20 14:30:00' };
 
 const invoice = (stamp: string) => ({
   invoice_number: stamp,
@@ -54,58 +54,58 @@ const entry = (stamp: string) => ({
   address: { address_1: stamp },
 });
 
-const created = (name: string, record: string, weight: number, request: Kind['request']): Kind => ({
-  name: `${name} made`,
+const creation = (name: string, record: string, weight: number, request: WriteKind['request']): WriteKind => ({
+  name: `${name} created`,
   record,
   verb: 'created',
   weight,
-  makes: true,
+  creates: true,
   stamped: true,
   request,
 });
 
-export const KINDS: readonly Kind[] = [
-  created('interaction', 'interaction', 6, (demo, notes) => ({
+export const WRITE_KINDS: readonly WriteKind[] = [
+  creation('interaction', 'interaction', 6, (demo, notes) => ({
     method: 'POST',
-    path: `${caseOf(demo)}/interactions`,
-    body: { ...RECEIVED, notes },
+    path: `${casePath(demo)}/interactions`,
+    body: { ...INTERACTION, notes },
   })),
   {
-    name: 'interaction changed',
+    name: 'interaction updated',
     record: 'interaction',
     verb: 'updated',
     weight: 4,
-    of: 'interaction',
+    requires: 'interaction',
     stamped: true,
-    request: (_demo, notes, path) => ({ method: 'PATCH', path, body: { ...RECEIVED, type: 'email', notes } }),
+    request: (_demo, notes, path) => ({ method: 'PATCH', path, body: { ...INTERACTION, type: 'email', notes } }),
   },
   {
     name: 'interaction deleted',
     record: 'interaction',
     verb: 'deleted',
     weight: 1,
-    of: 'interaction',
-    ends: true,
+    requires: 'interaction',
+    deletes: true,
     stamped: false,
     request: (_demo, _stamp, path) => ({ method: 'DELETE', path }),
   },
-  created('entry', 'address_book_entry', 3, (demo, stamp) => ({
+  creation('entry', 'address_book_entry', 3, (demo, stamp) => ({
     method: 'POST',
-    path: `${caseOf(demo)}/address-book/entry`,
+    path: `${casePath(demo)}/address-book/entry`,
     body: entry(stamp),
   })),
   {
-    name: 'entry changed',
+    name: 'entry updated',
     record: 'address_book_entry',
     verb: 'updated',
     weight: 2,
-    of: 'address_book_entry',
+    requires: 'address_book_entry',
     stamped: true,
     request: (_demo, stamp, path) => ({ method: 'PATCH', path, body: entry(stamp) }),
   },
-  created('invoice', 'invoice', 3, (demo, stamp) => ({
+  creation('invoice', 'invoice', 3, (demo, stamp) => ({
     method: 'POST',
-    path: `${caseOf(demo)}/invoices`,
+    path: `${casePath(demo)}/invoices`,
     body: invoice(stamp),
   })),
   {
@@ -113,7 +113,7 @@ export const KINDS: readonly Kind[] = [
     record: 'invoice',
     verb: 'payment_recorded',
     weight: 3,
-    of: 'invoice',
+    requires: 'invoice',
     stamped: true,
     request: (_demo, reference, path) => ({
       method: 'POST',
@@ -121,9 +121,9 @@ export const KINDS: readonly Kind[] = [
       body: { amount: '1.00', reference },
     }),
   },
-  created('appointment', 'appointment', 2, (demo, stamp) => ({
+  creation('appointment', 'appointment', 2, (demo, stamp) => ({
     method: 'POST',
-    path: `${caseOf(demo)}/appointments`,
+    path: `${casePath(demo)}/appointments`,
     body: {
       ...appointment(demo, stamp),
       adviser_email: demo.advisers[1]?.email,
@@ -136,7 +136,7 @@ export const KINDS: readonly Kind[] = [
     record: 'appointment',
     verb: 'updated',
     weight: 2,
-    of: 'appointment',
+    requires: 'appointment',
     stamped: true,
     request: (demo, stamp, path) => ({ method: 'PATCH', path, body: appointment(demo, stamp) }),
   },
@@ -145,43 +145,43 @@ export const KINDS: readonly Kind[] = [
     record: 'appointment',
     verb: 'deleted',
     weight: 1,
-    of: 'appointment',
-    ends: true,
+    requires: 'appointment',
+    deletes: true,
     stamped: false,
     request: (_demo, _stamp, path) => ({ method: 'DELETE', path }),
   },
-  created('customer', 'customer', 1, (demo, last_name) => ({
+  creation('customer', 'customer', 1, (demo, last_name) => ({
     method: 'POST',
-    path: `/manage${caseOf(demo)}/customers`,
+    path: `/manage${casePath(demo)}/customers`,
     body: { last_name, email: `${last_name}@client.example` },
   })),
-  created('adviser', 'adviser', 1, (_demo, name) => ({
+  creation('adviser', 'adviser', 1, (_demo, name) => ({
     method: 'POST',
     path: '/manage/advisers',
-    body: { name, email: `${name}@firm.example` },
+    body: { name, email: `${name}@company.example` },
   })),
-  // Seldom: a company has fifty at most, and a hundred rounds make some thirty.
-  created('endpoint', 'webhook_endpoint', 0.05, (_demo, description) => ({
+  // Rare, because a company may have at most fifty; a hundred rounds create about thirty.
+  creation('endpoint', 'webhook_endpoint', 0.05, (_demo, description) => ({
     method: 'POST',
     path: '/webhooks/endpoints',
     body: { url: 'https://receiver.example/none', types: ['company.updated'], description },
   })),
 ];
 
-/** Where a record is read by itself. */
-export const pathOf = (demo: Demo, record: string, id: string): string =>
+/** Returns the path of a single record. */
+export const recordPath = (demo: Demo, record: string, id: string): string =>
   ({
-    interaction: `${caseOf(demo)}/interactions/${id}`,
-    address_book_entry: `${caseOf(demo)}/address-book/entry/${id}`,
-    invoice: `${caseOf(demo)}/invoices/${id}`,
-    appointment: `${caseOf(demo)}/appointments/${id}`,
-    customer: `/manage${caseOf(demo)}/customers/${id}`,
+    interaction: `${casePath(demo)}/interactions/${id}`,
+    address_book_entry: `${casePath(demo)}/address-book/entry/${id}`,
+    invoice: `${casePath(demo)}/invoices/${id}`,
+    appointment: `${casePath(demo)}/appointments/${id}`,
+    customer: `/manage${casePath(demo)}/customers/${id}`,
     adviser: `/manage/advisers/${id}`,
     webhook_endpoint: `/webhooks/endpoints/${id}`,
   })[record] as string;
 
-/** Where a stamp is found in the tables, whatever the log says. */
-export const STAMPED: Record<string, string> = {
+/** Statements that find stamps in the tables, independently of the event log. */
+export const FIND_STAMPS: Record<string, string> = {
   interaction: 'SELECT notes AS stamp FROM interactions WHERE notes = ANY ($1)',
   address_book_entry: 'SELECT last_name AS stamp FROM people WHERE last_name = ANY ($1)',
   invoice: 'SELECT invoice_number AS stamp FROM invoices WHERE invoice_number = ANY ($1)',

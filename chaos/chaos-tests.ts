@@ -1,19 +1,19 @@
+import type { ChaosTest } from './chaos-test.ts';
 import { clock } from './clock.ts';
 import { cost } from './cost.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { eventLog } from './event-log.ts';
-import { apart, input, messages, retries, webhooks } from './existing.ts';
 import { failover } from './failover.ts';
+import { input, messages, retries, tenantIsolation, webhooks } from './harness-tests.ts';
 import { migration } from './migration.ts';
 import { overload } from './overload.ts';
 import { powerCut } from './power-cut.ts';
-import type { Proof } from './proof.ts';
 import { slowPeers } from './slow-peers.ts';
 import { stalledDatabase } from './stalled-database.ts';
 
-/** In the order in which they run. */
-export const PROOFS: readonly Proof[] = [
+/** All chaos tests, in the order in which they run. */
+export const CHAOS_TESTS: readonly ChaosTest[] = [
   crash,
   powerCut,
   failover,
@@ -29,5 +29,5 @@ export const PROOFS: readonly Proof[] = [
   webhooks,
   input,
   cost,
-  apart,
+  tenantIsolation,
 ];

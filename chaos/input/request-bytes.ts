@@ -1,44 +1,44 @@
 import type { Damage, Draft } from './drafts.ts';
-import { type Node, write } from './json.ts';
-import type { Bytes } from './wire.ts';
+import { type JsonNode, serialise } from './json.ts';
+import type { RawRequest } from './raw-connection.ts';
 
-/** Who sends: a token, and what stands for the names in a draft. */
+/** The token of the sender, and the values for the placeholders in a draft. */
 export type Sender = { token: string | undefined; ids: Record<string, string>; known: Record<string, string> };
 
-/** A request as it goes over the wire, and what a judge of the answer has to know. */
-export type Sent = Bytes & {
+/** An encoded request, and what is needed to check its response. */
+export type EncodedRequest = RawRequest & {
   method: string;
-  /** Without the host that a target may begin with. */
+  /** The path without the host that a target may start with. */
   path: string;
-  /** The body, where it is text that nothing was done to. */
-  text: string | undefined;
-  /** Not HTTP, or not one request: whether it is answered at all is open. */
-  broken: boolean;
+  /** The text of the body, if it was not damaged. */
+  intactBody: string | undefined;
+  /** Invalid HTTP, or not exactly one request: there may be no response. */
+  isBroken: boolean;
 };
 
 const MEBIBYTE = 1_048_576;
 
 const FRAMING: readonly Damage[] = ['short', 'long', 'noLength', 'badLength', 'twoLengths', 'badChunks'];
-const NO_HTTP = /[\0\r\n\x7f]/;
+const INVALID_HEADER_CHARACTERS = /[\0\r\n\x7f]/;
 
-export function bytesOf(draft: Draft, { token, ids, known }: Sender): Sent {
+export function encodeRequest(draft: Draft, { token, ids, known }: Sender): EncodedRequest {
   const { method, damage } = draft;
-  const target = fillIn(draft.target, ids);
-  const written = draft.body === undefined ? undefined : textOf(draft.body, known);
-  const body = written === undefined ? undefined : damaged(written, damage);
+  const target = fillTemplate(draft.target, ids);
+  const intact = draft.body === undefined ? undefined : bodyText(draft.body, known);
+  const body = intact === undefined ? undefined : damageBody(intact, damage);
   const headers = new Map<string, string>([
     ['Host', 'localhost'],
     ['Content-Type', 'application/json'],
     ...(token === undefined ? [] : [['Authorization', `Bearer ${token}`] as const]),
   ]);
-  const replaced = [...headers].filter(([name]) => !draft.headers.some(([other]) => other === name.toLowerCase()));
-  const lines = [...replaced, ...draft.headers].map(([name, value]) => `${name}: ${value}\r\n`);
+  const defaults = [...headers].filter(([name]) => !draft.headers.some(([other]) => other === name.toLowerCase()));
+  const lines = [...defaults, ...draft.headers].map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `${method} ${target} HTTP/1.1\r\n${lines.join('')}`;
-  const framed = framing(body, damage);
-  const broken =
+  const framed = frameBody(body, damage);
+  const isBroken =
     draft.headers.some(
       ([name, value]) =>
-        NO_HTTP.test(value) ||
+        INVALID_HEADER_CHARACTERS.test(value) ||
         !/^[\w-]+$/.test(name) ||
         value.length > 16_000 ||
         name === 'upgrade' ||
@@ -54,35 +54,36 @@ export function bytesOf(draft: Draft, { token, ids, known }: Sender): Sent {
     path: target.replace(/^http:\/\/[^/]+/, ''),
     bytes: Buffer.concat([Buffer.from(head, 'latin1'), framed]),
     headOnly: method === 'HEAD',
-    last: broken,
-    broken,
-    text: damage === 'none' && typeof written === 'string' ? written : undefined,
+    endsConnection: isBroken,
+    isBroken,
+    intactBody: damage === 'none' && typeof intact === 'string' ? intact : undefined,
   };
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
-const fillIn = (target: string, ids: Record<string, string>) =>
+const fillTemplate = (target: string, ids: Record<string, string>) =>
   target.replaceAll(/\{(\w+)\}/g, (whole, name: string) => ids[name] ?? whole).replaceAll(/[^\x21-\x7e]/g, '-');
 
-const textOf = (body: Node | Uint8Array, known: Record<string, string>): string | Uint8Array =>
-  body instanceof Uint8Array ? body : write(body, known);
+const bodyText = (body: JsonNode | Uint8Array, known: Record<string, string>): string | Uint8Array =>
+  body instanceof Uint8Array ? body : serialise(body, known);
 
-function damaged(body: string | Uint8Array, damage: Damage): Uint8Array {
+function damageBody(body: string | Uint8Array, damage: Damage): Uint8Array {
   const bytes = Buffer.from(body as string);
-  const at = bytes.length >> 1;
-  const within = (middle: number[]) => Buffer.concat([bytes.subarray(0, at), Buffer.from(middle), bytes.subarray(at)]);
+  const middle = bytes.length >> 1;
+  const insert = (inserted: number[]) =>
+    Buffer.concat([bytes.subarray(0, middle), Buffer.from(inserted), bytes.subarray(middle)]);
   switch (damage) {
     case 'bom':
       return Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]);
     case 'utf8':
-      return within([0xc3, 0x28]);
+      return insert([0xc3, 0x28]);
     case 'overlong':
-      return within([0xc0, 0xaf]);
+      return insert([0xc0, 0xaf]);
     case 'latin1':
-      return within([0xe9]);
+      return insert([0xe9]);
     case 'cut':
-      return bytes.subarray(0, at);
+      return bytes.subarray(0, middle);
     case 'trailing':
       return Buffer.concat([bytes, Buffer.from('{}')]);
     case 'padded':
@@ -94,10 +95,10 @@ function damaged(body: string | Uint8Array, damage: Damage): Uint8Array {
   }
 }
 
-/** The rest of the head, and the body. */
-function framing(body: Uint8Array | undefined, damage: Damage): Buffer {
+/** Returns the end of the head and the body. */
+function frameBody(body: Uint8Array | undefined, damage: Damage): Buffer {
   if (body === undefined) return Buffer.from('\r\n');
-  const length = (named: number | string) => Buffer.from(`Content-Length: ${named}\r\n`);
+  const length = (value: number | string) => Buffer.from(`Content-Length: ${value}\r\n`);
   const end = Buffer.from('\r\n');
   const chunks = Buffer.from('Transfer-Encoding: chunked\r\n\r\n');
   const chunk = Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, end]);

@@ -1,30 +1,30 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 
-export type Sent = {
+export type OutgoingRequest = {
   method: string;
   path: string;
   body?: unknown;
-  /** A body that is sent as it is. */
-  text?: string;
+  /** A body that is sent unchanged instead of `body`. */
+  rawBody?: string;
   headers?: Record<string, string>;
-  /** The answer is counted and not kept. */
-  discard?: boolean;
+  /** Counts the bytes of the response without keeping them. */
+  discardBody?: boolean;
 };
-export type Answered = { status: number; text: string; bytes: number; headers: IncomingHttpHeaders; ms: number };
+export type HttpResponse = { status: number; text: string; bytes: number; headers: IncomingHttpHeaders; ms: number };
 
-/** The answer, or how the connection ended without one. */
-export type Outcome = Answered | { status: 0; error: string; ms: number };
+/** The response, or the reason why there is none. */
+export type Outcome = HttpResponse | { status: 0; error: string; ms: number };
 
-const MOST_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
 
-export const HUNG = 'no answer';
+export const NO_RESPONSE = 'no response';
 
-/** A caller of a service that may be killed at any moment, or of several in turn: whatever happens, there is an outcome. */
-export class Line {
+/** A client of one service, or of several in turn, that may be killed at any moment. `send` never rejects. */
+export class HttpClient {
   readonly #agent: Agent;
   readonly #token: string;
   readonly #urls: string[];
-  #next = 0;
+  #nextUrl = 0;
 
   constructor(url: string | string[], token: string, connections = Infinity) {
     this.#urls = [url].flat();
@@ -32,24 +32,31 @@ export class Line {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: Infinity });
   }
 
-  send({ method, path, body, text, headers = {}, discard = false }: Sent): Promise<Outcome> {
-    const begun = performance.now();
+  send({
+    method,
+    path,
+    body,
+    rawBody: text,
+    headers = {},
+    discardBody: discard = false,
+  }: OutgoingRequest): Promise<Outcome> {
+    const startedAt = performance.now();
     const payload = body === undefined ? text : JSON.stringify(body);
-    const sent: Record<string, string> = {
+    const allHeaders: Record<string, string> = {
       authorization: `Bearer ${this.#token}`,
       'content-type': 'application/json',
       ...(payload !== undefined && { 'content-length': String(Buffer.byteLength(payload)) }),
       ...headers,
     };
     return new Promise((resolve) => {
-      const end = (outcome: Omit<Answered, 'ms'> | { error: string }) => {
+      const end = (outcome: Omit<HttpResponse, 'ms'> | { error: string }) => {
         clearTimeout(timer);
-        const ms = performance.now() - begun;
+        const ms = performance.now() - startedAt;
         resolve('error' in outcome ? { status: 0, ...outcome, ms } : { ...outcome, ms });
       };
       const request = httpRequest(
-        this.#urls[this.#next++ % this.#urls.length] + path,
-        { method, headers: sent, agent: this.#agent },
+        this.#urls[this.#nextUrl++ % this.#urls.length] + path,
+        { method, headers: allHeaders, agent: this.#agent },
         (response) => {
           const chunks: Buffer[] = [];
           let bytes = 0;
@@ -64,17 +71,17 @@ export class Line {
           });
         },
       );
-      const timer = setTimeout(() => request.destroy(new Error(HUNG)), MOST_MS);
+      const timer = setTimeout(() => request.destroy(new Error(NO_RESPONSE)), RESPONSE_TIMEOUT_MS);
       request.on('error', (error) => end({ error: error.message }));
       request.end(payload);
     });
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: a proof looks into any answer
+  // biome-ignore lint/suspicious/noExplicitAny: chaos tests read any response
   async get(path: string): Promise<any> {
-    const answer = await this.send({ method: 'GET', path });
-    if (answer.status !== 200) throw new Error(`GET ${path}: ${JSON.stringify(answer)}`);
-    return JSON.parse((answer as Answered).text);
+    const outcome = await this.send({ method: 'GET', path });
+    if (outcome.status !== 200) throw new Error(`GET ${path}: ${JSON.stringify(outcome)}`);
+    return JSON.parse((outcome as HttpResponse).text);
   }
 
   close(): void {

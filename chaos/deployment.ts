@@ -13,9 +13,9 @@ import {
   startProcess,
   temporaryDirectory,
 } from '../test/harness/service.ts';
-import { Line } from './exchange.ts';
+import { HttpClient } from './http-client.ts';
 
-/** The service as an operator runs it: `serve` with the bundled database on one port, and a `worker` beside it. */
+/** A deployment as an operator runs it: `serve` with the bundled database, and optionally a `worker` process. */
 
 export type Demo = {
   token: string;
@@ -24,28 +24,28 @@ export type Demo = {
   advisers: { email: string }[];
 };
 
-export class Site {
+export class Deployment {
   readonly dataDir: string;
   readonly #home: { remove: () => Promise<void> };
   readonly #settings: Settings;
   service: Running | undefined;
   worker: ReturnType<typeof launch> | undefined;
 
-  static async open(settings: Settings = {}, dataDir?: string): Promise<Site> {
+  static async open(settings: Settings = {}, dataDir?: string): Promise<Deployment> {
     const home = await temporaryDirectory();
-    const fixed = {
+    const defaults = {
       DATA_DIR: dataDir ?? home.path,
       PORT: String(await freePort()),
       SECRETS_KEY: randomBytes(32).toString('base64'),
       WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true',
       LOG_LEVEL: 'error',
     };
-    return new Site(home, { ...fixed, ...settings });
+    return new Deployment(home, { ...defaults, ...settings });
   }
 
-  /** Another service on the same database. */
-  async beside(settings: Settings): Promise<Site> {
-    return Site.open({ ...this.#settings, PORT: String(await freePort()), ...settings }, this.dataDir);
+  /** Opens a second deployment on the same database. */
+  async openSecond(settings: Settings): Promise<Deployment> {
+    return Deployment.open({ ...this.#settings, PORT: String(await freePort()), ...settings }, this.dataDir);
   }
 
   private constructor(home: { remove: () => Promise<void> }, settings: Settings) {
@@ -68,17 +68,17 @@ export class Site {
     await printed(this.worker, /worker is running/);
   }
 
-  /** A command of the same site. */
+  /** Runs a command with the settings of the deployment. */
   run(command: string): ReturnType<typeof launch> {
     return launch(this.#settings, command);
   }
 
-  async demo(): Promise<Demo> {
+  async readDemo(): Promise<Demo> {
     return JSON.parse(await readFile(join(this.dataDir, 'demo.json'), 'utf8'));
   }
 
-  async line(connections?: number): Promise<Line> {
-    return new Line(this.url, (await this.demo()).token, connections);
+  async openClient(connections?: number): Promise<HttpClient> {
+    return new HttpClient(this.url, (await this.readDemo()).token, connections);
   }
 
   async databasePid(): Promise<number> {
@@ -87,7 +87,7 @@ export class Site {
     return pid;
   }
 
-  /** As the owner of the database. */
+  /** Runs a statement as the owner of the database. */
   async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     const client = await this.connect();
     try {
@@ -117,7 +117,7 @@ export class Site {
     return this.service?.stop();
   }
 
-  /** Also where a proof has failed in the middle. */
+  /** Kills all processes that are left, also after a failed test, and removes the data. */
   async remove(): Promise<void> {
     await this.stopWorker('SIGKILL');
     await this.service?.stop('SIGKILL');
@@ -132,18 +132,18 @@ export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   } catch {}
 }
 
-async function eachProcess<T>(look: (pid: number) => Promise<T | undefined>): Promise<T[]> {
+async function findProcesses<T>(inspect: (pid: number) => Promise<T | undefined>): Promise<T[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const found = await Promise.all(pids.map((pid) => look(pid).catch(() => undefined)));
-  return found.filter((one) => one !== undefined);
+  const found = await Promise.all(pids.map((pid) => inspect(pid).catch(() => undefined)));
+  return found.filter((match) => match !== undefined);
 }
 
-/** Every process of a PostgreSQL server has its data directory as its working directory. */
+/** Finds the processes of a PostgreSQL server: their working directory is its data directory. */
 export const processesIn = (dataDir: string): Promise<number[]> =>
-  eachProcess(async (pid) => ((await readlink(`/proc/${pid}/cwd`)).startsWith(dataDir) ? pid : undefined));
+  findProcesses(async (pid) => ((await readlink(`/proc/${pid}/cwd`)).startsWith(dataDir) ? pid : undefined));
 
 export const childrenOf = (parent: number): Promise<number[]> =>
-  eachProcess(async (pid) => {
+  findProcesses(async (pid) => {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent ? pid : undefined;
   });
@@ -154,8 +154,7 @@ export const commandOf = (pid: number): Promise<string> =>
     () => '',
   );
 
-/** In MB. */
-export async function memoryOf(pid: number): Promise<number> {
+export async function readMemoryMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import pino from 'pino';
+import { SecretBox } from '../../src/kernel/secret-box.ts';
+import { startApp, type TestApp } from '../../test/harness/app.ts';
+
+/** `unexpected`: lines that are not request lines with the expected fields, such as logged failures. */
+export type LogCheck = { lines: number; unexpected: string[] };
+
+/** Starts a test application and checks each line of its log. */
+export async function startInputApp(): Promise<{ app: TestApp; log: LogCheck }> {
+  const log: LogCheck = { lines: 0, unexpected: [] };
+  const write = (text: string) => {
+    log.lines++;
+    if (!isRequestLine(text)) log.unexpected.push(text);
+  };
+  const secrets = new SecretBox([randomBytes(32)]);
+  const app = await startApp({ logger: pino({ base: null }, { write }), secrets, allowPrivateAddresses: true });
+  Object.assign(log, { lines: 0, odd: [] }); // discards the lines of the start
+  return { app, log };
+}
+
+const REQUEST_LINE_FIELDS = ['level', 'time', 'method', 'route', 'reqId', 'status', 'ms', 'company', 'msg'].join();
+
+function isRequestLine(text: string): boolean {
+  if (text.indexOf('\n') !== text.length - 1) return false;
+  const line = JSON.parse(text);
+  return Object.keys(line).join() === REQUEST_LINE_FIELDS && line.level === 30 && /^[\w.-]{8,128}$/.test(line.reqId);
+}
