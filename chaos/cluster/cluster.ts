@@ -30,8 +30,7 @@ export class Cluster {
     const missing = [...REQUIRED_PROGRAMS, join(findPostgresPrograms() ?? 'postgresql', 'postgres')].filter(
       (program) => !isInstalled(program),
     );
-    if (missing.length > 0)
-      throw new SkippedError(`${missing.join(', ')} not found; chaos/packages.sh installs them`);
+    if (missing.length > 0) throw new SkippedError(`${missing.join(', ')} not found; chaos/packages.sh installs them`);
     const hosts = ['a', 'b', 'c'].map((name, index) => new Host(name, index));
     const closeNetwork = await openNetwork(hosts);
     const home = await temporaryDirectory();
