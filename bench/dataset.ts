@@ -36,12 +36,12 @@ export async function readDataset(client: pg.Client, companies: SeededCompany[],
   const writing = cases.slice(half);
   const indexById = new Map(writing.map(({ id }, i) => [id, i]));
   const records = async <T>(table: string, extraColumns = '', condition = 'true'): Promise<(DatasetRecord & T)[]> => {
-    const found = await client.query<T & { id: string; case_id: string }>(
+    const result = await client.query<T & { id: string; case_id: string }>(
       `SELECT id, case_id ${extraColumns} FROM ${table} WHERE case_id = ANY ($1) AND ${condition}
         ORDER BY md5(id::text) LIMIT ${MAX_RECORDS}`,
       [[...indexById.keys()]],
     );
-    return found.rows.map(({ case_id, ...row }) => ({
+    return result.rows.map(({ case_id, ...row }) => ({
       ...(row as T & { id: string }),
       caseIndex: indexById.get(case_id) ?? 0,
     }));

@@ -14,7 +14,7 @@ const WITHOUT_EVENTS_MODULE = new URL('./without-events.ts', import.meta.url).hr
 
 const {
   companies,
-  datasetSize: size,
+  datasetSize,
   connections,
   rounds,
   seconds,
@@ -23,8 +23,8 @@ const {
 } = parseOptions(process.argv.slice(2));
 const operations = OPERATIONS.filter(({ id, kind }) => kind === 'write' && selected.includes(id));
 const progress = new Progress(operations.length * 2 * (rounds + 1));
-progress.say(`Seeding a database with ${size.cases} cases …`);
-const environment = await openEnvironment({ companies, size });
+progress.say(`Seeding a database with ${datasetSize.cases} cases …`);
+const environment = await openEnvironment({ companies, size: datasetSize });
 try {
   const { client, connection, dataDir, databasePid } = environment;
   const load = environment.use(await startLoadGenerator(await readDataset(client, environment.companies)));

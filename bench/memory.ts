@@ -13,10 +13,10 @@ const args = process.argv.slice(2);
 const flagIndex = args.indexOf('--minutes');
 const minutes = flagIndex < 0 ? 10 : Number(args.splice(flagIndex, 2)[1]);
 if (!(minutes > 0)) throw new Error('--minutes must be a number above 0.');
-const { companies, datasetSize: size, connections, seconds, operations: selected } = parseOptions(args);
+const { companies, datasetSize, connections, seconds, operations: selected } = parseOptions(args);
 const operations = OPERATIONS.filter(({ id }) => selected.includes(id));
 
-const environment = await openEnvironment({ companies, size });
+const environment = await openEnvironment({ companies, size: datasetSize });
 try {
   const { client, connection, dataDir, databasePid } = environment;
   const load = environment.use(await startLoadGenerator(await readDataset(client, environment.companies)));

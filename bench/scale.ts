@@ -14,12 +14,12 @@ import { startLoadGenerator, startService } from './servers.ts';
 const DEFAULT_OPERATIONS = ['getCaseInteractions', 'createCaseInteraction', 'createCaseInvoice', 'getCaseInvoices'];
 
 const options = parseOptions(process.argv.slice(2));
-const { companies, datasetSize: size, connections, rounds, seconds, warmUp } = options;
+const { companies, datasetSize, connections, rounds, seconds, warmUp } = options;
 const selected = options.operations.length < OPERATIONS.length ? options.operations : DEFAULT_OPERATIONS;
 const operations = [WITHOUT_DATABASE, ...OPERATIONS.filter(({ id }) => selected.includes(id))];
 const progress = new Progress(operations.length * 2 * (rounds + 1));
-progress.say(`Seeding a database with ${size.cases} cases …`);
-const environment = await openEnvironment({ companies, size });
+progress.say(`Seeding a database with ${datasetSize.cases} cases …`);
+const environment = await openEnvironment({ companies, size: datasetSize });
 try {
   const { client, connection, dataDir, databasePid } = environment;
   const load = environment.use(await startLoadGenerator(await readDataset(client, environment.companies)));

@@ -35,11 +35,11 @@ export const cost: ChaosTest = {
   async run({ short, progress }): Promise<Results> {
     const results = emptyResults();
     const rows: Measurement[] = [];
-    await withSingleService(async ({ deployment, demo, client, servicePid: pid, interactionsPath: path }) => {
-      const pids = [pid, ...(await processesIn(deployment.dataDir))];
+    await withSingleService(async ({ deployment, demo, client, servicePid, interactionsPath: path }) => {
+      const pids = [servicePid, ...(await processesIn(deployment.dataDir))];
       const normal = { method: 'POST', path, body: { type: 'phone', notes: 'normal' } };
       for (let i = 0; i < WARM_UP_REQUESTS; i++) await client.send(normal);
-      const restMegabytes = await readMemoryMegabytes(pid);
+      const restMegabytes = await readMemoryMegabytes(servicePid);
       let peakMegabytes = restMegabytes;
       const targets = operations.filter(({ body, template }) => body && !template.startsWith('/oauth/'));
       const selected = short ? targets.filter(({ template }) => SHORT_TEMPLATES.includes(template)) : targets;
@@ -50,7 +50,7 @@ export const cost: ChaosTest = {
         const normalMs = await cpuMsPerRequest(pids, NORMAL_REQUESTS, () => send('{}'));
         for (const [bytes, maxRatio] of COST_LIMITS) {
           const worst = await findWorstBody(pids, bytes, send);
-          peakMegabytes = Math.max(peakMegabytes, await readMemoryMegabytes(pid));
+          peakMegabytes = Math.max(peakMegabytes, await readMemoryMegabytes(servicePid));
           rows.push({ operation: name, bytes, normalMs, maxRatio, ...worst });
         }
         results.rounds++;
@@ -58,7 +58,7 @@ export const cost: ChaosTest = {
       if (peakMegabytes > restMegabytes * MAX_MEMORY_RATIO)
         addFault(results, `memory: ${restMegabytes} MB at rest, peak ${peakMegabytes} MB`);
       results.notes.push(`memory of the service: ${restMegabytes} MB at rest, peak ${peakMegabytes} MB`);
-      await checkLargeInvoices({ deployment, demo, client, servicePid: pid }, results, short);
+      await checkLargeInvoices({ deployment, demo, client, servicePid }, results, short);
     });
     checkLimits(rows, results);
     return results;

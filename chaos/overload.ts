@@ -18,7 +18,7 @@ export const overload: ChaosTest = {
   description: 'ten times as many callers as it can serve',
   async run({ short, progress }): Promise<Results> {
     const results = emptyResults();
-    await withSingleService(async ({ deployment, client, servicePid: pid, interactionsPath: path }) => {
+    await withSingleService(async ({ deployment, client, servicePid, interactionsPath: path }) => {
       let n = 0;
       const request = () => ({ method: 'POST', path, body: { type: 'phone', notes: `${n++}` } });
       const load = (callers: number, seconds: number) => sendLoad(client, results, { callers, seconds, request });
@@ -29,10 +29,10 @@ export const overload: ChaosTest = {
       await load(CALLERS, 2);
       progress('measuring the normal throughput');
       const before = await load(CALLERS, short ? 3 : 10);
-      const memoryBefore = await readMemoryMegabytes(pid);
+      const memoryBefore = await readMemoryMegabytes(servicePid);
       progress(`${before.throughput} per second; now ${CALLERS * OVERLOAD_FACTOR} callers`);
       const during = await load(CALLERS * OVERLOAD_FACTOR, short ? 4 : 30);
-      const memoryAfter = await readMemoryMegabytes(pid);
+      const memoryAfter = await readMemoryMegabytes(servicePid);
       const recovery = await load(CALLERS, RECOVERY_S);
       const after = await load(CALLERS, short ? 3 : 10);
       results.rounds = 1;
@@ -61,5 +61,5 @@ export const overload: ChaosTest = {
   },
 };
 
-const describeLoad = ({ throughput: perSecond, refused, p50Ms: p50, p99Ms: p99, maxMs: longest }: LoadResult) =>
-  `${perSecond}/s done, ${refused} refused, p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`;
+const describeLoad = ({ throughput, refused, p50Ms, p99Ms, maxMs }: LoadResult) =>
+  `${throughput}/s done, ${refused} refused, p50 ${p50Ms} ms, p99 ${p99Ms} ms, max ${maxMs} ms`;

@@ -76,7 +76,7 @@ export const slowPeers: ChaosTest = {
     const results = emptyResults();
     const sockets: Socket[] = [];
     const timers: NodeJS.Timeout[] = [];
-    const work = async ({ deployment, demo, client, servicePid: pid, interactionsPath: path }: SingleService) => {
+    const work = async ({ deployment, demo, client, servicePid, interactionsPath: path }: SingleService) => {
       await deployment.sql(
         `INSERT INTO interactions (company_id, case_id, id, type, notes, sender, recipient, happened_at, created_at,
            updated_at)
@@ -94,8 +94,8 @@ export const slowPeers: ChaosTest = {
       const kinds = slowPeerKinds(script);
       const peersPerKind = short ? PEERS_PER_KIND / 10 : PEERS_PER_KIND;
       for (const kind of kinds) {
-        const restMegabytes = await readMemoryMegabytes(pid);
-        const monitor = monitorProcess(deployment.url, pid);
+        const restMegabytes = await readMemoryMegabytes(servicePid);
+        const monitor = monitorProcess(deployment.url, servicePid);
         const peers = Array.from({ length: peersPerKind }, () => connectSlowPeer(deployment.url, kind, demo));
         await pause(short ? OBSERVATION_MS / 4 : OBSERVATION_MS);
         const { peakMegabytes, maxHealthMs } = await monitor.stop();
@@ -110,8 +110,8 @@ export const slowPeers: ChaosTest = {
           results.timingFaults.push(`${kind.name}: /healthz took ${maxHealthMs} ms`);
       }
 
-      const restMegabytes = await readMemoryMegabytes(pid);
-      const monitor = monitorProcess(deployment.url, pid);
+      const restMegabytes = await readMemoryMegabytes(servicePid);
+      const monitor = monitorProcess(deployment.url, servicePid);
       const open = new Map(kinds.map(({ name }) => [name, 0]));
       for (const kind of kinds) {
         for (let i = 0; i < peersPerKind; i++) {
@@ -119,8 +119,8 @@ export const slowPeers: ChaosTest = {
           sockets.push(socket);
           open.set(kind.name, (open.get(kind.name) ?? 0) + 1);
           socket.on('close', () => open.set(kind.name, (open.get(kind.name) ?? 0) - 1));
-          const { drip: drop } = kind;
-          if (drop) timers.push(setInterval(() => socket.writable && socket.write(drop), DRIP_INTERVAL_MS));
+          const { drip } = kind;
+          if (drip) timers.push(setInterval(() => socket.writable && socket.write(drip), DRIP_INTERVAL_MS));
         }
         // This process needs time to open the connections.
         await pause(PAUSE_BETWEEN_KINDS_MS);
@@ -144,8 +144,8 @@ export const slowPeers: ChaosTest = {
       if (ratio > MAX_MEMORY_RATIO)
         addFault(results, `all kinds together: memory ${restMegabytes} to ${peakMegabytes} MB`);
       if (maxHealthMs > MAX_HEALTH_UNDER_LOAD_MS) results.timingFaults.push(`/healthz took ${maxHealthMs} ms`);
-      for (const { name, drip: drop } of kinds) {
-        if (drop && open.get(name) !== peersPerKind)
+      for (const { name, drip } of kinds) {
+        if (drip && open.get(name) !== peersPerKind)
           results.timingFaults.push(`${openPeers()} were open when the other requests had been served`);
       }
       results.notes.push(

@@ -138,7 +138,9 @@ export class WriteLoad {
   }
 
   #pickKind(owned: Map<string, OwnedRecord[]>): WriteKind {
-    const possible = WRITE_KINDS.filter(({ requires: of }) => of === undefined || (owned.get(of)?.length ?? 0) > 0);
+    const possible = WRITE_KINDS.filter(
+      ({ requires }) => requires === undefined || (owned.get(requires)?.length ?? 0) > 0,
+    );
     let remaining = this.#random() * possible.reduce((sum, { weight }) => sum + weight, 0);
     for (const kind of possible) {
       remaining -= kind.weight;

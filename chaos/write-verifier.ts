@@ -96,16 +96,16 @@ export class WriteVerifier {
   }
 
   #checkCount(write: Write): Event | undefined {
-    const found = this.#eventsOf(write);
-    if (found.length === 0 && write.response !== undefined) {
+    const events = this.#eventsOf(write);
+    if (events.length === 0 && write.response !== undefined) {
       this.#results.lost++;
       addFault(this.#results, `${describeWrite(write)} was acknowledged and has no event`);
     }
-    if (found.length > 1) {
+    if (events.length > 1) {
       this.#results.duplicated++;
-      addFault(this.#results, `${describeWrite(write)} has ${found.length} events`);
+      addFault(this.#results, `${describeWrite(write)} has ${events.length} events`);
     }
-    return found[0];
+    return events[0];
   }
 
   /** The event must describe this write: its type, its record and the values that it wrote. */

@@ -79,17 +79,17 @@ export class Cluster {
 
   /** Waits until both standbys stream from the primary, one of them synchronously. Returns the primary. */
   async waitUntilHealthy(): Promise<Node> {
-    let found: Node | undefined;
+    let primary: Node | undefined;
     await waitUntil('the cluster is healthy', HEALTHY_TIMEOUT_S, async () => {
-      found = await this.primary();
-      const answer = await found?.requestPatroni('/cluster');
+      primary = await this.primary();
+      const answer = await primary?.requestPatroni('/cluster');
       const { members = [] } = answer ? ((await answer.json()) as { members: Member[] }) : {};
       const synchronous = members.filter(({ role }) => role === 'sync_standby').length;
-      if (!found || synchronous !== Number(this.#synchronous)) return false;
+      if (!primary || synchronous !== Number(this.#synchronous)) return false;
       const streaming = await this.#countStreamingStandbys().catch(() => 0);
       return streaming === this.nodes.length - 1;
     });
-    return found as Node;
+    return primary as Node;
   }
 
   async remove(): Promise<void> {
@@ -170,7 +170,7 @@ ${proxySection('leaving', ports[1], '', nodes)}
 const proxySection = (name: string, port: number, options: string, nodes: Node[]) => `listen ${name}
   bind 127.0.0.1:${port}
   default-server inter 1s fall 2 rise 1 ${options}
-${nodes.map(({ proxyLine: check }) => `  ${check}`).join('\n')}`;
+${nodes.map(({ proxyLine }) => `  ${proxyLine}`).join('\n')}`;
 
 function isInstalled(program: string): boolean {
   try {

@@ -157,9 +157,9 @@ function amount(sent: ExactNumber | string, scale: number): bigint {
   return sign === '-' ? -units : units;
 }
 
-function rounded(units: bigint, places: number, wanted: number): bigint {
-  if (places <= wanted) return units * 10n ** BigInt(wanted - places);
-  const divisor = 10n ** BigInt(places - wanted);
+function rounded(units: bigint, places: number, scale: number): bigint {
+  if (places <= scale) return units * 10n ** BigInt(scale - places);
+  const divisor = 10n ** BigInt(places - scale);
   const half = units < 0n ? -divisor / 2n : divisor / 2n;
   return (units + half) / divisor;
 }

@@ -107,7 +107,7 @@ export class Session {
 
   /** Reads back an accepted write; replaces a record that was removed. */
   async #checkEffect({ template }: Operation, sent: EncodedRequest, answer: Answer): Promise<void> {
-    const { method, intactBody: text } = sent;
+    const { method, intactBody } = sent;
     const pathname = sent.path.split(/[?#]/, 1)[0] ?? '';
     const replayed = answer.headers['idempotency-replayed'] !== undefined;
     if (['GET', 'HEAD', 'OPTIONS'].includes(method) || replayed) return;
@@ -115,7 +115,7 @@ export class Session {
     const path = fill('/cases/{caseId}/', this.#ids);
     if (kind && typeof answer.body?.deleted_at !== 'string' && pathname.startsWith(path)) {
       // The damage may or may not have changed the meaning of the body, so nothing is expected of the record.
-      await (text === undefined ? this.#forget(kind, answer) : this.#readBack(kind, text, answer));
+      await (intactBody === undefined ? this.#forget(kind, answer) : this.#readBack(kind, intactBody, answer));
     } else if (method === 'DELETE' || pathname.startsWith(path)) {
       await this.#replaceRecord(template);
     }
@@ -192,12 +192,12 @@ export class Session {
     if (!KIND_BY_PATH.some(([pattern]) => pattern.test(template))) return;
     const company = caller(this.#app.baseUrl, this.#currentCompany.token);
     for (const [kind, list] of Object.entries(LISTS) as [Kind, string][]) {
-      const wanted = [...this.#records].filter(([, record]) => record.kind === kind);
-      if (wanted.length === 0) continue;
+      const expected = [...this.#records].filter(([, record]) => record.kind === kind);
+      if (expected.length === 0) continue;
       const answer = await company.get(fill(`/cases/{caseId}/${list}`, this.#ids));
       const listed = new Map<string, ShownRecord>(answer.body.map((record: ShownRecord) => [record.id, record]));
       const addresses = new Map<string, ShownRecord>(answer.body.map((item: ShownRecord) => [item.id, item.data]));
-      for (const [id, { shown }] of wanted) {
+      for (const [id, { shown }] of expected) {
         const found = listed.get(id);
         if (found)
           assert.deepEqual(shownFields(kind, found, addresses), shown, `${list} returns other values than were sent`);

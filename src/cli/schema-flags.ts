@@ -67,7 +67,7 @@ function toFlag(property: Property, required: boolean): Flag {
   };
 }
 
-function toValue(property: Property, given: FlagValues[string]): unknown {
-  if (Array.isArray(given)) return given.flatMap((words) => String(words).split(','));
-  return given === '' && typesOf(property).includes('null') ? null : given;
+function toValue(property: Property, value: FlagValues[string]): unknown {
+  if (Array.isArray(value)) return value.flatMap((words) => String(words).split(','));
+  return value === '' && typesOf(property).includes('null') ? null : value;
 }

@@ -76,9 +76,9 @@ async function hmac(secret: string, data: Uint8Array<ArrayBuffer>): Promise<Uint
 }
 
 /** Compares every byte, so that the time does not depend on the position of the first difference. */
-function equalInConstantTime(one: Uint8Array, other: Uint8Array): boolean {
-  let difference = one.length ^ other.length;
-  for (const [i, byte] of one.entries()) difference |= byte ^ (other[i] ?? 0);
+function equalInConstantTime(first: Uint8Array, second: Uint8Array): boolean {
+  let difference = first.length ^ second.length;
+  for (const [i, byte] of first.entries()) difference |= byte ^ (second[i] ?? 0);
   return difference === 0;
 }
 

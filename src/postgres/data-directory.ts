@@ -23,12 +23,12 @@ const INITDB_OPTIONS = [
 
 /** Returns whether the directory contains a database. Throws if its major version or its owner does not fit. */
 export async function isInitialised(directory: string, major: string): Promise<boolean> {
-  const found = await stat(directory).catch(() => undefined);
-  if (!found) return false;
+  const stats = await stat(directory).catch(() => undefined);
+  if (!stats) return false;
   const uid = process.getuid?.();
-  if (uid !== 0 && uid !== found.uid) {
+  if (uid !== 0 && uid !== stats.uid) {
     throw new BundledPostgresError(
-      `${directory} belongs to the user with id ${found.uid}: start the service as that user or as root.`,
+      `${directory} belongs to the user with id ${stats.uid}: start the service as that user or as root.`,
     );
   }
   const version = await readVersion(directory);

@@ -7,8 +7,8 @@ import { toFailure } from '../cli/failure.ts';
 const PARENT_CHECK_MS = 500;
 
 let onSignal = async (signal: string): Promise<void> => {
-  const { stopStartedServers: stopStarted } = await import('../cli/database.ts');
-  await stopStarted();
+  const { stopStartedServers } = await import('../cli/database.ts');
+  await stopStartedServers();
   console.error(`case-records: ended by ${signal}`);
   process.exit(1);
 };

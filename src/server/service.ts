@@ -54,7 +54,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   }
 }
 
-/** Returns the demonstration company if this start made it. */
+/** Returns the demonstration company if this start created it. */
 async function createDemoOnFirstStart(
   { DATA_DIR }: Config,
   connection: Connection,

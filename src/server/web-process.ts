@@ -31,8 +31,8 @@ process.on('message', (message: ToWebProcess) => {
 });
 
 async function start({ runsWorker, started }: StartOptions): Promise<void> {
-  const gatherMetrics = (own: () => Promise<MetricObject[]>) => {
-    collectOwn = own;
+  const gatherMetrics = (collect: () => Promise<MetricObject[]>) => {
+    collectOwn = collect;
     return gatherAll;
   };
   starting = findRunningDatabase(config).then((connection) =>
