@@ -127,7 +127,9 @@ for (const [kind, sent, read] of WRITTEN) {
     const company = await app.company();
     const cases = await makeSome(kind, company, 48);
     for (const [n, one] of cases.entries()) one.body = sent(company, n);
-    for (const { status, text } of await sendAll(kind, cases)) assert.equal(status, 200, text);
+    // These bodies need other parts of the statement than those that `sendAll` prepares: the first round prepares them.
+    for (const round of [cases.slice(0, 16), cases.slice(16)])
+      for (const { status, text } of await sendAll(kind, round)) assert.equal(status, 200, text);
     for (const one of cases) {
       const { after } = await lastOf(one);
       // As the log would show what was sent.
