@@ -454,7 +454,7 @@ test('attempts from one address do not count against another', async () => {
   assert.equal(await statusFrom('127.0.0.2', path, { authorization: 'Bearer wrong' }), 401);
 });
 
-test('nobody gets a new address by claiming one in a header', async () => {
+test('a header cannot change the address that a caller is counted under', async () => {
   const company = await app.company();
   await failedAttempts(company, 30);
   for (const header of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'client-ip', 'cf-connecting-ip']) {

@@ -18,7 +18,7 @@ import {
   states,
 } from './harness/appointment-messages.ts';
 
-// The words
+// The states
 
 for (const [flag, channel, kind] of MESSAGES) {
   test(`${flag} is null, and no message is made, unless it was asked for`, async () => {
@@ -308,7 +308,7 @@ test('a reminder one hour before a start just after midnight is due on the day b
   assert.equal(appointment.answer.email_day_before, 1);
 });
 
-test('a confirmation is due at once', async () => {
+test('a confirmation is due immediately', async () => {
   const company = await app.company();
   const asked = { email_confirmation: true, sms_confirmation: true };
   const booked = await book(company, { ...recipients(company), ...asked });

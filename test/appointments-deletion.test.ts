@@ -94,7 +94,7 @@ test('a deleted record is kept with deleted_at', async () => {
   ]);
 });
 
-test('of ten deletions at once exactly one succeeds', async () => {
+test('of ten concurrent deletions exactly one succeeds', async () => {
   const company = await app.company();
   const path = await book(company);
   const ten = Array.from({ length: 10 }, (_, i) => company.send(i % 2 ? 'DELETE' : 'POST', path));
@@ -204,7 +204,7 @@ test('a DELETE that is refused because of its size deletes nothing', async () =>
   });
 });
 
-test('an unknown appointment is 404 also where the body is too large', async () => {
+test('an unknown appointment is 404 even if the body is too large', async () => {
   const company = await app.company();
   for (const method of [...UPDATE_METHODS, 'DELETE']) {
     const answer = await company.send(method, `${appointmentsOf(company)}/${NOBODY}`, '{}'.padEnd(MIB + 1));
@@ -212,9 +212,9 @@ test('an unknown appointment is 404 also where the body is too large', async () 
   }
 });
 
-// Who may ask, and for what
+// Access
 
-/** Every way to call the three operations, with bodies that would succeed. */
+/** Every form of the three operations, with bodies that would succeed. */
 const calls = (company: TestCompany, path: string): [method: string, path: string, body: unknown][] => [
   ['POST', appointmentsOf(company), booking(company)],
   ['PATCH', path, { notes: 'x' }],
@@ -371,7 +371,7 @@ test('no other method touches an appointment', async () => {
 
 // At once
 
-test('updates of different fields at once all arrive', async () => {
+test('concurrent updates of different fields are all kept', async () => {
   const company = await app.company();
   const path = await book(company);
   const answers = await Promise.all(CHANGES.map(([field, sent]) => company.patch(path, { [field]: sent(company) })));
@@ -380,7 +380,7 @@ test('updates of different fields at once all arrive', async () => {
   for (const [field, , shown] of CHANGES) assert.equal(record[field], shown(company), field);
 });
 
-test('ten updates at once never mix their parts', async () => {
+test('ten concurrent updates never mix their parts', async () => {
   const company = await app.company();
   const path = await book(company);
   const ten = Array.from({ length: 10 }, (_, i) => company.patch(path, { notes: `n${i}`, location: `n${i}` }));
@@ -392,7 +392,7 @@ test('ten updates at once never mix their parts', async () => {
   assert.equal(notes, location);
 });
 
-test('a start moved later and an end moved earlier at once never leave an end before its start', async () => {
+test('a start moved later and an end moved earlier concurrently never leave an end before its start', async () => {
   const company = await app.company();
   for (let round = 0; round < 5; round += 1) {
     const path = await book(company);

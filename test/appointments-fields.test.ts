@@ -127,7 +127,7 @@ for (const field of ['notes', 'location', 'email_recipient', 'sms_recipient', 's
   });
 }
 
-test('every fault of a request is named at once', async () => {
+test('all faults of a request are named together', async () => {
   const company = await app.company();
   const wrong = {
     start_time: 'soon',

@@ -129,7 +129,7 @@ test('overlapping appointments of one adviser are allowed', async () => {
   assert.equal(await booked(company), 4);
 });
 
-test('an appointment that is already over can be written down', async () => {
+test('an appointment that is already over can be recorded', async () => {
   const company = await app.company();
   const past = { start_time: '2020-02-29 10:00:00', end_time: '2020-02-29 11:00:00' };
   const answer = await ok(company.post(appointmentsOf(company), booking(company, past)));
@@ -151,7 +151,7 @@ test('an adviser without a connected account gets no link', async () => {
   assert.equal(record.join_url, null);
 });
 
-test('no link is made where none was asked for', async () => {
+test('no link is made unless it was requested', async () => {
   const company = await app.company();
   for (const more of [{}, { video_meeting: false }]) {
     const record = await read(company, await book(company, { adviser_email: company.adviserWithVideo, ...more }));
@@ -196,7 +196,7 @@ test('an update answers with exactly the documented fields, by PATCH and by POST
   }
 });
 
-test('an update shows what the booking stored, with "" where there is no email_recipient', async () => {
+test('an update shows what the booking stored, with "" if there is no email_recipient', async () => {
   const company = await app.company();
   const created = await ok(company.post(appointmentsOf(company), booking(company)));
   const { adviser_email: _, ...shared } = created;
@@ -246,7 +246,7 @@ for (const method of UPDATE_METHODS) {
   });
 }
 
-test('an update of every field at once stores them all', async () => {
+test('one update of every field stores them all', async () => {
   const company = await app.company();
   const path = await book(company);
   const sent = Object.fromEntries(CHANGES.map(([field, value]) => [field, value(company)]));

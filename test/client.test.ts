@@ -6,7 +6,7 @@ import { type Schema, toType } from '../scripts/schema-types.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
 
-/** The client by itself, and with the service as it is. What it does on a bad line is in client-retries.test.ts. */
+/** The client alone and with the service. What it does when requests fail on the way is in client-retries.test.ts. */
 
 const app = await startApp();
 
@@ -28,7 +28,7 @@ const invoiceOf = (company: TestCompany) => ({
   items: [{ description: 'Will', quantity: 1, rate: '100.00', amount: 120 }],
 });
 
-/** A client whose requests go nowhere: the answer is always the same. */
+/** A client that sends nothing and always gets the same answer. */
 function offline(body = '{}', init: ResponseInit = { status: 200 }) {
   const sent: { method: string; url: URL; headers: Headers; body: unknown }[] = [];
   const fetch: typeof globalThis.fetch = async (url, { method = '', headers, body: text } = {}) => {
@@ -195,7 +195,7 @@ test('an answer tells its status, its request, and whether it was given before',
   assert.deepEqual([first.etag, first.total, first.next], [undefined, undefined, undefined]);
 });
 
-test('a write onto a state that somebody has changed is refused, onto the present one it is done', async () => {
+test('a write onto an outdated state is refused, and onto the current one it is done', async () => {
   const { client, caseId } = await app.company();
   const { data } = await client.createCaseInteraction({ caseId, body: { type: 'phone' } });
   const one = { caseId, interactionId: data.id };
@@ -207,7 +207,7 @@ test('a write onto a state that somebody has changed is refused, onto the presen
   assert.deepEqual([read.data.type, read.etag], ['letter', changed.etag]);
 });
 
-test('a reader who has the record already is told so, without the record', async () => {
+test('a reader who already has the record gets 304 without the record', async () => {
   const { client, caseId } = await app.company();
   const { data } = await client.createCaseInteraction({ caseId, body: { type: 'phone' } });
   const one = { caseId, interactionId: data.id };
@@ -288,7 +288,7 @@ test('250 entries come in three pages, each when it is asked for, and one by one
   assert.equal(letters.length, 125);
 });
 
-test('who has seen enough fetches no further page', async () => {
+test('a caller who stops iterating fetches no further page', async () => {
   const { client, sent } = offline('[1, 2]', {
     headers: { link: '</x?page=1>; rel="first", </x?page=2&search=a%2Cb>; rel="next"' },
   });

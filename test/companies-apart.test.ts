@@ -101,7 +101,7 @@ const comparable = ({ status, headers, body }: Answer) => ({
   body: { ...body, request_id: '' },
 });
 
-/** A body that is in order, and others that are at fault in each way: by form, by what they name, by being no JSON. */
+/** A valid body, and bodies with each kind of fault: in the form, in what they refer to, and not JSON. */
 const bodiesOf = (form: Form, company: TestCompany): unknown[] => {
   const body = bodyOf(form, company);
   return body
@@ -119,7 +119,7 @@ const bodiesOf = (form: Form, company: TestCompany): unknown[] => {
     : [undefined];
 };
 
-/** As if the identifiers had never been given to anything, whatever the body holds. */
+/** The answer must be that for identifiers that never existed, whatever the body holds. */
 async function assertUnknown(caller: TestCompany, form: Form, ids: Ids, invented: Ids): Promise<void> {
   for (const body of bodiesOf(form, caller)) {
     const answer = await caller.send(form.method, fill(form.template, ids), body);
@@ -232,7 +232,7 @@ test('two companies and two cases may use the same invoice number without notici
 
 type Naming = { field: string; path: string; body: (company: TestCompany, named: string) => object };
 
-/** What a body may name, and a value for each that belongs to somebody else. */
+/** What a body may refer to, and for each a value that belongs to another company. */
 const namings: Record<string, Naming> = {
   customer: {
     field: 'relationship',
@@ -315,7 +315,7 @@ test('a custom tag of another company is as unknown as one that never was', asyn
   await assertRefusedAlike(company, namingOf('custom tag'), 'theirs-alone', 'of-nobody-else');
 });
 
-/** Every column that refers to something, by table. */
+/** Every column with a reference, by table. */
 const REFERENCES: Record<string, string[]> = {
   advisers: ['company_id'],
   cases: ['company_id'],
@@ -339,7 +339,7 @@ const REFERENCES: Record<string, string[]> = {
   webhook_endpoints: ['company_id'],
   webhook_deliveries: ['company_id', 'endpoint_id'],
   webhook_notices: ['company_id', 'endpoint_id'],
-  // The log outlives what it tells of, and its writing locks nothing.
+  // Events outlive their records, and writing them locks nothing.
   events: [],
 };
 
@@ -375,7 +375,7 @@ async function insert(table: string, row: Row): Promise<string> {
   }
 }
 
-/** Something in every table that belongs to a company. */
+/** A row in every table that belongs to a company. */
 async function fillTables(company: TestCompany, caseId = company.caseId): Promise<void> {
   await recordsIn(company, caseId);
   const clientId = randomUUID();

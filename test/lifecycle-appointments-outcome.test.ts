@@ -55,7 +55,7 @@ for (const [before, body, field] of [
   });
 }
 
-test('nobody has attended before the start, also where the appointment has been moved', async () => {
+test('an appointment cannot be attended before its start, also after it was moved', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   const attend = () => outcome(company, path, { attended: true, type: 'review' });
@@ -74,7 +74,7 @@ test('nobody has attended before the start, also where the appointment has been 
   });
 });
 
-test('attended and cancelled at once: one of them is refused', async () => {
+test('of attended and cancelled, sent concurrently, one is refused', async () => {
   const company = await app.company();
   app.clock.set(START);
   for (let i = 0; i < 10; i++) {
@@ -141,7 +141,7 @@ test('attended and type touch no message', async () => {
   assert.deepEqual(await messages(company), before);
 });
 
-test('taking a cancellation back places the reminders that are wanted anew, and sends no confirmation', async () => {
+test('taking a cancellation back reschedules the requested reminders, and sends no confirmation', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   await ok(outcome(company, path, { cancelled: true }));
@@ -226,7 +226,7 @@ test('a reminder withdrawn while it was cancelled stays withdrawn when the cance
   assert.deepEqual(words(await ok(outcome(company, path, { cancelled: false }))), [null, 'cancelled', 0]);
 });
 
-test('an update and a cancellation at once never leave a message that will go out', async () => {
+test('a concurrent update and cancellation never leave a message to be sent', async () => {
   const company = await app.company();
   for (let i = 0; i < 10; i++) {
     const path = await book(company, REMINDERS);

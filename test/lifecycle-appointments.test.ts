@@ -193,7 +193,7 @@ test('appointments of an adviser come from every case of the company', async () 
   );
 });
 
-test('the adviser must be named where no case is', async () => {
+test('the adviser must be named if no case is', async () => {
   const company = await app.company();
   assertRefused(await company.get('/appointments?deleted=yes'), { adviser_email: 'required', deleted: 'not_allowed' });
 });
@@ -236,7 +236,7 @@ test('an appointment that is not deleted cannot be restored', async () => {
   await assertRefusedUnchanged(company, () => company.post(`${path}/restore`), { deleted_at: 'invalid_state' });
 });
 
-test('of five that restore at once, one succeeds', async () => {
+test('of five concurrent restorations one succeeds', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   await ok(company.delete(path));
@@ -245,7 +245,7 @@ test('of five that restore at once, one succeeds', async () => {
   assert.equal((await messages(company)).length, 2);
 });
 
-test('restoring places the reminders that were wanted anew, and sends no confirmation', async () => {
+test('restoring reschedules the requested reminders, and sends no confirmation', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   await ok(company.delete(path));
@@ -310,7 +310,7 @@ test('a restored appointment that was cancelled stays cancelled, without message
   assert.deepEqual(await scheduled(company), []);
 });
 
-// Whose, and who may
+// Access
 
 type Operation = { name: string; method: string; under: string; scope: string; body?: object; deleted?: boolean };
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 
-/** Lines are gathered before they are written, and none is lost for it. */
+/** Lines are buffered before they are written, and none is lost. */
 
 const LOG = new URL('../src/server/log.ts', import.meta.url).href;
 
@@ -15,7 +15,7 @@ const ENDS = {
 };
 
 for (const [how, end] of Object.entries(ENDS)) {
-  test(`every line is written where the process ${how}`, async () => {
+  test(`every line is written if the process ${how}`, async () => {
     const lines = `
       const { openLog } = await import(${JSON.stringify(LOG)});
       const log = openLog({ LOG_LEVEL: 'info' });

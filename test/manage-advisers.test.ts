@@ -104,14 +104,14 @@ test('an email is taken within the company, whatever its case, and free in anoth
   assert.equal((await ok(company.patch(`${ADVISERS}/${id}`, { email: 'EVE@firm.example' }))).email, 'EVE@firm.example');
 });
 
-test('of ten at once with the same email one becomes an adviser', async () => {
+test('of ten concurrent creates with the same email one becomes an adviser', async () => {
   const company = await app.company();
   const answers = await Promise.all(Array.from({ length: 10 }, () => company.post(ADVISERS, eve)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
   assert.equal((await emailsOf(company)).filter((email) => email === eve.email).length, 1);
 });
 
-test('of ten that change to the same email at once one gets it', async () => {
+test('of ten concurrent changes to the same email one succeeds', async () => {
   const company = await app.company();
   const ids: string[] = [];
   for (let i = 0; i < 10; i++) ids.push((await ok(company.post(ADVISERS, { ...eve, email: `e${i}@firm.example` }))).id);
@@ -239,7 +239,7 @@ test('an adviser is not restored while another has the email, in whatever case, 
   await ok(company.post(`${ADVISERS}/${id}/restore`));
 });
 
-test('of five that restore an adviser at once one does', async () => {
+test('of five concurrent restorations of an adviser one succeeds', async () => {
   const company = await app.company();
   const { id } = await ok(company.post(ADVISERS, eve));
   await ok(company.delete(`${ADVISERS}/${id}`));
@@ -247,7 +247,7 @@ test('of five that restore an adviser at once one does', async () => {
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400, 400]);
 });
 
-test('removed advisers are listed on request, in pages and searchable, and nobody else with them', async () => {
+test('removed advisers are listed on request, in pages and searchable, and no others', async () => {
   const company = await app.company();
   const { id } = await ok(company.post(ADVISERS, eve));
   const gone = async (query = '') => ok(company.get(`${ADVISERS}?removed=true${query}`));

@@ -266,7 +266,7 @@ test('another account: upcoming meetings are removed at the old one and made at 
   assert.equal((await meeting(company, path)).provider, 'jitsi');
 });
 
-/** A step of the meeting begins, and the account is changed before it has the adviser's row. */
+/** A step of the meeting begins, and the account changes before the step has locked the adviser's row. */
 async function beginAmid(
   company: TestCompany & { adviserId: string },
   id: string,
@@ -345,7 +345,7 @@ test('an account that is dead does not keep the new one waiting for long', async
   assert.deepEqual([(await meeting(company, path)).provider, (await meeting(company, path)).state], ['jitsi', 'ready']);
 });
 
-test('a disconnected account leaves no meeting behind, and connecting again makes them anew', async () => {
+test('a disconnected account leaves no meeting behind, and connecting it again creates them again', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   await worker.runOnce();

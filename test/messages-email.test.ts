@@ -16,7 +16,7 @@ const worker = messageWorker(app, { mail: { smtpUrl: server.url } });
 
 beforeEach(async () => {
   app.clock.set('2026-06-01T09:00:00Z');
-  // What another test left waiting is not this one's affair.
+  // Messages that another test left waiting are not sent here.
   await app.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
   server.mails.length = 0;
   server.onRecipient = () => undefined;
@@ -163,7 +163,7 @@ test('the invite keeps its UID, raises SEQUENCE when the appointment moves, and 
   assert.equal(server.mails[2]?.to, company.customers[0].email);
 });
 
-test('nothing is called off where no confirmation had gone out, and nothing for an appointment that is over', async () => {
+test('no cancellation is sent if no confirmation was sent, nor for an appointment that is over', async () => {
   const company = await app.company();
   const early = await book(company);
   await company.delete(early.path);
@@ -207,7 +207,7 @@ for (const [what, end] of Object.entries({ 'CR LF': '\r\n', CR: '\r', LF: '\n' }
   });
 }
 
-test('an address with a line break or a comma in it reaches nobody else', async () => {
+test('an address with a line break or a comma reaches no other recipient', async () => {
   const company = await app.company();
   for (const address of ['a@x.example, spy@evil.example', 'a@x.example\r\nBcc: spy@evil.example']) {
     const { id, path } = await book(company);
@@ -266,7 +266,7 @@ test('a connection that breaks when the message has come whole is one attempt, w
   assert.equal(seen[0], `<${message.id}@service.example>`);
 });
 
-test('nobody at the address, and a server that never answers, are passing faults', async () => {
+test('a server that is not there or never answers is a temporary fault', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const { port } = silent.address() as { port: number };
@@ -311,7 +311,7 @@ test('a server that has the message whole and never answers gets it a second tim
   const impatient = messageWorker(app, {
     mail: { smtpUrl: server.url, timeouts: { transferMs: 5_000, responseMs: 100 } },
   });
-  // A fault that leaves no doubt is not counted.
+  // A fault that shows that nothing was sent is not counted.
   server.onMessage = () => ({ refuse: 451 });
   await impatient.runOnce();
   server.onMessage = () => {
@@ -361,7 +361,7 @@ test('a refused login is not held against the message', async () => {
   await strict.close();
 });
 
-test('STARTTLS is used where the server offers it, and a certificate that nobody vouches for is refused', async () => {
+test('STARTTLS is used if the server offers it, and an untrusted certificate is refused', async () => {
   const secure = await mailServer({ hideSTARTTLS: false });
   const company = await app.company();
   const { path } = await book(company);

@@ -25,7 +25,7 @@ import {
 } from './harness/requests.ts';
 
 const formsWithBody = documented.filter(({ takesBody }) => takesBody);
-/** Any letter but NUL; fast-check's own unit `binary` takes seconds to build. */
+/** Any character except NUL. fast-check's own unit `binary` takes seconds to build. */
 const codePoint = fc
   .oneof(fc.integer({ min: 1, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
@@ -56,7 +56,7 @@ for (const body of ['null', 'true', '0', '""', '"phone"', '[]', '[{"type":"phone
     assertEveryWriteRefuses(body, 'body: type'));
 }
 
-test('an empty body is refused by every operation that takes one, but for the POST that then deletes', async () => {
+test('an empty body is refused by every operation that takes one, except the POST that then deletes', async () => {
   const company = await app.company();
   const ids = await idsOf(company);
   const before = await recordsOf(company);
@@ -90,7 +90,7 @@ for (const [what, value, fault] of [
   });
 }
 
-test('all faults of a body are told at once', async () => {
+test('all faults of a body are named together', async () => {
   const company = await app.company();
   const answer = await company.post(`${company.path}/interactions`, {
     notes: 'x'.repeat(256),
@@ -490,7 +490,7 @@ test('at most a hundred faults are listed', async () => {
   }
 });
 
-test('a hundred thousand bad items are answered at once with too_many', async () => {
+test('a hundred thousand bad items are answered quickly, with too_many', async () => {
   const company = await app.company();
   for (const item of [{}, null, 1]) {
     const body = { ...BODIES.invoices?.(company), items: Array(100_000).fill(item) };
@@ -500,7 +500,7 @@ test('a hundred thousand bad items are answered at once with too_many', async ()
   }
 });
 
-test('a hundred thousand forbidden characters are answered at once', async () => {
+test('a hundred thousand forbidden characters are answered quickly', async () => {
   const company = await app.company();
   const begin = process.cpuUsage();
   const answer = await company.post(`${company.path}/interactions`, {

@@ -37,7 +37,7 @@ test('wrong settings end the start with one line per fault', async () => {
   assert.ok(!output.join().includes('secret'));
 });
 
-test('the first start makes a demonstration company that can be used at once', async () => {
+test('the first start creates a demonstration company that can be used immediately', async () => {
   const service = await startProcess({ DATA_DIR });
   const demo = await demoFile();
   assert.deepEqual(Object.keys(demo).sort(), [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { TestCompany } from './harness/app.ts';
 import { app, create, created, type Fields, ISO, instantOf, rows, TIMES, type Time, update } from './harness/time.ts';
 
-/** Holds that each text means its instant, in a create and in an update. */
+/** Each text must mean its instant, in a create and in an update. */
 async function assertMeans(
   company: TestCompany,
   time: Time,

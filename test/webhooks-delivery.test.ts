@@ -85,7 +85,7 @@ test('of one record the next waits for the one before it, and others do not wait
   assert.deepEqual(notesOf(receiver.received).slice(3), ['a1', 'a2', 'a3']);
 });
 
-test('a record with many events goes out one after the other, over several workers at once', async () => {
+test('the events of one record are delivered one after the other, also by several concurrent workers', async () => {
   const company = await app.company();
   await endpointOf(company);
   const offices = [worker, webhookWorker(app), webhookWorker(app)];
@@ -96,7 +96,7 @@ test('a record with many events goes out one after the other, over several worke
   }
   app.clock.advance({ seconds: 1 });
   await Promise.all(offices.map((one) => one.runOnce()));
-  // On a busy machine a worker finds an endpoint taken by another, and looks again later.
+  // On a busy machine a worker may find an endpoint claimed by another, and polls again later.
   for (let i = 0; i < 10 && receiver.received.length < 6 * 16; i++) {
     app.clock.advance({ seconds: 1 });
     await worker.runOnce();
@@ -163,7 +163,7 @@ test('the pauses grow over three days; then the endpoint is failing, and the con
   assert.equal(await stateOf(company, endpoint), 'active');
 });
 
-test('after a resumption three days begin anew, in the order of each record', async () => {
+test('after a resumption the three days start again, in the order of each record', async () => {
   const company = await app.company();
   const endpoint = await endpointOf(company);
   const id = await call(company, '1');
@@ -227,7 +227,7 @@ test('a mail that is refused is tried again', async () => {
   assert.equal(failing.mails.length, 1);
 });
 
-test('410 disables the endpoint at once; resumed, it gets everything', async () => {
+test('410 disables the endpoint immediately; resumed, it gets everything', async () => {
   const company = await app.company();
   const endpoint = await endpointOf(company);
   const id = await call(company, '1');

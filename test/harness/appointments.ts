@@ -29,13 +29,13 @@ export const everything = (company: TestCompany): Fields =>
     video_meeting: false,
   });
 
-/** Books and gives the path of the appointment. */
+/** Books an appointment and returns its path. */
 export async function book(company: TestCompany, more: Fields = {}): Promise<string> {
   const { id } = await ok(company.post(appointmentsOf(company), booking(company, more)));
   return `${appointmentsOf(company)}/${id}`;
 }
 
-/** There is no operation that only reads; an update that sends nothing shows the record. */
+/** None of the twelve operations only reads an appointment, but an update that sends nothing shows it. */
 export const read = (company: TestCompany, path: string) => ok(company.patch(path, {}));
 
 export async function booked(company: TestCompany): Promise<number> {
@@ -65,7 +65,7 @@ export async function assertNotUpdated(
   assert.deepEqual(await read(company, path), before);
 }
 
-/** Holds a value against both operations that take it. */
+/** Sends a value to both operations that take it. */
 export async function assertRefusedEverywhere(
   company: TestCompany,
   path: string,
