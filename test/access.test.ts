@@ -200,7 +200,7 @@ test('a token in the query string or in the body is not looked at', async () => 
   assertNoToken(await app.anonymous.post(path, { type: 'phone', access_token: company.token }));
 });
 
-test('without a token an existing case and one that never was look the same', async () => {
+test('without a token an existing case and one that never existed look the same', async () => {
   const company = await app.company();
   const existing = await app.anonymous.get(`${company.path}/invoices`);
   const invented = await app.anonymous.get('/cases/0198c0de-0000-7000-8000-000000000000/invoices');

@@ -195,7 +195,7 @@ test('unknown fields of an address are ignored, whatever they hold', async () =>
   }
 });
 
-test('a number is no text, however many digits it has', async () => {
+test('a number is not text, however many digits it has', async () => {
   const company = await app.company();
   for (const digits of ['7', '123456789012345', '12345678901234567890', '0.12345678901234567890'])
     for (const name of ['title', 'tel_1']) {

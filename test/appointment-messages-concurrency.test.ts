@@ -94,8 +94,8 @@ test('concurrent requests for and against leave the states and the messages in a
 test('recipients set and cleared concurrently leave the states and the messages in agreement', async () => {
   const company = await app.company();
   const appointment = await book(company, { ...recipients(company), email_notification: true, sms_notification: true });
-  const nobody = { email_recipient: null, sms_recipient: null };
-  await tenAtOnce((index) => company.patch(appointment.path, index % 2 ? recipients(company) : nobody));
+  const noRecipients = { email_recipient: null, sms_recipient: null };
+  await tenAtOnce((index) => company.patch(appointment.path, index % 2 ? recipients(company) : noRecipients));
   const answer = await appointment.read();
   for (const [flag, channel, kind] of REMINDERS) {
     const expected = answer[`${channel}_recipient`] ? 'scheduled' : 'skipped';

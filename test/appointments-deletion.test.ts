@@ -8,9 +8,9 @@ import {
   booked,
   CHANGES,
   everything,
-  NOBODY,
   NOW,
   read,
+  UNKNOWN_ID,
   UPDATE_METHODS,
 } from './harness/appointments.ts';
 import { assertProblem, ok } from './harness/assert.ts';
@@ -207,7 +207,7 @@ test('a DELETE that is refused because of its size deletes nothing', async () =>
 test('an unknown appointment is 404 even if the body is too large', async () => {
   const company = await app.company();
   for (const method of [...UPDATE_METHODS, 'DELETE']) {
-    const answer = await company.send(method, `${appointmentsOf(company)}/${NOBODY}`, '{}'.padEnd(MIB + 1));
+    const answer = await company.send(method, `${appointmentsOf(company)}/${UNKNOWN_ID}`, '{}'.padEnd(MIB + 1));
     assertProblem(answer, 404, 'not_found', method);
   }
 });
@@ -288,7 +288,7 @@ test('an unknown case, or a word that is no UUID, is 404', async () => {
   const company = await app.company();
   const path = await book(company);
   await assertUntouched(company, path, async () => {
-    for (const id of [NOBODY, 'first', '1', `${company.caseId}0`, '%00']) {
+    for (const id of [UNKNOWN_ID, 'first', '1', `${company.caseId}0`, '%00']) {
       for (const [method, target, body] of calls(company, path)) {
         const answer = await company.send(method, target.replace(company.caseId, id), body);
         assertProblem(answer, 404, 'not_found', [method, id]);
@@ -299,7 +299,7 @@ test('an unknown case, or a word that is no UUID, is 404', async () => {
 
 test('an unknown appointment, or a word that is no UUID, is 404', async () => {
   const company = await app.company();
-  for (const id of [NOBODY, 'first', '1', company.caseId, '%00']) {
+  for (const id of [UNKNOWN_ID, 'first', '1', company.caseId, '%00']) {
     for (const [method, target, body] of calls(company, `${appointmentsOf(company)}/${id}`).slice(1)) {
       assertProblem(await company.send(method, target, body), 404, 'not_found', [method, id]);
     }
@@ -330,12 +330,12 @@ test("another company's appointment is not found under one's own case", async ()
 
 test('an unknown case or appointment is 404 whatever the body holds', async () => {
   const company = await app.company();
-  const path = `${appointmentsOf(company)}/${NOBODY}`;
+  const path = `${appointmentsOf(company)}/${UNKNOWN_ID}`;
   const targets = [
-    ['POST', `/cases/${NOBODY}/appointments`],
+    ['POST', `/cases/${UNKNOWN_ID}/appointments`],
     ['PATCH', path],
     ['POST', path],
-    ['PATCH', `/cases/${NOBODY}/appointments/${NOBODY}`],
+    ['PATCH', `/cases/${UNKNOWN_ID}/appointments/${UNKNOWN_ID}`],
   ] as const;
   for (const body of [{}, { start_time: 5 }, { adviser_email: 'x' }, ...NOT_AN_OBJECT, ...NOT_JSON]) {
     for (const [method, target] of targets) {
@@ -346,7 +346,7 @@ test('an unknown case or appointment is 404 whatever the body holds', async () =
 
 test('credentials are judged before the header, the header before the path', async () => {
   const company = await app.company();
-  const path = `/cases/${NOBODY}/appointments/${NOBODY}`;
+  const path = `/cases/${UNKNOWN_ID}/appointments/${UNKNOWN_ID}`;
   const plain = { 'content-type': 'text/plain' };
   const powerless = await company.withScopes();
   for (const method of ['PATCH', 'POST', 'DELETE']) {

@@ -8,9 +8,9 @@ import {
   CHANGES,
   everything,
   FLAGS,
-  NOBODY,
   NOW,
   read,
+  UNKNOWN_ID,
   UPDATE_METHODS,
 } from './harness/appointments.ts';
 import { ok } from './harness/assert.ts';
@@ -102,7 +102,13 @@ test('null for an optional field of a booking is as if it was not sent', async (
 
 test('fields that are not documented for a booking are ignored', async () => {
   const company = await app.company();
-  const foreign = { id: NOBODY, customer_case_id: NOBODY, created_at: 5, email_day_before: 7, nonsense: { deep: [] } };
+  const foreign = {
+    id: UNKNOWN_ID,
+    customer_case_id: UNKNOWN_ID,
+    created_at: 5,
+    email_day_before: 7,
+    nonsense: { deep: [] },
+  };
   const hidden = {
     type: 'x',
     attended: 1,
@@ -112,7 +118,7 @@ test('fields that are not documented for a booking are ignored', async () => {
     join_url: 'https://x.example',
   };
   const answer = await ok(company.post(appointmentsOf(company), booking(company, { ...foreign, ...hidden })));
-  assert.notEqual(answer.id, NOBODY);
+  assert.notEqual(answer.id, UNKNOWN_ID);
   assert.equal(answer.customer_case_id, company.caseId);
   assert.equal(answer.created_at, NOW);
   assert.equal(answer.email_day_before, 0);
@@ -306,7 +312,14 @@ test('fields that are not documented for an update are ignored', async () => {
   const company = await app.company();
   const path = await book(company);
   const before = await read(company, path);
-  const foreign = { id: NOBODY, customer_case_id: NOBODY, type: 'x', attended: 1, cancelled: 1, deleted_at: NOW };
+  const foreign = {
+    id: UNKNOWN_ID,
+    customer_case_id: UNKNOWN_ID,
+    type: 'x',
+    attended: 1,
+    cancelled: 1,
+    deleted_at: NOW,
+  };
   const more = { video_id: 'v', join_url: 'https://x.example', created_at: NOW, sms_day_before: 1, nonsense: [1] };
   assert.deepEqual(await ok(company.patch(path, { ...foreign, ...more })), before);
 });

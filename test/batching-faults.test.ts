@@ -159,7 +159,7 @@ test('a database error fails the request whose record causes it, and not the oth
   assert.equal((await history(bad)).length, 1);
 });
 
-test('an invoice number that is taken is the fault of the one that asks for it, of several of the same moment too', async () => {
+test('a taken invoice number fails the request that asks for it; of several concurrent ones for a free number one succeeds', async () => {
   const company = await app.company();
   const cases = await makeSome(INVOICES, company, 34);
   const [one = assert.fail(), two = assert.fail(), three = assert.fail(), ...good] = cases;

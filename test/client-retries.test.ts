@@ -126,7 +126,7 @@ test('forty concurrent writes, most of them interrupted repeatedly, make forty r
   assert.deepEqual(data.map(({ id }) => id).sort(), made.map((one) => one.data.id).sort());
 });
 
-test('an attempt that finds the one before still under way waits for it', async () => {
+test('an attempt that finds the one before still in progress waits for it', async () => {
   const company = await app.company();
   const blocker = new pg.Client(app.connection);
   await blocker.connect();

@@ -260,7 +260,7 @@ for (const [what, status, body] of [
   ['JSON of a proxy', 403, '{"code":1020,"error":"denied"}'],
   ['a page where JSON was expected', 200, '<h1>Welcome</h1>'],
 ] as const) {
-  test(`${what} is no answer of the service, and is not asked for again`, async () => {
+  test(`${what} is no answer of the service, and is not sent again`, async () => {
     const { client, sent } = offline(body, { status });
     const error = await rejection(client.getCompany());
     assert.deepEqual([error.status, error.code, error.attempts], [status, 'unexpected_answer', 1]);
@@ -273,7 +273,7 @@ const FILL = `
   SELECT $1, $2, gen_random_uuid(), CASE WHEN n % 2 = 0 THEN 'letter' ELSE 'phone' END, n, 'John Smith',
          timestamptz '2020-01-01T00:00:00Z' + n * interval '1 minute', now(), now() FROM generate_series(1, $3) n`;
 
-test('250 entries come in three pages, each when it is asked for, and one by one in the order of the list', async () => {
+test('250 entries come in three pages, each fetched when it is needed, and one by one in the order of the list', async () => {
   const { client, caseId, companyId } = await app.company();
   await app.sql(FILL, [companyId, caseId, 250]);
   const sizes = [];

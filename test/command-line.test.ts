@@ -188,7 +188,7 @@ describe('on a database of its own', async () => {
     assert.equal(answer.status, 200, answer.text);
   });
 
-  test('a company is named by its name, without regard to case', async () => {
+  test('a company is named by its name, case-insensitively', async () => {
     await newCompany('Named & Partners');
     assert.equal((await type('adviser', 'list', '--company', 'named & partners')).code, 0);
     assert.deepEqual(await type('adviser', 'list', '--company', 'named'), {

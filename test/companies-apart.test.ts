@@ -137,7 +137,7 @@ test('the document lists the forms of the twelve operations that this file walks
 });
 
 for (const form of allForms) {
-  test(`${nameOf(form)} with a case of another company is as if it never was`, async () => {
+  test(`${nameOf(form)} with a case of another company is as if it never existed`, async () => {
     const [owner, stranger] = [await app.company(), await app.company()];
     const ids = await recordsIn(owner);
     const before = await everythingOf(owner);
@@ -147,7 +147,7 @@ for (const form of allForms) {
 }
 
 for (const form of formsOfOneRecord) {
-  test(`${nameOf(form)} with one's own case and a record of another company is as if it never was`, async () => {
+  test(`${nameOf(form)} with one's own case and a record of another company is as if it never existed`, async () => {
     const [owner, stranger] = [await app.company(), await app.company()];
     const ids = await recordsIn(owner);
     const own = { caseId: stranger.caseId };
@@ -156,7 +156,7 @@ for (const form of formsOfOneRecord) {
     assert.deepEqual([await everythingOf(owner), await everythingOf(stranger)], before);
   });
 
-  test(`${nameOf(form)} with a case of another company and one's own record is as if it never was`, async () => {
+  test(`${nameOf(form)} with a case of another company and one's own record is as if it never existed`, async () => {
     const [owner, stranger] = [await app.company(), await app.company()];
     const ids = { ...(await recordsIn(stranger)), caseId: owner.caseId };
     const before = [await everythingOf(owner), await everythingOf(stranger)];
@@ -164,7 +164,7 @@ for (const form of formsOfOneRecord) {
     assert.deepEqual([await everythingOf(owner), await everythingOf(stranger)], before);
   });
 
-  test(`${nameOf(form)} with a record of another case of the same company is as if it never was`, async () => {
+  test(`${nameOf(form)} with a record of another case of the same company is as if it never existed`, async () => {
     const company = await app.company();
     const ids = await recordsIn(company);
     const other = { caseId: await company.openCase() };
@@ -280,34 +280,34 @@ const namingOf = (kind: string): Naming => {
   return naming;
 };
 
-test('a customer of another company is as unknown as one that never was', async () => {
+test('a customer of another company is as unknown as one that never existed', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
   await assertRefusedAlike(company, namingOf('customer'), stranger.customers[0].id, randomUUID());
 });
 
-test('a customer of another case is as unknown as one that never was', async () => {
+test('a customer of another case is as unknown as one that never existed', async () => {
   const company = await app.company();
   const elsewhere = await company.addCustomer(await company.openCase(), {});
   await assertRefusedAlike(company, namingOf('customer'), elsewhere, randomUUID());
 });
 
-test('an adviser of another company is as unknown as one that never was', async () => {
+test('an adviser of another company is as unknown as one that never existed', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
   await assertRefusedAlike(company, namingOf('adviser'), stranger.adviser, 'adviser-nobody@firm.example');
 });
 
-test('the email address of a customer of another company is as unknown as one that never was', async () => {
+test('the email address of a customer of another company is as unknown as one that never existed', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
   await assertRefusedAlike(company, namingOf('recipient'), stranger.customers[0].email, 'john-nobody@client.example');
 });
 
-test('the email address of a customer of another case is as unknown as one that never was', async () => {
+test('the email address of a customer of another case is as unknown as one that never existed', async () => {
   const company = await app.company();
   await company.addCustomer(await company.openCase(), { email: 'elsewhere@client.example' });
   await assertRefusedAlike(company, namingOf('recipient'), 'elsewhere@client.example', 'nowhere@client.example');
 });
 
-test('a custom tag of another company is as unknown as one that never was', async () => {
+test('a custom tag of another company is as unknown as one that never existed', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
   await app.sql(`INSERT INTO custom_tags (company_id, tag, created_at) VALUES ($1, 'theirs-alone', now())`, [
     stranger.companyId,
@@ -452,7 +452,7 @@ for (const [table, columns] of Object.entries(REFERENCES)) {
 
 for (const [table, columns] of Object.entries(REFERENCES)) {
   for (const column of columns) {
-    test(`the database refuses a row of ${table} whose ${column} never was`, async () => {
+    test(`the database refuses a row of ${table} whose ${column} never existed`, async () => {
       const company = await app.company();
       await fillTables(company);
       const row = { ...(await rowOf(table, company)), [column]: randomUUID() };

@@ -79,7 +79,7 @@ test('a transaction whose connection ends is a 503, leaves nothing, and the serv
   assert.equal(again.status, 200);
 });
 
-test('a write whose connection ends is a 503 and is not tried again', async () => {
+test('a write whose connection ends is a 503 and is not retried', async () => {
   const company = await app.company();
   await holding('LOCK TABLE interactions IN EXCLUSIVE MODE', [], async (holder) => {
     const write = company.post(`${company.path}/interactions`, { type: 'phone', notes: '' });
@@ -127,7 +127,7 @@ test('later statements do not wait behind one that hangs', async () => {
   });
 });
 
-test('a statement that is given up is a 503, leaves nothing, and the connection goes on', async () => {
+test('a cancelled statement is a 503, leaves nothing, and the connection stays in use', async () => {
   const company = await app.company();
   for (const headers of [{}, { 'idempotency-key': 'given-up' }]) {
     await holding('LOCK TABLE interactions IN EXCLUSIVE MODE', [], async (holder) => {
@@ -144,7 +144,7 @@ test('a statement that is given up is a 503, leaves nothing, and the connection 
   await call(company);
 });
 
-test('what waits behind a statement that is given up before it is prepared is away as well', async (t) => {
+test('statements behind one that is cancelled before it is prepared are unavailable too', async (t) => {
   const db = new Database({ connection: { ...app.connection, user: SERVICE_ROLE }, poolSize: 1 });
   t.after(() => db.close());
   const asked = testQuery('test.unprepared', 'SELECT 1 FROM interactions');

@@ -187,13 +187,13 @@ const OBSTACLES: Record<string, (company: TestCompany) => Promise<{ request: () 
     },
   };
 
-test('every insert that is tried again has an obstacle that can go away', () => {
+test('every insert that is retried has an obstacle that can go away', () => {
   const inserts = Object.keys(WRITES).filter((name) => name.endsWith('.insert'));
   assert.deepEqual(Object.keys(OBSTACLES), inserts);
 });
 
 for (const [name, prepare] of Object.entries(OBSTACLES)) {
-  test(`${name} is tried again if what stood in its way is gone when the reason is looked for`, async () => {
+  test(`${name} is retried if what stood in its way is gone when the reason is looked for`, async () => {
     const { request, clear } = await prepare(await app.company());
     const tries = nothingWritten([name], 0);
     app.db.queryFirst = async (...args) => {

@@ -106,7 +106,7 @@ test('an attempt that failed is no ending; the last one is, with its reason', as
   assert.deepEqual([event?.after?.last_error, event?.before?.last_error], ['no luck', null]);
 });
 
-test('one whose time passed while it was being sent has failed; that it went out after all is an entry more', async () => {
+test('one whose time passed while it was being sent has failed; that it was sent after all is an entry more', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_notification: true });
   app.clock.set(REMINDER_DUE);
@@ -150,7 +150,7 @@ test('a failed reminder that is requested again is rescheduled, and the event na
   assert.deepEqual([failed?.after?.state, rescheduled?.after?.state], ['failed', null]);
 });
 
-test('a reminder that fails just while it is asked for again: both are in the log, in this order', async () => {
+test('a reminder that fails just while it is requested again: both are in the log, in this order', async () => {
   const company = await app.company();
   const { id, path } = await book(company, ASK_AGAIN);
   const claim = randomUUID();

@@ -151,7 +151,7 @@ test('a reader who has seen a later event still gets one that is committed after
     const meanwhile = await company.get(nextOf(latest));
     assert.deepEqual(meanwhile.body, [], 'the quick one waits for the slow one');
     const history = await read(company, `${company.path}/interactions/${quick}/history`);
-    assert.equal(history.length, 1, 'a history waits for nobody');
+    assert.equal(history.length, 1, 'a history waits for no write');
     await holder.query('COMMIT');
     assert.equal((await slow).status, 200);
     const notes = (await read(company, nextOf(meanwhile))).map(({ after }) => (after as { notes: string }).notes);

@@ -159,7 +159,7 @@ test('no credentials, no key: a request that is turned away may be sent again', 
   assert.equal((await app.sql('SELECT 1 FROM idempotency_keys WHERE company_id = $1', [company.companyId])).length, 0);
 });
 
-test('a request whose key is still under way is told so', async () => {
+test('a request whose key is still in progress is told so', async () => {
   const company = await app.company();
   const header = keyed();
   const blocker = new pg.Client(app.connection);
@@ -279,7 +279,7 @@ for (const [what, key] of [
   });
 }
 
-test('a key of 255 characters is taken', async () => {
+test('a key of 255 characters is accepted', async () => {
   const company = await app.company();
   assert.equal((await company.post(`${company.path}/interactions`, CALL, keyed('~'.repeat(255)))).status, 200);
 });

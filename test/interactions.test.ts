@@ -202,7 +202,7 @@ for (const field of ['notes', 'when', 'sender', 'recipient']) {
   });
 }
 
-test('a number is no text, however many digits it has', async () => {
+test('a number is not text, however many digits it has', async () => {
   const company = await app.company();
   for (const digits of ['7', '123456789012345', '12345678901234567890', '0.12345678901234567890'])
     for (const field of ['notes', 'sender', 'recipient', 'when'])
@@ -233,7 +233,7 @@ test('type is required on create and on update', async () => {
   await assertNeverTaken({}, { type: 'required' });
 });
 
-test('a type that is null or no text is refused', async () => {
+test('a type that is null or not text is refused', async () => {
   const company = await app.company();
   const { id } = await create(company, FULL);
   const before = await list(company);

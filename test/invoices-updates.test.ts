@@ -241,7 +241,7 @@ test('an item that was listed can be sent back in an update', async () => {
   assert.deepEqual(without(after, 'id'), without(before, 'id'));
 });
 
-test('kept items keep their status: a cancelled one stays hidden until it is asked for', async () => {
+test('kept items keep their status: a cancelled one stays hidden until it is requested', async () => {
   const company = await app.company();
   const { id } = await create(company, { items: items('A', 'cancelled') });
   await cancelItem(company, 'cancelled');

@@ -122,7 +122,7 @@ test('a company has at most its share of the slots, and another company is serve
   assert.ok(order.slice(0, 6).includes(other), 'the first claim has room for both');
 });
 
-test('companies whose work hangs leave slots to those that have nothing under way, one each', async () => {
+test('companies whose work hangs leave slots to those that have nothing in progress, one each', async () => {
   const stuck = [await newCompanyId(), await newCompanyId(), await newCompanyId()];
   for (const id of stuck) await add(id, 10, '2026-05-01T09:00:00Z');
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -203,7 +203,7 @@ test('a lease is renewed only by the claim that holds it', async () => {
   await running;
 });
 
-test('what is still under way when its lease has run out is not begun a second time by the same worker', async () => {
+test('what is still in progress when its lease has run out is not begun a second time by the same worker', async () => {
   await add(await newCompanyId(), 1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const claims: Lease[] = [];
@@ -317,7 +317,7 @@ test('a worker that has started is woken by a notice, and again after its connec
   await running.stop();
 });
 
-test('stopping waits for what is under way, and for no longer than it is told', async () => {
+test('stopping waits for what is in progress, and for no longer than it is told', async () => {
   await add(await newCompanyId(), 1);
   let ended = false;
   let taken = false;
@@ -349,7 +349,7 @@ test('stopping waits for what is under way, and for no longer than it is told', 
   assert.ok(aborted);
 });
 
-test('calls that come while one is under way go together with the next', async () => {
+test('calls that come while one is in progress go together with the next', async () => {
   const batches: number[][] = [];
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const call = batchCalls<number, number>(
@@ -358,7 +358,7 @@ test('calls that come while one is under way go together with the next', async (
       if (batches.length === 1) await held;
       return items.map((item) => item * 2);
     },
-    () => assert.fail('nobody goes alone'),
+    () => assert.fail('none goes alone'),
   );
   const first = [call(1), call(2)];
   await until(() => batches.length === 1);

@@ -149,7 +149,7 @@ for (const [name, path] of [
     assertRefused(await company.get(`${base}?adviser_email=${'x'.repeat(255)}`), { adviser_email: 'too_long' });
   });
 
-  test(`appointments ${name} go with the adviser, whose address is compared without regard to case`, async () => {
+  test(`appointments ${name} go with the adviser, whose address is compared case-insensitively`, async () => {
     const company = await app.company();
     const base = path(company).split('?')[0];
     await book(company);
@@ -290,7 +290,7 @@ test('restoring without a recipient skips the reminder', async () => {
   assert.deepEqual(words(await ok(company.post(`${path}/restore`))), [null, 'skipped', 0]);
 });
 
-test('what has gone out is not sent again by restoring', async () => {
+test('what was sent is not sent again by restoring', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   for (const kind of ['confirmation', 'reminder']) await sendOut(company, kind);

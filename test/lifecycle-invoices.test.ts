@@ -255,7 +255,7 @@ test('every operation takes the scope of its kind and no other', async () => {
   }
 });
 
-test('without a body no Content-Type is asked for, with one it must be JSON', async () => {
+test('without a body no Content-Type is required, with one it must be JSON', async () => {
   const company = await app.company();
   const path = await make(company);
   const none = { 'content-type': undefined };

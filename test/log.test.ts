@@ -11,7 +11,7 @@ const LOG = new URL('../src/server/log.ts', import.meta.url).href;
 const ENDS = {
   'is left to end by itself': '',
   'exits in the middle': 'process.exit(0)',
-  'fails with what nobody caught': "setTimeout(() => { throw new Error('unexpected'); })",
+  'fails with an uncaught error': "setTimeout(() => { throw new Error('unexpected'); })",
 };
 
 for (const [how, end] of Object.entries(ENDS)) {

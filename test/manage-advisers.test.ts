@@ -83,7 +83,7 @@ for (const [what, body, faults] of [
   });
 }
 
-test('a name of 200 characters is taken, counted in code points', async () => {
+test('a name of 200 characters is accepted, counted in code points', async () => {
   const company = await app.company();
   const name = '🙂'.repeat(200);
   assert.equal((await ok(company.post(ADVISERS, { ...eve, name }))).name, name);
@@ -160,7 +160,7 @@ test('a changed email books from then on, and appointments keep the one they wer
   assert.deepEqual(kept, { adviser_id: id, adviser_email: eve.email });
 });
 
-test('a removed adviser leaves the lists and is as unknown as one that never was', async () => {
+test('a removed adviser leaves the lists and is as unknown as one that never existed', async () => {
   const company = await app.company();
   const { id } = await ok(company.post(ADVISERS, eve));
   const removed = await ok(company.delete(`${ADVISERS}/${id}`));

@@ -225,7 +225,7 @@ test('a changed name is on the next invoice, and invoices keep the old one', asy
   assert.deepEqual(names, ['Mr John Married and Mrs Ann Smith', 'Mr John Smith and Mrs Ann Smith']);
 });
 
-test('a removed customer leaves the lists and is as unknown as one that never was', async () => {
+test('a removed customer leaves the lists and is as unknown as one that never existed', async () => {
   const company = await app.company();
   const { id } = await addJane(company);
   const path = `${customersOf(company)}/${id}`;

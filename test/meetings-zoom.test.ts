@@ -205,7 +205,7 @@ test('a server that fails is asked again after growing pauses', async () => {
   assert.equal((await meeting(company, path)).state, 'ready');
 });
 
-test('a meeting that could not be made until its appointment was over is given up', async () => {
+test('a meeting that could not be made until its appointment was over is abandoned', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   zoom.behave = () => ({ status: 503, body: {} });
@@ -278,7 +278,7 @@ for (const [what, answer, state, last_error] of [
   });
 }
 
-test('a failed meeting is tried again when its appointment moves', async () => {
+test('a failed meeting is retried when its appointment moves', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   nextTime(isCreate, { status: 400, body: { code: 300, message: 'No.' } });
@@ -323,7 +323,7 @@ test('404 on an update makes a new meeting', async () => {
   assert.equal([...zoom.meetings.values()][0]?.start_time, '2026-06-11T13:00:00Z');
 });
 
-test('a removal that fails is tried again, until a day after the end', async () => {
+test('a removal that fails is retried, until a day after the end', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   await worker.runOnce();
@@ -407,7 +407,7 @@ test('concurrent workers make one meeting per appointment', async () => {
   assert.deepEqual([zoom.meetings.size, methods().length], [20, 20]);
 });
 
-test('a change while a step is under way begins no second one beside it', async () => {
+test('a change while a step is in progress begins no second one beside it', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   const beside: number[] = [];

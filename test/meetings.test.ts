@@ -148,7 +148,7 @@ test('a confirmation waits for the link, and is sent as soon as it exists', asyn
   );
 });
 
-test('a confirmation whose meeting failed goes out without a link after 15 minutes, and later ones do not wait', async () => {
+test('a confirmation whose meeting failed is sent without a link after 15 minutes, and later ones do not wait', async () => {
   const company = await zoomCompany();
   const { path } = await book(company, { email_confirmation: true });
   zoom.behave = ({ method, path: at }) =>
@@ -171,7 +171,7 @@ test('a confirmation whose meeting failed goes out without a link after 15 minut
   assert.equal(post.sent.length, 2);
 });
 
-test('a failed meeting that is asked for again in time is in the confirmation that waited', async () => {
+test('a failed meeting that is requested again in time is in the confirmation that waited', async () => {
   const company = await zoomCompany();
   const { path } = await book(company, { email_confirmation: true });
   zoom.behave = ({ path: at }) =>

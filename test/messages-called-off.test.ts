@@ -127,7 +127,7 @@ for (const [how, off, on] of CALLED_OFF) {
     }
   });
 
-  test(`an appointment that is ${how} while its confirmation is on its way is called off, unless that fails`, async () => {
+  test(`an appointment that is ${how} while its confirmation is being sent is called off, unless that fails`, async () => {
     const company = await app.company();
     for (const fails of [false, true]) {
       const { id, path } = await book(company, { email_confirmation: true });
@@ -244,7 +244,7 @@ test('an appointment that is cancelled, then deleted, is called off once, and re
   assert.deepEqual(kinds(), ['email cancellation']);
 });
 
-test('a deletion that is under way when the confirmation has gone out, and saw nothing of it, is waited for', async () => {
+test('a deletion that was in progress when the confirmation was sent, and did not see it, is waited for', async () => {
   const company = await app.company();
   const { id } = await book(company, { email_confirmation: true });
   const client = await app.db.pool.connect();

@@ -49,7 +49,7 @@ const sentMail = () => {
   return readMail(server.mails[0]?.raw ?? '');
 };
 
-test('a confirmation goes out in the name of the company, as text and HTML, with times in its zone', async () => {
+test('a confirmation is sent in the name of the company, as text and HTML, with times in its zone', async () => {
   const company = await app.company();
   const { path } = await book(company, { location: '1 High Street <b>& "Co"</b>' });
   assert.equal(await worker.runOnce(), 1);
@@ -94,7 +94,7 @@ test('the meeting link is in text, HTML and invite', async () => {
   assert.ok(parts['text/calendar']?.includes('URL;VALUE=URI:https://meet.example/a?b=1&c=2'));
 });
 
-test('a confirmation waits while the meeting is being made, and goes out with the link once it is set free', async () => {
+test('a confirmation waits while the meeting is being made, and is sent with the link once it is set free', async () => {
   const company = await app.company();
   const { id, path } = await book(company);
   await app.sql('UPDATE appointments SET meeting_pending = true WHERE id = $1', [id]);
@@ -113,7 +113,7 @@ test('a confirmation waits while the meeting is being made, and goes out with th
   assert.ok(sentMail().parts['text/plain']?.includes('https://m.example/x'));
 });
 
-test('a confirmation whose meeting is not made within 15 minutes goes out without a link', async () => {
+test('a confirmation whose meeting is not made within 15 minutes is sent without a link', async () => {
   const company = await app.company();
   const { id } = await book(company);
   await app.sql('UPDATE appointments SET meeting_pending = true WHERE id = $1', [id]);
@@ -282,7 +282,7 @@ test('a server that is not there or never answers is a temporary fault', async (
   silent.close();
 });
 
-test('a server that takes a command and answers no more is given up after the whole time, and its connection closed', async () => {
+test('a server that takes a command and answers no more is abandoned after the whole time, and its connection closed', async () => {
   const company = await app.company();
   const { path } = await book(company);
   server.onRecipient = () => ({ hang: true });

@@ -151,7 +151,7 @@ test('a locked appointment delays only its own messages', async () => {
 
 // Faults
 
-test('a passing fault is tried again after growing pauses, until the start', async () => {
+test('a passing fault is retried after growing pauses, until the start', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_notification: true });
   app.clock.set(REMINDER_DUE);
@@ -185,7 +185,7 @@ test('a permanent fault ends as failed immediately, with the reason', async () =
   assert.equal((await company.patch(path, {})).body.email_confirmation, 'failed');
 });
 
-test('an error of our own is tried again and shows nothing of the inside', async () => {
+test('an internal error is retried and reveals nothing of the inside', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_confirmation: true });
   post.during = () => {

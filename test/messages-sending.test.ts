@@ -57,7 +57,7 @@ for (const [why, change, word] of LATE_CHANGES) {
   });
 }
 
-test('a message goes out with what the appointment says when its turn comes', async () => {
+test('a message is sent with what the appointment says when its turn comes', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_notification: true, location: 'old' });
   await company.patch(path, { location: 'new', email_recipient: company.customers[1].email });
@@ -101,7 +101,7 @@ test('while a message is being sent its word is scheduled', async () => {
   assert.deepEqual(words.slice(4), ['sent', 'scheduled', 1, 'sent']);
 });
 
-test('what is withdrawn while it is being sent is sent, and not tried again should that fail', async () => {
+test('what is withdrawn while it is being sent is sent, and not retried should that fail', async () => {
   const company = await app.company();
   for (const fails of [false, true]) {
     const { path } = await book(company, { email_confirmation: true });
@@ -118,7 +118,7 @@ test('what is withdrawn while it is being sent is sent, and not tried again shou
   assert.equal(post.sent.length, 1);
 });
 
-test('a confirmation asked for again while one is on its way goes out as well; in place of it, should that fail', async () => {
+test('a confirmation requested again while one is being sent is sent as well; in place of it, should that fail', async () => {
   const company = await app.company();
   for (const fails of [false, true]) {
     post.sent.length = 0;
@@ -169,7 +169,7 @@ test('a confirmation of a new start waits for that of the old one, and is the la
   }
 });
 
-test('a confirmation whose worker died is not sent after a newer one has gone out', async () => {
+test('a confirmation whose worker died is not sent after a newer one was sent', async () => {
   const company = await app.company();
   const { id, path } = await book(company, { sms_confirmation: true });
   await worker.runOnce();
@@ -183,7 +183,7 @@ test('a confirmation whose worker died is not sent after a newer one has gone ou
   assert.deepEqual(await app.sql(states, [id]), [{ state: 'cancelled' }, { state: 'sent' }]);
 });
 
-test('a move while the reminder of the old start is on its way makes that of the new start, once', async () => {
+test('a move while the reminder of the old start is being sent makes that of the new start, once', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_notification: true });
   app.clock.set(REMINDER_DUE);

@@ -85,11 +85,11 @@ for (const [what, send] of Object.entries<(client: Client) => Promise<Answer>>({
       { grant_type: 'client_credentials' },
       basic({ id: id.replaceAll('-', '%2D'), secret: secret.replaceAll('_', '%5F') }),
     ),
-  'parameters that nobody knows, and empty ones': (client) =>
+  'unknown parameters, and empty ones': (client) =>
     app.anonymous.post(TOKEN, { ...grant(client), audience: 'x', scope: '' }),
-  'parameters that nobody knows, whatever they hold': (client) =>
+  'unknown parameters, whatever they hold': (client) =>
     app.anonymous.post(TOKEN, { ...grant(client), audience: 5, resource: ['x'], claims: { a: null }, on: true }),
-  'a parameter that nobody knows twice in a form': (client) =>
+  'an unknown parameter twice in a form': (client) =>
     app.anonymous.post(TOKEN, `${form(grant(client))}&resource=a&resource=b`, FORM),
   'the client_id in another letter case': (client) =>
     app.anonymous.post(TOKEN, grant({ ...client, id: client.id.toUpperCase() })),

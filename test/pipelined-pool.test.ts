@@ -76,7 +76,7 @@ function pipelines(size: number, ahead = MOST_AHEAD, connect?: () => Promise<voi
   return { lanes, servers, ask, fill, names };
 }
 
-test('a connection is opened for each until there are as many as there may be, and then the least busy is taken', async () => {
+test('a connection is opened for each statement up to the limit, and then the least busy is used', async () => {
   const { servers, fill } = pipelines(2);
   fill(6);
   await settled();
@@ -184,7 +184,7 @@ test('closing: a connection that gets nothing more is waited for, and no longer 
   await closed;
 });
 
-test('a connection that does not end when it is told to is given up after five seconds', {
+test('a connection that does not end when it is told to is abandoned after five seconds', {
   timeout: 10_000,
 }, async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });

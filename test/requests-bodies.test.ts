@@ -82,7 +82,7 @@ for (const [what, value, fault] of [
   ['an array', ['phone'], 'type'],
   ['an object', { phone: 1 }, 'type'],
 ] as const) {
-  test(`text is asked for, so ${what} is refused with the field named`, async () => {
+  test(`text is required, so ${what} is refused with the field named`, async () => {
     const company = await app.company();
     const answer = await company.post(`${company.path}/interactions`, { type: 'phone', notes: value });
     assertFaultList(answer, `notes: ${fault}`);
@@ -113,7 +113,7 @@ for (const [what, bytes] of Object.entries({
   'a byte that UTF-8 never has': [0xff],
   'Latin-1': [0xe9],
 })) {
-  test(`${what} is not UTF-8 and is refused, in a field and in what nobody reads`, async () => {
+  test(`${what} is not UTF-8 and is refused, in a known and in an unknown field`, async () => {
     const company = await app.company();
     for (const field of ['notes', 'unknown']) {
       const body = Buffer.concat([Buffer.from(`{"type":"phone","${field}":"`), Buffer.from(bytes), Buffer.from('"}')]);
@@ -390,7 +390,7 @@ for (const form of formsWithBody) {
   });
 }
 
-test('a DELETE with a body of more than 1 MiB deletes nothing, and is 404 for an appointment that never was', async () => {
+test('a DELETE with a body of more than 1 MiB deletes nothing, and is 404 for an appointment that never existed', async () => {
   const company = await app.company();
   const { appointmentID } = await idsOf(company);
   const path = `${company.path}/appointments`;
@@ -413,7 +413,7 @@ type Secured = Record<string, { security?: Record<string, string[]>[] }>;
 for (const [template, methods] of Object.entries(document.paths as unknown as Record<string, Secured>)) {
   for (const [method, { security }] of Object.entries(methods)) {
     if (method === 'get' || !template.includes('{')) continue;
-    test(`${method.toUpperCase()} ${template} of what never was is 404, however large the body`, async () => {
+    test(`${method.toUpperCase()} ${template} of what never existed is 404, however large the body`, async () => {
       const caller = await (await app.company()).withScopes(...(security?.[0]?.bearer ?? []));
       const path = template.replaceAll(/\{\w+\}/g, randomUUID());
       assertProblem(await caller.send(method.toUpperCase(), path, '{}'.padEnd(MEBIBYTE + 1)), 404, 'not_found');

@@ -130,7 +130,7 @@ test('every kind of identifier of the document is known here, and so is every ro
 });
 
 for (const route of routes.filter(({ params, scope }) => params.length > 0 && scope !== 'operator')) {
-  test(`${route.name}: what is another company's, never was or is malformed is refused alike`, async () => {
+  test(`${route.name}: what is another company's, never existed or is malformed is refused alike`, async () => {
     const body = bodyOf(route, stranger);
     const ask = (ids: Ids) => stranger.send(route.method, fill(route.template, ids), body);
     for (const name of route.params) {
@@ -210,7 +210,7 @@ const READS = routes.filter(
 const ROUNDS = 150;
 
 for (const { name, template, params } of READS) {
-  test(`${name}: a foreign record takes as long as one that never was`, async () => {
+  test(`${name}: a foreign record takes as long as one that never existed`, async () => {
     const wire = new RawConnection(app.baseUrl);
     const last = params.at(-1) ?? '';
     const took: Record<'foreign' | 'missing', number[]> = { foreign: [], missing: [] };

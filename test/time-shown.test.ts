@@ -298,7 +298,7 @@ test('what is shown as wall time can be sent back and gives the same instant, bu
   );
 });
 
-test('any wall time of the calendar is taken, and means what Temporal calls compatible', async () => {
+test('any wall time of the calendar is accepted, and means what Temporal calls compatible', async () => {
   const companies = new Map<string, TestCompany>();
   for (const timeZone of ZONES) companies.set(timeZone, await app.company({ timeZone }));
   await fc.assert(

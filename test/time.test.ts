@@ -206,7 +206,7 @@ for (const time of TIMES) {
       'format',
     ));
 
-  test(`${field} is refused when it is no text`, () =>
+  test(`${field} is refused when it is not text`, () =>
     assertTimesRefused(time, [0, 1768039200, 1768039200000, true, [], ['2026-01-10 10:00:00'], {}], 'type'));
 
   test(`${field} is refused when its year has not four digits in UTC and on the wall`, async () => {

@@ -293,14 +293,14 @@ test('secrets, notices and removed endpoints are forgotten in their time', async
   const company = await app.company();
   const endpoint = await endpointOf(company);
   await ok(company.post(`${endpoint.path}/rotate`, { overlap_hours: 1 }));
-  const desk = { db: app.db, clock: app.clock.read };
+  const context = { db: app.db, clock: app.clock.read };
   const previous = async () =>
     (await app.sql('SELECT sealed_previous_secret AS sealed FROM webhook_endpoints WHERE id = $1', [endpoint.id]))[0]
       ?.sealed;
-  await purgeEnded(desk);
+  await purgeEnded(context);
   assert.ok(await previous());
   app.clock.advance({ hours: 1 });
-  await purgeEnded(desk);
+  await purgeEnded(context);
   assert.equal(await previous(), null);
   await call(company);
   receiver.onEvent = () => ({ status: 410 });
@@ -308,7 +308,7 @@ test('secrets, notices and removed endpoints are forgotten in their time', async
   await ok(company.delete(endpoint.path));
   await worker.runOnce();
   app.clock.advance({ hours: 31 * 24 });
-  await purgeEnded(desk);
+  await purgeEnded(context);
   const count = async (table: string, column: string) =>
     (await app.sql(`SELECT 1 FROM ${table} WHERE ${column} = $1`, [endpoint.id])).length;
   assert.deepEqual(
@@ -318,7 +318,7 @@ test('secrets, notices and removed endpoints are forgotten in their time', async
   const unlogged = `INSERT INTO webhook_endpoints (company_id, id, url, types, state, position, created_at, updated_at, removed_at)
     VALUES ($1, gen_random_uuid(), 'https://gone.example/', '{*}', 'active', 0, now(), now(), now())`;
   await app.sql(unlogged, [company.companyId]);
-  await purgeEnded(desk);
+  await purgeEnded(context);
   assert.deepEqual(await app.sql(`SELECT 1 FROM webhook_endpoints WHERE url = 'https://gone.example/'`), []);
   assert.equal(await count('webhook_endpoints', 'id'), 1, 'the log still tells of it');
 });

@@ -35,7 +35,7 @@ test('both secrets sign during a rotation, and only the new one after it', async
   await assert.rejects(verified(atOnce, [secret], app.clock.read()), { code: 'wrong_signature' });
 });
 
-test('a ping goes out once, also to an endpoint that is disabled', async () => {
+test('a ping is sent once, also to an endpoint that is disabled', async () => {
   const company = await app.company();
   const endpoint = await endpointOf(company);
   await ok(company.patch(endpoint.path, { state: 'disabled' }));

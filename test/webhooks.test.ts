@@ -282,18 +282,18 @@ test('secrets can be re-encrypted, and are counted by the key that opens them', 
   const company = await other.company();
   const { id } = await create(company);
   await ok(company.post(`${LIST}/${id}/rotate`));
-  const desk = { db: other.db, clock: other.clock.read };
+  const context = { db: other.db, clock: other.clock.read };
   const key = Buffer.alloc(32, 7);
   const rotating = new SecretBox([key, KEY]);
-  assert.deepEqual(await countSecrets(desk, rotating), { total: 2, undecryptable: 0, outdated: 2 });
-  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { total: 2, undecryptable: 2, outdated: 0 });
-  assert.deepEqual(await reencryptSecrets(desk, new SecretBox([key])), {
+  assert.deepEqual(await countSecrets(context, rotating), { total: 2, undecryptable: 0, outdated: 2 });
+  assert.deepEqual(await countSecrets(context, new SecretBox([key])), { total: 2, undecryptable: 2, outdated: 0 });
+  assert.deepEqual(await reencryptSecrets(context, new SecretBox([key])), {
     secrets: 2,
     reencrypted: 0,
     undecryptable: 2,
   });
-  assert.deepEqual(await reencryptSecrets(desk, rotating), { secrets: 2, reencrypted: 2, undecryptable: 0 });
-  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { total: 2, undecryptable: 0, outdated: 0 });
+  assert.deepEqual(await reencryptSecrets(context, rotating), { secrets: 2, reencrypted: 2, undecryptable: 0 });
+  assert.deepEqual(await countSecrets(context, new SecretBox([key])), { total: 2, undecryptable: 0, outdated: 0 });
   assert.equal(await countFailingEndpoints(other), 0);
   await other.sql(`UPDATE webhook_endpoints SET state = 'failing'`);
   assert.equal(await countFailingEndpoints(other), 1);

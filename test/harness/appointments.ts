@@ -6,7 +6,7 @@ import { booking } from './bodies.ts';
 
 export const app = await startApp();
 export const NOW = '2026-06-01T09:00:00.000000Z';
-export const NOBODY = '019716a0-0000-7000-8000-000000000000';
+export const UNKNOWN_ID = '019716a0-0000-7000-8000-000000000000';
 export const UPDATE_METHODS = ['PATCH', 'POST'];
 export const FLAGS = ['email_confirmation', 'email_notification', 'sms_confirmation', 'sms_notification'];
 

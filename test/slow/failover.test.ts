@@ -78,7 +78,7 @@ test('a write that its standby does not have is not acknowledged, nor is its ans
   assert.equal(rows[0].n, 2);
 });
 
-test('a connection to a server that only reads is given up', async () => {
+test('a connection to a read-only server is closed', async () => {
   const services = `FROM pg_stat_activity WHERE application_name = 'case-records'`;
   await owner.query('ALTER DATABASE case_records SET default_transaction_read_only = on');
   await owner.query(`SELECT pg_terminate_backend(pid) ${services}`);

@@ -78,7 +78,7 @@ test('a process that is killed is replaced, and the others answer meanwhile', as
   await until(async () => (await company.get('/readyz')).status === 200);
 });
 
-test('a request that is under way when the signal comes is answered, then all of them end', async () => {
+test('a request that is in progress when the signal comes is answered, then all of them end', async () => {
   const { path, token } = await demo();
   const pids = await childrenOf(service);
   assert.equal(await writeWhileStopping(service, `${path}/interactions`, token), 200);
