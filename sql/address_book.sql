@@ -17,7 +17,7 @@ SELECT deleted_at IS NOT NULL AS deleted, coalesce($4::text = ANY (tags), false)
   FROM people WHERE company_id = $1::uuid AND case_id = $2::uuid AND id = $3::uuid;
 
 -- address_book.insert (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text[] AS tags, $5::text[] AS custom_tags, $6::uuid[] AS customer_ids, $7::text[] AS relationship_words, $8::json AS relationship, $9::uuid AS address_id, $10::text AS address_1, $11::text AS address_2, $12::text AS address_3, $13::text AS postcode, $14::text AS title, $15::text AS first_names, $16::text AS middle_names, $17::text AS last_name, $18::text AS known_as, $19::text AS tel_1, $20::text AS tel_2, $21::text AS email, $22::text AS gender, $23::date AS dob, $24::text AS marital_status, $25::text AS occupation, $26::text AS preferred_name, $27::text AS alias, $28::text AS them_pronoun, $29::text AS they_pronoun, $30::text AS their_pronoun, $31::timestamptz AS now, $32::json AS origin, 1 AS nth), p AS (
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text[] AS tags, $5::text[] AS custom_tags, $6::uuid[] AS customer_ids, $7::text[] AS relationship_words, $8::json AS relationship, $9::uuid AS address_id, $10::text AS address_1, $11::text AS address_2, $12::text AS address_3, $13::text AS postcode, $14::text AS title, $15::text AS first_names, $16::text AS middle_names, $17::text AS last_name, $18::text AS known_as, $19::text AS tel_1, $20::text AS tel_2, $21::text AS email, $22::text AS gender, $23::date AS dob, $24::text AS marital_status, $25::text AS occupation, $26::text AS preferred_name, $27::text AS alias, $28::text AS them_pronoun, $29::text AS they_pronoun, $30::text AS their_pronoun, $31::timestamptz AS now, $32::json AS origin, 1 AS nth), inserted AS (
     INSERT INTO people
       (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun)
     SELECT c.company_id, c.id, input.id, input.address_id, input.tags, input.custom_tags, input.now,
@@ -29,24 +29,26 @@ SELECT deleted_at IS NOT NULL AS deleted, coalesce($4::text = ANY (tags), false)
 SELECT u.id FROM customers u
  WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL)
     RETURNING *
+  ), p AS (
+    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
   ), a AS (
     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, address_1, address_2, address_3, postcode)
-    SELECT p.company_id, p.case_id, p.address_id, input.now, input.now,
+    SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
            input.address_1, input.address_2, input.address_3, input.postcode
-      FROM p JOIN input ON p.company_id = input.company_id AND p.case_id = input.case_id AND p.id = input.id
+      FROM p JOIN input USING (nth)
   ), r AS (
     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
     SELECT p.company_id, p.case_id, p.id, r.*
-      FROM p JOIN input ON p.company_id = input.company_id AND p.case_id = input.case_id AND p.id = input.id, unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
+      FROM p JOIN input USING (nth), unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-     SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', input.now::timestamptz, input.origin::json
-       FROM p JOIN input ON p.company_id = input.company_id AND p.case_id = input.case_id AND p.id = input.id
+     SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', p.now::timestamptz, p.origin::json
+       FROM p
   )
-  SELECT input.nth, json_build_object('entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'relationship', input.relationship, 'address', p.address_id, 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun), 'customer_case_id', p.case_id, 'id', p.id, 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM p JOIN input ON p.company_id = input.company_id AND p.case_id = input.case_id AND p.id = input.id;
+  SELECT p.nth, json_build_object('entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'relationship', input.relationship, 'address', p.address_id, 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun), 'customer_case_id', p.case_id, 'id', p.id, 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM p JOIN input USING (nth);
 
 -- address_book.insert* (batch form)
-  WITH input AS (SELECT company_id, case_id, id, tags::text[], custom_tags::text[], customer_ids::uuid[], relationship_words::text[], relationship, address_id, address_1, address_2, address_3, postcode, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[], $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::date[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::timestamptz[], $32::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, tags, custom_tags, customer_ids, relationship_words, relationship, address_id, address_1, address_2, address_3, postcode, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, now, origin, nth)), p AS (
+  WITH input AS (SELECT company_id, case_id, id, tags::text[], custom_tags::text[], customer_ids::uuid[], relationship_words::text[], relationship, address_id, address_1, address_2, address_3, postcode, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[], $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::date[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::timestamptz[], $32::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, tags, custom_tags, customer_ids, relationship_words, relationship, address_id, address_1, address_2, address_3, postcode, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, now, origin, nth)), inserted AS (
     INSERT INTO people
       (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun)
     SELECT c.company_id, c.id, input.id, input.address_id, input.tags, input.custom_tags, input.now,
@@ -58,21 +60,23 @@ SELECT u.id FROM customers u
 SELECT u.id FROM customers u
  WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL)
     RETURNING *
+  ), p AS (
+    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
   ), a AS (
     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, address_1, address_2, address_3, postcode)
-    SELECT p.company_id, p.case_id, p.address_id, input.now, input.now,
+    SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
            input.address_1, input.address_2, input.address_3, input.postcode
-      FROM p JOIN input ON p.company_id = input.company_id AND p.case_id = input.case_id AND p.id = input.id
+      FROM p JOIN input USING (nth)
   ), r AS (
     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
     SELECT p.company_id, p.case_id, p.id, r.*
-      FROM p JOIN input ON p.company_id = input.company_id AND p.case_id = input.case_id AND p.id = input.id, unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
+      FROM p JOIN input USING (nth), unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-     SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', input.now::timestamptz, input.origin::json
-       FROM p JOIN input ON p.company_id = input.company_id AND p.case_id = input.case_id AND p.id = input.id
+     SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', p.now::timestamptz, p.origin::json
+       FROM p
   )
-  SELECT input.nth, json_build_object('entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'relationship', input.relationship, 'address', p.address_id, 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun), 'customer_case_id', p.case_id, 'id', p.id, 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM p JOIN input ON p.company_id = input.company_id AND p.case_id = input.case_id AND p.id = input.id;
+  SELECT p.nth, json_build_object('entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'relationship', input.relationship, 'address', p.address_id, 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun), 'customer_case_id', p.case_id, 'id', p.id, 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM p JOIN input USING (nth);
 
 -- address_book.list (reads; pool: list)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000

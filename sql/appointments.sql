@@ -520,7 +520,7 @@ SELECT (SELECT coalesce(json_agg(json_build_object('id', a.id, 'customer_case_id
     WHERE d.company_id = $1::uuid AND lower(d.email) = lower($2::text) AND d.removed_at IS NULL);
 
 -- appointments.insert (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), a AS (
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), inserted AS (
   INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
     sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
     updated_at)
@@ -534,21 +534,24 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     SELECT d.id, d.video_provider FROM advisers d
      WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
   RETURNING *
+), a AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
                  input.message_due_at, input.message_day_before)
       AS n (id, channel, kind, state, due_at, day_before)
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', a.now::timestamptz, a.origin::json
+     FROM a
 )
-SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.insert* (batch form)
-WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
+WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), inserted AS (
   INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
     sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
     updated_at)
@@ -562,21 +565,24 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     SELECT d.id, d.video_provider FROM advisers d
      WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
   RETURNING *
+), a AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
                  input.message_due_at, input.message_day_before)
       AS n (id, channel, kind, state, due_at, day_before)
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', a.now::timestamptz, a.origin::json
+     FROM a
 )
-SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.insert+meeting (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), a AS (
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), inserted AS (
   INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
     sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
     updated_at)
@@ -590,26 +596,29 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     SELECT d.id, d.video_provider FROM advisers d
      WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
   RETURNING *
+), a AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
                  input.message_due_at, input.message_day_before)
       AS n (id, channel, kind, state, due_at, day_before)
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', a.now::timestamptz, a.origin::json
+     FROM a
 ), meeting AS (
   INSERT INTO meetings
     (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
-         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, input.now, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id)
-SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, a.now, a.now, a.now
+    FROM a)
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.insert+meeting* (batch form)
-WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
+WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), inserted AS (
   INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
     sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
     updated_at)
@@ -623,26 +632,29 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     SELECT d.id, d.video_provider FROM advisers d
      WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
   RETURNING *
+), a AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
                  input.message_due_at, input.message_day_before)
       AS n (id, channel, kind, state, due_at, day_before)
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', a.now::timestamptz, a.origin::json
+     FROM a
 ), meeting AS (
   INSERT INTO meetings
     (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
-         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, input.now, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id)
-SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, a.now, a.now, a.now
+    FROM a)
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.insert+recipient (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), a AS (
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), inserted AS (
   INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
     sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
     updated_at)
@@ -660,21 +672,24 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
        AND u.removed_at IS NULL)
   RETURNING *
+), a AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
                  input.message_due_at, input.message_day_before)
       AS n (id, channel, kind, state, due_at, day_before)
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', a.now::timestamptz, a.origin::json
+     FROM a
 )
-SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.insert+recipient* (batch form)
-WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
+WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), inserted AS (
   INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
     sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
     updated_at)
@@ -692,21 +707,24 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
        AND u.removed_at IS NULL)
   RETURNING *
+), a AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
                  input.message_due_at, input.message_day_before)
       AS n (id, channel, kind, state, due_at, day_before)
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', a.now::timestamptz, a.origin::json
+     FROM a
 )
-SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.insert+recipient+meeting (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), a AS (
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS adviser_email, $5::timestamptz AS start_at, $6::timestamptz AS end_at, $7::text AS email_recipient, $8::text AS sms_recipient, $9::boolean AS email_reminder, $10::boolean AS sms_reminder, $11::text AS notes, $12::text AS location, $13::boolean AS video_meeting, $14::uuid[] AS message_ids, $15::text[] AS message_channels, $16::text[] AS message_kinds, $17::text[] AS message_states, $18::timestamptz[] AS message_due_at, $19::boolean[] AS message_day_before, $20::text AS email_confirmation, $21::text AS email_notification, $22::int AS email_day_before, $23::text AS sms_confirmation, $24::text AS sms_notification, $25::int AS sms_day_before, $26::text AS zone, $27::timestamptz AS now, $28::json AS origin, 1 AS nth), inserted AS (
   INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
     sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
     updated_at)
@@ -724,26 +742,29 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
        AND u.removed_at IS NULL)
   RETURNING *
+), a AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
                  input.message_due_at, input.message_day_before)
       AS n (id, channel, kind, state, due_at, day_before)
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', a.now::timestamptz, a.origin::json
+     FROM a
 ), meeting AS (
   INSERT INTO meetings
     (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
-         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, input.now, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id)
-SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, a.now, a.now, a.now
+    FROM a)
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.insert+recipient+meeting* (batch form)
-WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), a AS (
+WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids::uuid[], message_channels::text[], message_kinds::text[], message_states::text[], message_due_at::timestamptz[], message_day_before::boolean[], email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[], $25::int[], $26::text[], $27::timestamptz[], $28::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, adviser_email, start_at, end_at, email_recipient, sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, message_ids, message_channels, message_kinds, message_states, message_due_at, message_day_before, email_confirmation, email_notification, email_day_before, sms_confirmation, sms_notification, sms_day_before, zone, now, origin, nth)), inserted AS (
   INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
     sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
     updated_at)
@@ -761,23 +782,26 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
        AND u.removed_at IS NULL)
   RETURNING *
+), a AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
-  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id, unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
+  SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+    FROM a JOIN input USING (nth), unnest(input.message_ids, input.message_channels, input.message_kinds, input.message_states,
                  input.message_due_at, input.message_day_before)
       AS n (id, channel, kind, state, due_at, day_before)
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-   SELECT a.company_id, a.case_id, a.id, 'appointment.created', input.now::timestamptz, input.origin::json
-     FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id
+   SELECT a.company_id, a.case_id, a.id, 'appointment.created', a.now::timestamptz, a.origin::json
+     FROM a
 ), meeting AS (
   INSERT INTO meetings
     (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
-         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, input.now, input.now, input.now
-    FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id)
-SELECT input.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text FROM a JOIN input ON a.company_id = input.company_id AND a.case_id = input.case_id AND a.id = input.id;
+         CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, a.now, a.now, a.now
+    FROM a)
+SELECT a.nth, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', (input.zone::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', input.email_confirmation, 'email_notification', input.email_notification, 'email_day_before', input.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', input.sms_confirmation, 'sms_notification', input.sms_notification, 'sms_day_before', input.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'email_recipient', a.email_recipient)::text
+  FROM a JOIN input USING (nth);
 
 -- appointments.list (reads; pool: search)
 SELECT (

@@ -16,34 +16,38 @@ SELECT deleted_at IS NOT NULL AS deleted FROM interactions
  WHERE company_id = $1::uuid AND case_id = $2::uuid AND id = $3::uuid;
 
 -- interactions.insert (writes; pool: short)
-WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS type, $5::text AS notes, $6::timestamptz AS happened_at, $7::text AS sender, $8::text AS recipient, $9::timestamptz AS now, $10::json AS origin, 1 AS nth), i AS (
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS type, $5::text AS notes, $6::timestamptz AS happened_at, $7::text AS sender, $8::text AS recipient, $9::timestamptz AS now, $10::json AS origin, 1 AS nth), inserted AS (
   INSERT INTO interactions
     (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
   SELECT c.company_id, c.id, input.id, input.type, input.notes, input.happened_at, input.sender,
          input.recipient, input.now, input.now
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
   RETURNING *
+), i AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-   SELECT i.company_id, i.case_id, i.id, 'interaction.created', input.now::timestamptz, input.origin::json
-     FROM i JOIN input ON i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id
+   SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
+     FROM i
 )
-SELECT input.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i JOIN input ON i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id;
+SELECT i.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i;
 
 -- interactions.insert* (batch form)
-WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::timestamptz[], $10::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth)), i AS (
+WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::timestamptz[], $10::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth)), inserted AS (
   INSERT INTO interactions
     (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
   SELECT c.company_id, c.id, input.id, input.type, input.notes, input.happened_at, input.sender,
          input.recipient, input.now, input.now
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
   RETURNING *
+), i AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
-   SELECT i.company_id, i.case_id, i.id, 'interaction.created', input.now::timestamptz, input.origin::json
-     FROM i JOIN input ON i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id
+   SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
+     FROM i
 )
-SELECT input.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i JOIN input ON i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id;
+SELECT i.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i;
 
 -- interactions.list (reads; pool: list)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::text AS zone, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000

@@ -62,7 +62,7 @@ SELECT t.cancelled_at IS NOT NULL AS cancelled, v.cancelled_at IS NOT NULL AS in
    AND t.id = $4::uuid;
 
 -- invoices.insert (writes; pool: short)
-  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS terms, $15::text AS payment_terms, $16::uuid[] AS item_ids, $17::text[] AS descriptions, $18::numeric[] AS quantities, $19::numeric[] AS rates, $20::numeric[] AS amounts, $21::numeric[] AS subtotals, $22::numeric[] AS vat_amounts, 1 AS nth), v AS (
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS terms, $15::text AS payment_terms, $16::uuid[] AS item_ids, $17::text[] AS descriptions, $18::numeric[] AS quantities, $19::numeric[] AS rates, $20::numeric[] AS amounts, $21::numeric[] AS subtotals, $22::numeric[] AS vat_amounts, 1 AS nth), inserted AS (
     INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due,
       vat, sub_total, vat_amount, total, terms, payment_terms, recipients_name,
       created_at, updated_at, item_count, payment_count)
@@ -79,20 +79,22 @@ FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, '')
       FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
     ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
     RETURNING *
+  ), v AS (
+    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
   ), items AS (
     INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
-    SELECT v.company_id, v.case_id, v.id, l.* FROM v JOIN input ON v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id, unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+    SELECT v.company_id, v.case_id, v.id, l.* FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
         input.subtotals, input.vat_amounts)
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin, image_rows)
-     SELECT v.company_id, v.case_id, v.id, 'invoice.created', input.now::timestamptz, input.origin::json, CASE WHEN v.item_count > 50 THEN v.item_count END
-       FROM v JOIN input ON v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id
+     SELECT v.company_id, v.case_id, v.id, 'invoice.created', v.now::timestamptz, v.origin::json, CASE WHEN v.item_count > 50 THEN v.item_count END
+       FROM v
   )
-  SELECT input.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v JOIN input ON v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id;
+  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
 
 -- invoices.insert* (batch form)
-  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), v AS (
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), inserted AS (
     INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due,
       vat, sub_total, vat_amount, total, terms, payment_terms, recipients_name,
       created_at, updated_at, item_count, payment_count)
@@ -109,17 +111,19 @@ FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, '')
       FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
     ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
     RETURNING *
+  ), v AS (
+    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
   ), items AS (
     INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
-    SELECT v.company_id, v.case_id, v.id, l.* FROM v JOIN input ON v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id, unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+    SELECT v.company_id, v.case_id, v.id, l.* FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
         input.subtotals, input.vat_amounts)
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin, image_rows)
-     SELECT v.company_id, v.case_id, v.id, 'invoice.created', input.now::timestamptz, input.origin::json, CASE WHEN v.item_count > 50 THEN v.item_count END
-       FROM v JOIN input ON v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id
+     SELECT v.company_id, v.case_id, v.id, 'invoice.created', v.now::timestamptz, v.origin::json, CASE WHEN v.item_count > 50 THEN v.item_count END
+       FROM v
   )
-  SELECT input.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v JOIN input ON v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id;
+  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
 
 -- invoices.list (reads; pool: list)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::text AS zone, $4::boolean AS show_cancelled_items, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (WITH few AS MATERIALIZED (SELECT * FROM invoices v WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND true LIMIT 1001)

@@ -1,4 +1,4 @@
-import { withInput } from '../../kernel/sql/input-table.ts';
+import { insertedWithInput } from '../../kernel/sql/input-table.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { read, write, writeVariants } from '../../kernel/sql/statement.ts';
 import { entryAudit } from './audit.sql.ts';
@@ -80,7 +80,7 @@ export const insertEntry = write('address_book.insert', {
   },
   batch: true,
   fromInput: (input, inputTable) => `
-    WITH ${inputTable}, p AS (
+    WITH ${inputTable}, inserted AS (
       INSERT INTO people
         (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, ${PERSON_FIELDS.join(', ')})
       SELECT c.company_id, c.id, ${input.id}, ${input.address_id}, ${input.tags}, ${input.custom_tags}, ${input.now},
@@ -90,19 +90,19 @@ export const insertEntry = write('address_book.insert', {
          AND ${input.custom_tags} <@ ${companyTags(input, input.custom_tags)}
          AND ${input.customer_ids} <@ ${caseCustomers(input, input.customer_ids)}
       RETURNING *
-    ), a AS (
+    ), ${insertedWithInput('p')}, a AS (
       INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, ${ADDRESS_FIELDS.join(', ')})
-      SELECT p.company_id, p.case_id, p.address_id, ${input.now}, ${input.now},
+      SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
              ${ADDRESS_FIELDS.map((field) => input[field]).join(', ')}
-        FROM ${withInput('p')}
+        FROM p JOIN input USING (nth)
     ), r AS (
       INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
       SELECT p.company_id, p.case_id, p.id, r.*
-        FROM ${withInput('p')}, ${relationshipRows(input.customer_ids, input.relationship_words)}
+        FROM p JOIN input USING (nth), ${relationshipRows(input.customer_ids, input.relationship_words)}
     ), event AS (
-      ${entryAudit.insertEvent('created', { from: withInput('p'), at: input.now, origin: input.origin })}
+      ${entryAudit.insertEvent('created', { from: 'p', at: 'p.now', origin: 'p.origin' })}
     )
-    SELECT input.nth, ${created(input.relationship)}::text FROM ${withInput('p')}`,
+    SELECT p.nth, ${created(input.relationship)}::text FROM p JOIN input USING (nth)`,
 });
 
 const updated = (relationship: string) =>

@@ -1,4 +1,4 @@
-import { sameKey, withInput } from '../../kernel/sql/input-table.ts';
+import { insertedWithInput, sameKey } from '../../kernel/sql/input-table.ts';
 import { jsonObject } from '../../kernel/sql/json.ts';
 import { read, readVariants, writeVariants } from '../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS } from './appointment-key.sql.ts';
@@ -28,12 +28,12 @@ const APPOINTMENT_INPUTS = {
   location: 'text?',
 } as const;
 
-const insertMeeting = (now: string) => `
+const insertMeeting = `
       INSERT INTO meetings
         (company_id, case_id, appointment_id, start_at, end_at, wished, state, due_at, created_at, updated_at)
       SELECT a.company_id, a.case_id, a.id, a.start_at, a.end_at, true,
-             CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, ${now}, ${now}, ${now}
-        FROM ${withInput('a')}`;
+             CASE WHEN a.meeting_pending THEN 'pending' ELSE 'none' END, a.now, a.now, a.now
+        FROM a`;
 
 /**
  * With the part `recipient`, the email recipient must be a customer of the case. Returns no row if the case, the
@@ -54,7 +54,7 @@ export const insertAppointment = writeVariants('appointments.insert', {
   parts: { recipient: {}, meeting: {} },
   batch: true,
   fromInput: (input, inputTable, has) => `
-    WITH ${inputTable}, a AS (
+    WITH ${inputTable}, inserted AS (
       INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
         sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
         updated_at)
@@ -67,14 +67,15 @@ export const insertAppointment = writeVariants('appointments.insert', {
        CROSS JOIN LATERAL ${activeAdviser(input.company_id, input.adviser_email)} d
        ${has('recipient') ? `WHERE ${isCustomer(input, input.email_recipient)}` : ''}
       RETURNING *
-    ), m AS (
+    ), ${insertedWithInput('a')}, m AS (
       INSERT INTO messages (${MESSAGE_COLUMNS})
-      SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, ${input.now}, ${input.now}
-        FROM ${withInput('a')}, ${newMessages(input)}
+      SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
+        FROM a JOIN input USING (nth), ${newMessages(input)}
     ), event AS (
-      ${appointmentAudit.insertEvent('created', { from: withInput('a'), at: input.now, origin: input.origin })}
-    )${has('meeting') ? `, meeting AS (${insertMeeting(input.now)})` : ''}
-    SELECT input.nth, ${createdAppointment({ zone: input.zone, states: 'input' })}::text FROM ${withInput('a')}`,
+      ${appointmentAudit.insertEvent('created', { from: 'a', at: 'a.now', origin: 'a.origin' })}
+    )${has('meeting') ? `, meeting AS (${insertMeeting})` : ''}
+    SELECT a.nth, ${createdAppointment({ zone: input.zone, states: 'input' })}::text
+      FROM a JOIN input USING (nth)`,
 });
 
 /** Null is a known adviser or recipient. Returns no row if the case does not exist. */

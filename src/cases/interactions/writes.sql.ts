@@ -1,4 +1,4 @@
-import { withInput } from '../../kernel/sql/input-table.ts';
+import { insertedWithInput } from '../../kernel/sql/input-table.ts';
 import { write } from '../../kernel/sql/statement.ts';
 import { interactionAudit } from './audit.sql.ts';
 import { record } from './projection.sql.ts';
@@ -19,17 +19,17 @@ export const insertInteraction = write('interactions.insert', {
   },
   batch: true,
   fromInput: (input, inputTable) => `
-    WITH ${inputTable}, i AS (
+    WITH ${inputTable}, inserted AS (
       INSERT INTO interactions
         (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
       SELECT c.company_id, c.id, ${input.id}, ${input.type}, ${input.notes}, ${input.happened_at}, ${input.sender},
              ${input.recipient}, ${input.now}, ${input.now}
         FROM input JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.case_id}
       RETURNING *
-    ), event AS (
-      ${interactionAudit.insertEvent('created', { from: withInput('i'), at: input.now, origin: input.origin })}
+    ), ${insertedWithInput('i')}, event AS (
+      ${interactionAudit.insertEvent('created', { from: 'i', at: 'i.now', origin: 'i.origin' })}
     )
-    SELECT input.nth, ${record}::text FROM ${withInput('i')}`,
+    SELECT i.nth, ${record}::text FROM i`,
 });
 
 /**

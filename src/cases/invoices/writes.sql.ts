@@ -1,5 +1,5 @@
 import { ALL_ROWS, MAX_FULL_SNAPSHOT_ROWS } from '../../kernel/audit/row-audit-log.ts';
-import { withInput } from '../../kernel/sql/input-table.ts';
+import { insertedWithInput } from '../../kernel/sql/input-table.ts';
 import type { InputNames } from '../../kernel/sql/inputs.ts';
 import { read, rowLimit, write, writeVariants } from '../../kernel/sql/statement.ts';
 import { invoiceAudit } from './audit.sql.ts';
@@ -55,7 +55,7 @@ export const insertInvoice = write('invoices.insert', {
   inputs: { ...INVOICE_INPUTS, terms: 'text', payment_terms: 'text', ...ITEM_INPUTS },
   batch: true,
   fromInput: (input, inputTable) => `
-    WITH ${inputTable}, v AS (
+    WITH ${inputTable}, inserted AS (
       INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due,
         vat, sub_total, vat_amount, total, terms, payment_terms, recipients_name,
         created_at, updated_at, item_count, payment_count)
@@ -66,18 +66,18 @@ export const insertInvoice = write('invoices.insert', {
         FROM input JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.case_id}
       ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
       RETURNING *
-    ), items AS (
+    ), ${insertedWithInput('v')}, items AS (
       INSERT INTO invoice_items (${ITEM_COLUMNS})
-      SELECT v.company_id, v.case_id, v.id, l.* FROM ${withInput('v')}, ${inputItems(input)}
+      SELECT v.company_id, v.case_id, v.id, l.* FROM v JOIN input USING (nth), ${inputItems(input)}
     ), event AS (
       ${invoiceAudit.insertEvent('created', {
-        from: withInput('v'),
-        at: input.now,
-        origin: input.origin,
+        from: 'v',
+        at: 'v.now',
+        origin: 'v.origin',
         imageRows: `CASE WHEN v.item_count > ${MAX_FULL_SNAPSHOT_ROWS} THEN v.item_count END`,
       })}
     )
-    SELECT input.nth, ${record('null')}::text FROM ${withInput('v')}`,
+    SELECT v.nth, ${record('null')}::text FROM v`,
 });
 
 /**

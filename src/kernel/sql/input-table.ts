@@ -4,5 +4,11 @@
 export const sameKey = (one: string, other: string): string =>
   `${one}.company_id = ${other}.company_id AND ${one}.case_id = ${other}.case_id AND ${one}.id = ${other}.id`;
 
-/** The written record with the inputs of its request. RETURNING of an INSERT knows nothing but the new row. */
-export const withInput = (written: string): string => `${written} JOIN input ON ${sameKey(written, 'input')}`;
+/**
+ * A table expression after `inserted AS (INSERT … RETURNING *)`: the new record under its alias with the inputs `nth`,
+ * `now` and `origin`, as after an update. RETURNING of an INSERT knows nothing but the new row.
+ */
+export const insertedWithInput = (alias: string): string =>
+  `${alias} AS (
+      SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON ${sameKey('inserted', 'input')}
+    )`;
