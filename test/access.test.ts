@@ -200,7 +200,7 @@ test('a token in the query string or in the body is not looked at', async () => 
   assertNoToken(await app.anonymous.post(path, { type: 'phone', access_token: company.token }));
 });
 
-test('without a token an existing case and one that never was look the same', async () => {
+test('without a token an existing case and one that never existed look the same', async () => {
   const company = await app.company();
   const existing = await app.anonymous.get(`${company.path}/invoices`);
   const invented = await app.anonymous.get('/cases/0198c0de-0000-7000-8000-000000000000/invoices');
@@ -454,7 +454,7 @@ test('attempts from one address do not count against another', async () => {
   assert.equal(await statusFrom('127.0.0.2', path, { authorization: 'Bearer wrong' }), 401);
 });
 
-test('nobody gets a new address by claiming one in a header', async () => {
+test('a header cannot change the address that a caller is counted under', async () => {
   const company = await app.company();
   await failedAttempts(company, 30);
   for (const header of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'client-ip', 'cf-connecting-ip']) {

@@ -131,7 +131,7 @@ test('every operation asks for Content-Type: application/json, the list too', as
   assert.deepEqual(await list(company), before);
 });
 
-test('nobody reads or writes without a token', async () => {
+test('without a token nothing is read or written', async () => {
   const company = await app.company();
   const { id } = await create(company);
   const before = await list(company);
@@ -180,7 +180,7 @@ test('reading needs the scope address_book:read, writing address_book:write', as
   accepted(await writer.patch(entry(company, id), PERSON));
 });
 
-test('a relationship key as long as the body is refused at once, and named in short', async () => {
+test('a relationship key as long as the body is refused quickly, and is shortened in the fault', async () => {
   const company = await app.company();
   const key = '.'.repeat(1_000_000);
   const answer = await company.post(`${company.path}/address-book/entry`, {

@@ -24,7 +24,7 @@ import {
 import { assertRefused } from './harness/assert.ts';
 import { PERSON } from './harness/bodies.ts';
 
-test('an email that looks like one is taken', async () => {
+test('an email that looks like one is accepted', async () => {
   const company = await app.company();
   const { id } = await create(company);
   for (const email of [
@@ -207,7 +207,7 @@ test('a relationship word has 1 to 100 characters, counted in code points', asyn
   await assertNeverTaken(company, { relationship: { [key]: '' } }, { [`relationship.${key}`]: 'too_short' });
 });
 
-test('a relationship word that is no text is refused', async () => {
+test('a relationship word that is not text is refused', async () => {
   const company = await app.company();
   const key = company.customers[0].id;
   for (const word of [5, true, ['Sister'], {}])

@@ -42,7 +42,7 @@ async function updateAtOnce(company: TestCompany, id: string, changes: Body[]) {
 const union = (held: unknown, sent: unknown) =>
   [...new Set([...(held as string[]), ...((sent as string[] | null) ?? [])])].sort();
 
-test('all faults are named at once, those of the form together with those that only the database knows', async () => {
+test('all faults are named together, those of the form and those that only the database knows', async () => {
   const company = await app.company();
   const [john, ann] = company.customers;
   const { first_names, ...rest } = PERSON;
@@ -195,7 +195,7 @@ test('unknown fields of an address are ignored, whatever they hold', async () =>
   }
 });
 
-test('a number is no text, however many digits it has', async () => {
+test('a number is not text, however many digits it has', async () => {
   const company = await app.company();
   for (const digits of ['7', '123456789012345', '12345678901234567890', '0.12345678901234567890'])
     for (const name of ['title', 'tel_1']) {
@@ -324,7 +324,7 @@ test('after any series of updates an entry holds what the rules say', async () =
   );
 });
 
-test('two updates at once that replace relationship never mix', async () => {
+test('two concurrent updates that replace relationship never mix', async () => {
   const company = await app.company();
   const [john, ann] = company.customers;
   const { id } = await create(company);
@@ -346,7 +346,7 @@ test('two updates at once that replace relationship never mix', async () => {
   }
 });
 
-test('updates at once of the whole entry never mix, the address included', async () => {
+test('concurrent updates of the whole entry never mix, the address included', async () => {
   const company = await app.company();
   const [john, ann] = company.customers;
   const { id } = await create(company);
@@ -369,7 +369,7 @@ test('updates at once of the whole entry never mix, the address included', async
   assert.deepEqual(await addressOf(company, id), { ...NO_ADDRESS, ...last.address });
 });
 
-test('twenty updates at once that each add a different tag leave all twenty', async () => {
+test('twenty concurrent updates that each add a different tag leave all twenty', async () => {
   const company = await app.company();
   const tags = (await defaultTags()).slice(0, 20);
   const { id } = await create(company);
@@ -378,7 +378,7 @@ test('twenty updates at once that each add a different tag leave all twenty', as
   assert.deepEqual((await person(company, id)).tags.sort(), tags);
 });
 
-test('updates at once that add the same tag leave it once', async () => {
+test('concurrent updates that add the same tag leave it once', async () => {
   const company = await app.company();
   const { id } = await create(company);
   await updateAtOnce(company, id, Array(6).fill({ tags: ['witness'], custom_tags: ['vip-client'] }));
@@ -386,7 +386,7 @@ test('updates at once that add the same tag leave it once', async () => {
   assert.deepEqual([tags, custom_tags], [['witness'], ['vip-client']]);
 });
 
-test('updates at once that change different fields all hold', async () => {
+test('concurrent updates of different fields are all kept', async () => {
   const company = await app.company();
   const { id } = await create(company, { ...OPTIONAL, address: ADDRESS });
   const before = await person(company, id);
@@ -407,7 +407,7 @@ test('updates at once that change different fields all hold', async () => {
   );
 });
 
-test('creates at once are each written once, with an address each', async () => {
+test('concurrent creates are each written once, with an address each', async () => {
   const company = await app.company();
   const answers = await Promise.all(Array.from({ length: 10 }, () => company.post(entries(company), PERSON)));
   const created = answers.map(accepted);

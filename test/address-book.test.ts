@@ -211,7 +211,7 @@ for (const name of REQUIRED) {
     await assertNoTrace(company, body, (answer) => assertRefused(answer, { [name]: 'required' }));
   });
 
-  test(`${name} that is null or no text is refused`, async () => {
+  test(`${name} that is null or not text is refused`, async () => {
     const company = await app.company();
     for (const value of [null, 5, true, ['x'], { x: 1 }])
       await assertNoTrace(company, { ...PERSON, [name]: value }, (answer) => {

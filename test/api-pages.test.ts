@@ -75,7 +75,7 @@ for (const [name, pathOf] of Object.entries(PATHS)) {
   });
 }
 
-test('the script is kept for ever under an address with its hash; the page and the document are asked for again', async () => {
+test('the script is cached for ever under a path with its hash; the page and the document are revalidated', async () => {
   const path = await scriptPath();
   assert.match(path, /^\/docs\/[\w.-]+\.js$/);
   assert.equal((await fetched(path)).headers['cache-control'], 'public, max-age=31536000, immutable');

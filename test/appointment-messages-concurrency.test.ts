@@ -39,7 +39,7 @@ async function tenAtOnce(send: (index: number) => Promise<Answer>): Promise<Answ
   return answers;
 }
 
-test('ten moves at once leave one reminder per channel, for the start that stands', async () => {
+test('ten concurrent moves leave one reminder per channel, for the final start', async () => {
   const company = await app.company();
   const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
   const starts = Array.from({ length: 10 }, (_, index) => `2026-06-${20 + (index % 5)} 10:00:00`);
@@ -56,7 +56,7 @@ test('ten moves at once leave one reminder per channel, for the start that stand
   }
 });
 
-test('ten requests at once for everything make one message each', async () => {
+test('ten concurrent requests for every message make one message each', async () => {
   const company = await app.company();
   const appointment = await book(company);
   await tenAtOnce(() => company.patch(appointment.path, { ...recipients(company), ...ALL_FLAGS }));
@@ -66,7 +66,7 @@ test('ten requests at once for everything make one message each', async () => {
   );
 });
 
-test('ten requests at once to confirm again make one new confirmation', async () => {
+test('ten concurrent requests to confirm again make one new confirmation', async () => {
   const company = await app.company();
   const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
   await deliver(appointment);
@@ -77,7 +77,7 @@ test('ten requests at once to confirm again make one new confirmation', async ()
   }
 });
 
-test('requests for and against at once leave the words and the messages in agreement', async () => {
+test('concurrent requests for and against leave the states and the messages in agreement', async () => {
   const company = await app.company();
   const appointment = await book(company, recipients(company));
   await tenAtOnce((index) =>
@@ -91,11 +91,11 @@ test('requests for and against at once leave the words and the messages in agree
   }
 });
 
-test('recipients set and cleared at once leave the words and the messages in agreement', async () => {
+test('recipients set and cleared concurrently leave the states and the messages in agreement', async () => {
   const company = await app.company();
   const appointment = await book(company, { ...recipients(company), email_notification: true, sms_notification: true });
-  const nobody = { email_recipient: null, sms_recipient: null };
-  await tenAtOnce((index) => company.patch(appointment.path, index % 2 ? recipients(company) : nobody));
+  const noRecipients = { email_recipient: null, sms_recipient: null };
+  await tenAtOnce((index) => company.patch(appointment.path, index % 2 ? recipients(company) : noRecipients));
   const answer = await appointment.read();
   for (const [flag, channel, kind] of REMINDERS) {
     const expected = answer[`${channel}_recipient`] ? 'scheduled' : 'skipped';
@@ -171,7 +171,7 @@ test('a move right behind a move leaves the reminder of the last', async () => {
   }
 });
 
-// Any order of things
+// Any order of events
 
 for (const channel of CHANNELS) {
   test(`in any order of moves, flags, recipients and deliveries nothing is sent twice or lost: ${channel}`, async () => {
@@ -215,7 +215,7 @@ for (const channel of CHANNELS) {
             body[`${channel}_recipient`] = one.recipient ? recipients(company)[`${channel}_recipient`] : null;
           }
           const answer = await appointment.update(body);
-          // An update works out the states by itself, or looks them up; a read always looks them up.
+          // An update may compute the states; a read always looks them up.
           const stored = await ok(company.get(appointment.path));
           for (const field of STATES) assert.equal(answer[field], stored[field], field);
         }

@@ -36,7 +36,7 @@ for (const [flag, channel] of REMINDERS) {
     }
   });
 
-  test(`moving the start after the reminder of the old one went out makes a new one: ${flag}`, async () => {
+  test(`moving the start after the reminder of the old one was sent makes a new one: ${flag}`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });
     app.clock.set('2026-06-09T12:00:00Z');
@@ -46,7 +46,7 @@ for (const [flag, channel] of REMINDERS) {
     assert.deepEqual((await states(appointment, channel, 'reminder')).sort(), ['scheduled', 'sent']);
   });
 
-  test(`moving back to a start whose reminder went out sends no second: ${flag}`, async () => {
+  test(`moving back to a start whose reminder was sent sends no second: ${flag}`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment);
@@ -61,7 +61,7 @@ for (const [flag, channel] of REMINDERS) {
     assert.deepEqual(await scheduled(appointment), []);
   });
 
-  test(`a reminder that went out is not sent again because it is asked for again: ${flag}`, async () => {
+  test(`a reminder that was sent is not sent again because it is requested again: ${flag}`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment);
@@ -72,7 +72,7 @@ for (const [flag, channel] of REMINDERS) {
     });
   });
 
-  test(`a reminder that waits beyond its hour keeps it when it is asked for again: ${flag}`, async () => {
+  test(`a reminder that waits beyond its hour keeps it when it is requested again: ${flag}`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });
     for (const now of ['2026-06-09T12:00:00Z', '2026-06-10T08:30:00Z']) {
@@ -102,7 +102,7 @@ for (const [flag, channel] of REMINDERS) {
   });
 }
 
-test('moving away and back before anything went out leaves one reminder, for the first start', async () => {
+test('moving away and back before anything was sent leaves one reminder, for the first start', async () => {
   const company = await app.company();
   const appointment = await book(company, { ...recipients(company), email_notification: true, sms_notification: true });
   for (let round = 0; round < 2; round += 1) {

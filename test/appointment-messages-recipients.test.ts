@@ -23,7 +23,7 @@ const CONFIRMATIONS = MESSAGES.filter(([, , kind]) => kind === 'confirmation');
 // Confirmations
 
 for (const [flag, channel, kind] of CONFIRMATIONS) {
-  test(`${flag} asked for again after it went out makes exactly one new message`, async () => {
+  test(`${flag} requested again after it was sent makes exactly one new message`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment);
@@ -38,7 +38,7 @@ for (const [flag, channel, kind] of CONFIRMATIONS) {
     assert.deepEqual((await states(appointment, channel, kind)).sort(), ['scheduled', 'sent', 'sent']);
   });
 
-  test(`${flag} asked for again after it failed is tried again`, async () => {
+  test(`${flag} requested again after it failed is retried`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment, 'failed');
@@ -46,7 +46,7 @@ for (const [flag, channel, kind] of CONFIRMATIONS) {
     assert.equal((await scheduled(appointment)).length, 1);
   });
 
-  test(`${flag} of a request that withdraws the second leaves the first as it went out`, async () => {
+  test(`${flag} of a request that withdraws the second leaves the first as it was sent`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment);
@@ -55,7 +55,7 @@ for (const [flag, channel, kind] of CONFIRMATIONS) {
     assert.deepEqual((await states(appointment, channel, kind)).sort(), ['cancelled', 'sent']);
   });
 
-  test(`${flag} without a recipient stays skipped when one is added, until it is asked for again`, async () => {
+  test(`${flag} without a recipient stays skipped when one is added, until it is requested again`, async () => {
     const company = await app.company();
     const appointment = await book(company, { [flag]: true });
     assert.equal((await appointment.update(recipients(company)))[flag], 'skipped');
@@ -79,7 +79,7 @@ for (const [flag, channel, kind] of CONFIRMATIONS) {
     assert.deepEqual(await states(appointment, channel, kind), ['scheduled']);
   });
 
-  test(`${flag} goes out for an appointment under way, and is skipped for one that is over`, async () => {
+  test(`${flag} is sent for an appointment in progress, and is skipped for one that is over`, async () => {
     const company = await app.company();
     const early = await book(company, recipients(company));
     app.clock.set('2026-06-10T09:59:59Z');
@@ -93,7 +93,7 @@ for (const [flag, channel, kind] of CONFIRMATIONS) {
     }
   });
 
-  test(`${flag} that still waits when the appointment is over, asked for again, is skipped and does not wait on`, async () => {
+  test(`${flag} that still waits when the appointment is over, requested again, is skipped and does not wait on`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });
     app.clock.set('2026-06-11T09:00:00Z');
@@ -101,7 +101,7 @@ for (const [flag, channel, kind] of CONFIRMATIONS) {
     assert.deepEqual(await scheduled(appointment), []);
   });
 
-  test(`${flag} of an appointment that is over is made when it is moved and asked for again`, async () => {
+  test(`${flag} of an appointment that is over is made when it is moved and requested again`, async () => {
     const company = await app.company();
     app.clock.set('2026-06-12T09:00:00Z');
     const appointment = await book(company, { ...recipients(company), [flag]: true });
@@ -156,7 +156,7 @@ for (const [flag, channel] of REMINDERS) {
     assert.deepEqual(await scheduled(appointment), []);
   });
 
-  test(`${flag} whose recipient comes on the last day goes out one hour before`, async () => {
+  test(`${flag} whose recipient comes on the last day is sent one hour before`, async () => {
     const company = await app.company();
     const appointment = await book(company, { [flag]: true });
     app.clock.set('2026-06-09T12:00:00Z');
@@ -174,7 +174,7 @@ for (const [flag, channel] of REMINDERS) {
     assert.equal(await due(appointment, channel), '2026-06-09T09:00:00Z');
   });
 
-  test(`${flag} that went out is not sent again to another recipient`, async () => {
+  test(`${flag} that was sent is not sent again to another recipient`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });
     await deliver(appointment);
@@ -209,7 +209,7 @@ for (const [flag, channel] of REMINDERS) {
 // Deleting
 
 for (const how of ['DELETE', 'POST']) {
-  test(`${how} withdraws every message that has not gone out, and only those`, async () => {
+  test(`${how} withdraws every message that has not been sent, and only those`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
     await deliver(appointment, 'sent', 'confirmation');

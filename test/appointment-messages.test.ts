@@ -18,10 +18,10 @@ import {
   states,
 } from './harness/appointment-messages.ts';
 
-// The words
+// The states
 
 for (const [flag, channel, kind] of MESSAGES) {
-  test(`${flag} is null, and no message is made, unless it was asked for`, async () => {
+  test(`${flag} is null, and no message is made, unless it was requested`, async () => {
     const company = await app.company();
     for (const asked of [undefined, null, false]) {
       const appointment = await book(company, { ...recipients(company), [flag]: asked });
@@ -102,7 +102,7 @@ for (const [flag, channel, kind] of MESSAGES) {
   });
 
   for (const no of [false, null]) {
-    test(`${flag}: ${no} withdraws what has not gone out`, async () => {
+    test(`${flag}: ${no} withdraws what has not been sent`, async () => {
       const company = await app.company();
       const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
       const answer = await appointment.update({ [flag]: no });
@@ -112,7 +112,7 @@ for (const [flag, channel, kind] of MESSAGES) {
       assert.equal((await appointment.read())[flag], 'cancelled');
     });
 
-    test(`${flag}: ${no} leaves what has gone out`, async () => {
+    test(`${flag}: ${no} leaves what was sent`, async () => {
       const company = await app.company();
       const appointment = await book(company, { ...recipients(company), [flag]: true });
       await deliver(appointment);
@@ -121,7 +121,7 @@ for (const [flag, channel, kind] of MESSAGES) {
     });
   }
 
-  test(`${flag} can be asked for again after it was withdrawn`, async () => {
+  test(`${flag} can be requested again after it was withdrawn`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });
     for (let round = 0; round < 2; round += 1) {
@@ -166,7 +166,7 @@ const DUE: [timeZone: string, why: string, start: string, due: string][] = [
 ];
 
 for (const [timeZone, why, start_time, expected] of DUE) {
-  test(`a reminder goes out at the same wall time on the day before: ${why}, ${timeZone}`, async () => {
+  test(`a reminder is sent at the same wall time on the day before: ${why}, ${timeZone}`, async () => {
     app.clock.set('2026-03-01T09:00:00Z');
     const company = await app.company({ timeZone });
     const times = { start_time, end_time: '2028-12-31 12:00:00' };
@@ -215,7 +215,7 @@ for (const [days, start_time, expected] of [
   });
 }
 
-test('booked later than the lead of the company, a reminder goes out one hour before', async () => {
+test('booked later than the lead of the company, a reminder is sent one hour before', async () => {
   const company = await app.company();
   await setLeadDays(company, 7);
   const appointment = await book(company, {
@@ -308,7 +308,7 @@ test('a reminder one hour before a start just after midnight is due on the day b
   assert.equal(appointment.answer.email_day_before, 1);
 });
 
-test('a confirmation is due at once', async () => {
+test('a confirmation is due immediately', async () => {
   const company = await app.company();
   const asked = { email_confirmation: true, sms_confirmation: true };
   const booked = await book(company, { ...recipients(company), ...asked });

@@ -8,9 +8,9 @@ import {
   booked,
   CHANGES,
   everything,
-  NOBODY,
   NOW,
   read,
+  UNKNOWN_ID,
   UPDATE_METHODS,
 } from './harness/appointments.ts';
 import { assertProblem, ok } from './harness/assert.ts';
@@ -94,7 +94,7 @@ test('a deleted record is kept with deleted_at', async () => {
   ]);
 });
 
-test('of ten deletions at once exactly one succeeds', async () => {
+test('of ten concurrent deletions exactly one succeeds', async () => {
   const company = await app.company();
   const path = await book(company);
   const ten = Array.from({ length: 10 }, (_, i) => company.send(i % 2 ? 'DELETE' : 'POST', path));
@@ -204,17 +204,17 @@ test('a DELETE that is refused because of its size deletes nothing', async () =>
   });
 });
 
-test('an unknown appointment is 404 also where the body is too large', async () => {
+test('an unknown appointment is 404 even if the body is too large', async () => {
   const company = await app.company();
   for (const method of [...UPDATE_METHODS, 'DELETE']) {
-    const answer = await company.send(method, `${appointmentsOf(company)}/${NOBODY}`, '{}'.padEnd(MIB + 1));
+    const answer = await company.send(method, `${appointmentsOf(company)}/${UNKNOWN_ID}`, '{}'.padEnd(MIB + 1));
     assertProblem(answer, 404, 'not_found', method);
   }
 });
 
-// Who may ask, and for what
+// Access
 
-/** Every way to call the three operations, with bodies that would succeed. */
+/** Every form of the three operations, with bodies that would succeed. */
 const calls = (company: TestCompany, path: string): [method: string, path: string, body: unknown][] => [
   ['POST', appointmentsOf(company), booking(company)],
   ['PATCH', path, { notes: 'x' }],
@@ -288,7 +288,7 @@ test('an unknown case, or a word that is no UUID, is 404', async () => {
   const company = await app.company();
   const path = await book(company);
   await assertUntouched(company, path, async () => {
-    for (const id of [NOBODY, 'first', '1', `${company.caseId}0`, '%00']) {
+    for (const id of [UNKNOWN_ID, 'first', '1', `${company.caseId}0`, '%00']) {
       for (const [method, target, body] of calls(company, path)) {
         const answer = await company.send(method, target.replace(company.caseId, id), body);
         assertProblem(answer, 404, 'not_found', [method, id]);
@@ -299,7 +299,7 @@ test('an unknown case, or a word that is no UUID, is 404', async () => {
 
 test('an unknown appointment, or a word that is no UUID, is 404', async () => {
   const company = await app.company();
-  for (const id of [NOBODY, 'first', '1', company.caseId, '%00']) {
+  for (const id of [UNKNOWN_ID, 'first', '1', company.caseId, '%00']) {
     for (const [method, target, body] of calls(company, `${appointmentsOf(company)}/${id}`).slice(1)) {
       assertProblem(await company.send(method, target, body), 404, 'not_found', [method, id]);
     }
@@ -330,12 +330,12 @@ test("another company's appointment is not found under one's own case", async ()
 
 test('an unknown case or appointment is 404 whatever the body holds', async () => {
   const company = await app.company();
-  const path = `${appointmentsOf(company)}/${NOBODY}`;
+  const path = `${appointmentsOf(company)}/${UNKNOWN_ID}`;
   const targets = [
-    ['POST', `/cases/${NOBODY}/appointments`],
+    ['POST', `/cases/${UNKNOWN_ID}/appointments`],
     ['PATCH', path],
     ['POST', path],
-    ['PATCH', `/cases/${NOBODY}/appointments/${NOBODY}`],
+    ['PATCH', `/cases/${UNKNOWN_ID}/appointments/${UNKNOWN_ID}`],
   ] as const;
   for (const body of [{}, { start_time: 5 }, { adviser_email: 'x' }, ...NOT_AN_OBJECT, ...NOT_JSON]) {
     for (const [method, target] of targets) {
@@ -346,7 +346,7 @@ test('an unknown case or appointment is 404 whatever the body holds', async () =
 
 test('credentials are judged before the header, the header before the path', async () => {
   const company = await app.company();
-  const path = `/cases/${NOBODY}/appointments/${NOBODY}`;
+  const path = `/cases/${UNKNOWN_ID}/appointments/${UNKNOWN_ID}`;
   const plain = { 'content-type': 'text/plain' };
   const powerless = await company.withScopes();
   for (const method of ['PATCH', 'POST', 'DELETE']) {
@@ -371,7 +371,7 @@ test('no other method touches an appointment', async () => {
 
 // At once
 
-test('updates of different fields at once all arrive', async () => {
+test('concurrent updates of different fields are all kept', async () => {
   const company = await app.company();
   const path = await book(company);
   const answers = await Promise.all(CHANGES.map(([field, sent]) => company.patch(path, { [field]: sent(company) })));
@@ -380,7 +380,7 @@ test('updates of different fields at once all arrive', async () => {
   for (const [field, , shown] of CHANGES) assert.equal(record[field], shown(company), field);
 });
 
-test('ten updates at once never mix their parts', async () => {
+test('ten concurrent updates never mix their parts', async () => {
   const company = await app.company();
   const path = await book(company);
   const ten = Array.from({ length: 10 }, (_, i) => company.patch(path, { notes: `n${i}`, location: `n${i}` }));
@@ -392,7 +392,7 @@ test('ten updates at once never mix their parts', async () => {
   assert.equal(notes, location);
 });
 
-test('a start moved later and an end moved earlier at once never leave an end before its start', async () => {
+test('a start moved later and an end moved earlier concurrently never leave an end before its start', async () => {
   const company = await app.company();
   for (let round = 0; round < 5; round += 1) {
     const path = await book(company);

@@ -127,7 +127,7 @@ for (const field of ['notes', 'location', 'email_recipient', 'sms_recipient', 's
   });
 }
 
-test('every fault of a request is named at once', async () => {
+test('all faults of a request are named together', async () => {
   const company = await app.company();
   const wrong = {
     start_time: 'soon',
@@ -167,7 +167,7 @@ test('one wrong field refuses the whole update', async () => {
 
 // Adviser
 
-test('adviser_email is compared without regard to case', async () => {
+test('adviser_email is compared case-insensitively', async () => {
   const company = await app.company();
   for (const adviser_email of [company.adviser.toUpperCase(), `A${company.adviser.slice(1)}`]) {
     const answer = await ok(company.post(appointmentsOf(company), booking(company, { adviser_email })));
@@ -225,7 +225,7 @@ test('an adviser who is no longer active cannot be booked', async () => {
 
 // Recipients
 
-test('email_recipient is any customer of the case, compared without regard to case', async () => {
+test('email_recipient is any customer of the case, compared case-insensitively', async () => {
   const company = await app.company();
   const path = await book(company);
   for (const { email } of company.customers) {

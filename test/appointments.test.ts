@@ -8,9 +8,9 @@ import {
   CHANGES,
   everything,
   FLAGS,
-  NOBODY,
   NOW,
   read,
+  UNKNOWN_ID,
   UPDATE_METHODS,
 } from './harness/appointments.ts';
 import { ok } from './harness/assert.ts';
@@ -102,7 +102,13 @@ test('null for an optional field of a booking is as if it was not sent', async (
 
 test('fields that are not documented for a booking are ignored', async () => {
   const company = await app.company();
-  const foreign = { id: NOBODY, customer_case_id: NOBODY, created_at: 5, email_day_before: 7, nonsense: { deep: [] } };
+  const foreign = {
+    id: UNKNOWN_ID,
+    customer_case_id: UNKNOWN_ID,
+    created_at: 5,
+    email_day_before: 7,
+    nonsense: { deep: [] },
+  };
   const hidden = {
     type: 'x',
     attended: 1,
@@ -112,7 +118,7 @@ test('fields that are not documented for a booking are ignored', async () => {
     join_url: 'https://x.example',
   };
   const answer = await ok(company.post(appointmentsOf(company), booking(company, { ...foreign, ...hidden })));
-  assert.notEqual(answer.id, NOBODY);
+  assert.notEqual(answer.id, UNKNOWN_ID);
   assert.equal(answer.customer_case_id, company.caseId);
   assert.equal(answer.created_at, NOW);
   assert.equal(answer.email_day_before, 0);
@@ -129,7 +135,7 @@ test('overlapping appointments of one adviser are allowed', async () => {
   assert.equal(await booked(company), 4);
 });
 
-test('an appointment that is already over can be written down', async () => {
+test('an appointment that is already over can be recorded', async () => {
   const company = await app.company();
   const past = { start_time: '2020-02-29 10:00:00', end_time: '2020-02-29 11:00:00' };
   const answer = await ok(company.post(appointmentsOf(company), booking(company, past)));
@@ -151,7 +157,7 @@ test('an adviser without a connected account gets no link', async () => {
   assert.equal(record.join_url, null);
 });
 
-test('no link is made where none was asked for', async () => {
+test('no link is made unless it was requested', async () => {
   const company = await app.company();
   for (const more of [{}, { video_meeting: false }]) {
     const record = await read(company, await book(company, { adviser_email: company.adviserWithVideo, ...more }));
@@ -196,7 +202,7 @@ test('an update answers with exactly the documented fields, by PATCH and by POST
   }
 });
 
-test('an update shows what the booking stored, with "" where there is no email_recipient', async () => {
+test('an update shows what the booking stored, with "" if there is no email_recipient', async () => {
   const company = await app.company();
   const created = await ok(company.post(appointmentsOf(company), booking(company)));
   const { adviser_email: _, ...shared } = created;
@@ -246,7 +252,7 @@ for (const method of UPDATE_METHODS) {
   });
 }
 
-test('an update of every field at once stores them all', async () => {
+test('one update of every field stores them all', async () => {
   const company = await app.company();
   const path = await book(company);
   const sent = Object.fromEntries(CHANGES.map(([field, value]) => [field, value(company)]));
@@ -306,7 +312,14 @@ test('fields that are not documented for an update are ignored', async () => {
   const company = await app.company();
   const path = await book(company);
   const before = await read(company, path);
-  const foreign = { id: NOBODY, customer_case_id: NOBODY, type: 'x', attended: 1, cancelled: 1, deleted_at: NOW };
+  const foreign = {
+    id: UNKNOWN_ID,
+    customer_case_id: UNKNOWN_ID,
+    type: 'x',
+    attended: 1,
+    cancelled: 1,
+    deleted_at: NOW,
+  };
   const more = { video_id: 'v', join_url: 'https://x.example', created_at: NOW, sms_day_before: 1, nonsense: [1] };
   assert.deepEqual(await ok(company.patch(path, { ...foreign, ...more })), before);
 });

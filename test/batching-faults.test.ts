@@ -38,7 +38,7 @@ const zoom = await openZoom();
 const post = new Recorder();
 const worker = meetingWorker(app, zoom, { sender: post });
 
-/** What has a meaning where lists are written as text, or none in JSON. */
+/** Texts with a special meaning in PostgreSQL arrays, JSON or SQL. */
 const DIFFICULT = [
   '{"a","b\\"}',
   `O'Brien, "the \\ baker"`,
@@ -123,7 +123,7 @@ const WRITTEN: [
 ];
 
 for (const [kind, sent, read] of WRITTEN) {
-  test(`${kind.name} at once keep every text as it was sent: quotes, braces, commas, NULL, nothing at all`, async () => {
+  test(`concurrent ${kind.name} keep every text as it was sent: quotes, braces, commas, NULL, nothing at all`, async () => {
     const company = await app.company();
     const cases = await makeSome(kind, company, 48);
     for (const [n, one] of cases.entries()) one.body = sent(company, n);
@@ -132,7 +132,7 @@ for (const [kind, sent, read] of WRITTEN) {
       for (const { status, text } of await sendAll(kind, round)) assert.equal(status, 200, text);
     for (const one of cases) {
       const { after } = await lastOf(one);
-      // As the log would show what was sent.
+      // What was sent, in the form of the log.
       const { address, ...data } = one.body;
       const expected = { ...one.body, data, address: { data: address } };
       assert.deepEqual(read(after), read({ items: [], ...expected }), JSON.stringify(one.body));
@@ -141,7 +141,7 @@ for (const [kind, sent, read] of WRITTEN) {
   });
 }
 
-/** Sends the bad ones in the middle of the good ones, which are all made, each once. Gives the answers to the bad ones. */
+/** Sends the bad requests among the good ones, which must all succeed once. Returns the answers to the bad ones. */
 async function sendAmongGood(kind: Kind, good: Case[], bad: Case[]): Promise<Answer[]> {
   const answers = await sendAll(kind, good.toSpliced(15, 0, ...bad));
   const refused = answers.splice(15, bad.length);
@@ -150,7 +150,7 @@ async function sendAmongGood(kind: Kind, good: Case[], bad: Case[]): Promise<Ans
   return refused;
 }
 
-test('a fault in the database is that of the one whose record has it, and not of those who shared its statement', async () => {
+test('a database error fails the request whose record causes it, and not the others in its batch', async () => {
   await app.sql(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'never'; END $$;
     CREATE TRIGGER refuse BEFORE UPDATE ON interactions FOR EACH ROW WHEN (new.notes = 'never') EXECUTE FUNCTION refuse()`);
@@ -161,13 +161,13 @@ test('a fault in the database is that of the one whose record has it, and not of
   assert.equal((await history(bad)).length, 1);
 });
 
-test('an invoice number that is taken is the fault of the one that asks for it, of several of the same moment too', async () => {
+test('a taken invoice number fails the request that asks for it; of several concurrent ones for a free number one succeeds', async () => {
   const company = await app.company();
   const cases = await makeSome(INVOICES, company, 34);
   const [one = assert.fail(), two = assert.fail(), three = assert.fail(), ...good] = cases;
   one.body = { ...one.body, invoice_number: 'M-5' };
   for (const same of [two, three]) same.body = { ...same.body, invoice_number: 'the same' };
-  // Which the invoice with that number sends as well.
+  // The invoice that has this number also sends it.
   const stays = good[2] ?? assert.fail();
   assert.equal(stays.body.invoice_number, 'C-5');
   stays.body = { ...stays.body, invoice_number: 'M-5' };
@@ -212,12 +212,12 @@ test('an unknown recipient of an appointment is the fault of the one that names 
   assert.equal((await history(bad)).length, 1);
 });
 
-test('invoices updated at once, paid, part paid and not: each has its own day of payment', async () => {
+test('invoices updated concurrently, paid, part paid and not: each has its own day of payment', async () => {
   const company = await app.company();
   const cases: Case[] = [];
   for (let n = 0; n < 40; n++) {
     const one = await make(INVOICES, company, n, { paid: [0, 40, 100][n % 3] ?? 0, sent: (_company, n) => heading(n) });
-    // What was paid in part reaches a total that is lowered; what was paid is no longer enough for one that is raised.
+    // A lowered total turns a part payment into a full one, a raised total does the opposite.
     one.body.total = { 0: 30, 1: 200 }[Math.floor(n / 3) % 3] ?? 100;
     cases.push(one);
   }
@@ -233,7 +233,7 @@ test('invoices updated at once, paid, part paid and not: each has its own day of
   assert.ok((await largestBatch(INVOICES.type, cases)) >= 3);
 });
 
-test('invoices updated at once: the items of one are replaced, of another added to, removed or left alone', async () => {
+test('invoices updated concurrently: the items of one are replaced, of another added to, removed or left alone', async () => {
   const company = await app.company();
   const { shapes } = INVOICES;
   const cases = await makeAll(INVOICES, [{ company, token: company.token }], shapes.slice(0, 4), 10);
@@ -255,10 +255,10 @@ test('invoices updated at once: the items of one are replaced, of another added 
   await assertBatched(INVOICES, cases);
 });
 
-test('items added at once to several invoices come behind those that each has', async () => {
+test('items added concurrently to several invoices come after the existing ones', async () => {
   const shape = INVOICES.shapes[2] ?? assert.fail();
   let most = 0;
-  // Whether there is room for them is asked first, and who is answered at the same moment is chance.
+  // A first statement checks the limit of items, so which requests meet in the second one is chance.
   for (let round = 0; most < 3; round++) {
     assert.ok(round < 20, 'never together');
     const cases = await makeSome(INVOICES, await app.company(), 40, shape);
@@ -274,7 +274,7 @@ test('items added at once to several invoices come behind those that each has', 
   }
 });
 
-test('appointments deleted at once: who was told of one is told that it is off, no reminder goes out, no meeting stays', async () => {
+test('appointments deleted concurrently: confirmed ones get a cancellation, no reminder is sent, no meeting stays', async () => {
   await app.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
   await app.sql(`UPDATE meetings SET state = 'none' WHERE state = 'pending'`);
   const company = await app.company();
@@ -322,7 +322,7 @@ test('appointments deleted at once: who was told of one is told that it is off, 
   );
 });
 
-test('nothing but its key leads to a record: no other index of its table begins with the case', async () => {
+test('the primary key is the only index that begins with the case, so all plans visit records in its order', async () => {
   const others = await app.sql(
     `SELECT tablename, indexname FROM pg_indexes
       WHERE tablename = ANY ($1) AND indexdef LIKE '%(company_id, case_id, %' AND indexname <> tablename || '_pkey'`,
@@ -331,7 +331,7 @@ test('nothing but its key leads to a record: no other index of its table begins 
   assert.deepEqual(others, []);
 });
 
-test('what comes by the same records in another order is not waited for in a circle', async () => {
+test('batches that visit the same records in another order do not deadlock', async () => {
   const [heading, items] = INVOICES.shapes as [Shape, Shape, ...Shape[]];
   const deadlocks = async () => {
     const found = 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()';
@@ -347,7 +347,7 @@ test('what comes by the same records in another order is not waited for in a cir
         const one = made[n] ?? assert.fail();
         return { ...one, shape, body: { ...shape.sent(company, 100 + n), invoice_number: `M-${n}` } };
       });
-    // The first of each go by themselves, and what follows is gathered by eights.
+    // The first of each kind go singly, the following ones in batches of eight.
     const one = [...of(heading, 9, 10), ...of(items, 2, 3, 4), ...of(heading, 20, 21)];
     const other = [...of(heading, 11, 12), ...of(items, 9, 13, 14), ...of(heading, 22, 23)];
     const answers = await sendAll(INVOICES, [...of(heading, 1), ...of(heading, 2), ...one, ...other]);

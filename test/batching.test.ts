@@ -40,7 +40,7 @@ import { untilBlocked } from './harness/overlap.ts';
 const UPDATES = [INTERACTIONS, INVOICES, ENTRIES, APPOINTMENTS];
 const KINDS = [...UPDATES, DELETIONS];
 
-/** Shape by shape, so that those of one moment are of one statement. */
+/** Sends shape by shape, so that concurrent requests share a statement. */
 async function sendByShape(kind: Kind, cases: Case[]): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (const ofShape of Map.groupBy(cases, ({ shape }) => shape).values()) {
@@ -51,7 +51,7 @@ async function sendByShape(kind: Kind, cases: Case[]): Promise<Answer[]> {
 
 type Creation = { company: TestCompany; token: string; path: string; body: Fields; requestId: string };
 
-/** Of a record that is to be made. */
+/** The request that creates record n. */
 const newRecord = (kind: Kind, company: TestCompany, n: number, token = company.token): Creation => ({
   company,
   token,
@@ -73,7 +73,7 @@ async function createAll(kind: Kind, all: Creation[]): Promise<Answer[]> {
   return sendInOneTick(all, sendCreation);
 }
 
-/** Two companies, and two people in each who take turns. */
+/** Four callers: two in each of two companies. */
 async function staffOfTwoCompanies() {
   const companies = [await app.company(), await app.company({ timeZone: 'America/New_York' })];
   const staff: { company: TestCompany; token: string }[] = [];
@@ -84,7 +84,7 @@ async function staffOfTwoCompanies() {
 }
 
 for (const kind of KINDS) {
-  test(`${kind.name} at once do to each record what each alone would have done`, async () => {
+  test(`concurrent ${kind.name} do to each record what each alone would have done`, async () => {
     const [cases, twins] = [
       await makeAll(kind, await staffOfTwoCompanies()),
       await makeAll(kind, await staffOfTwoCompanies()),
@@ -105,7 +105,7 @@ for (const kind of KINDS) {
     await assertBatched(kind, cases);
   });
 
-  test(`${kind.name} at once each have one entry in the log, with who, in which request, and what was before`, async () => {
+  test(`concurrent ${kind.name} have one event each, with the actor, the request and the state before`, async () => {
     const cases = await makeAll(kind, await staffOfTwoCompanies());
     const before = await Promise.all(cases.map(lastOf));
     await sendByShape(kind, cases);
@@ -121,7 +121,7 @@ for (const kind of KINDS) {
     await assertBatched(kind, cases);
   });
 
-  test(`${kind.name} at once: one of another company, of another case, unknown or deleted is not found, the others are made`, async () => {
+  test(`concurrent ${kind.name}: one of another company, of another case, unknown or deleted is not found, the others succeed`, async () => {
     const [company, stranger] = [await app.company(), await app.company()];
     const gone = await make(kind, company, 42);
     if (kind !== INVOICES) await ok(company.delete(gone.path));
@@ -146,7 +146,7 @@ for (const kind of KINDS) {
     assert.ok((await largestBatch(kind.type, good)) >= 3);
   });
 
-  test(`${kind.name} at once: one whose record somebody else is changing waits, and the log has what it really was`, async () => {
+  test(`concurrent ${kind.name}: one whose record is locked waits, and the log has the state that it then found`, async () => {
     const company = await app.company();
     const cases = await makeSome(kind, company, 20);
     const held = cases[10] ?? assert.fail();
@@ -175,7 +175,7 @@ for (const kind of KINDS) {
 }
 
 for (const kind of UPDATES) {
-  test(`${kind.name} at once, several of them of one record: each is made onto the one before it`, async () => {
+  test(`concurrent ${kind.name}, several of them of one record: each is made onto the one before it`, async () => {
     const company = await app.company();
     const cases = await makeSome(kind, company, 24);
     const one = cases[5] ?? assert.fail();
@@ -253,7 +253,7 @@ for (const kind of UPDATES) {
   });
 }
 
-test('invoices made at once with the same number: one of them has it, and no other one is refused', async () => {
+test('invoices created concurrently with the same number: one gets it, and only the others with that number are refused', async () => {
   const company = await app.company();
   const all = times(30, (n) => newRecord(INVOICES, company, n));
   for (const n of [3, 12, 13, 14, 28]) (all[n] ?? assert.fail()).body.invoice_number = 'the same';
@@ -265,7 +265,7 @@ test('invoices made at once with the same number: one of them has it, and no oth
   assert.equal((await ok(company.get(`${company.path}/invoices`))).length, 26);
 });
 
-test('deletions of appointments at once, several of them of one: one is made, the others find nothing', async () => {
+test('concurrent deletions of appointments, several of one: one succeeds, the others find nothing', async () => {
   const company = await app.company();
   const cases = await makeSome(DELETIONS, company, 24);
   const [one = assert.fail()] = cases;

@@ -6,7 +6,7 @@ import { startApp, type TestCompany } from './harness/app.ts';
 import { badLine, type Mishap } from './harness/bad-line.ts';
 import { until } from './harness/until.ts';
 
-/** What the client does when things go wrong on the way, or its token ends. */
+/** What the client does when a request fails on the way, or when its token expires. */
 
 const app = await startApp();
 const line = await badLine(app.baseUrl);
@@ -24,7 +24,7 @@ const problem = (status: number, code: string, headers: Record<string, string> =
 });
 const CALL = { type: 'phone' as const, notes: 'First call' };
 
-/** A client on the bad line, that does not wait but notes how long it would have. */
+/** A client behind the bad line. It records its delays instead of waiting. */
 function impatient(company: TestCompany, options: Partial<ClientOptions> = {}) {
   const pauses: number[] = [];
   const pause = async (ms: number) => void pauses.push(ms);
@@ -102,7 +102,7 @@ test('every kind of write is made once on a bad line', async () => {
   const times = { start_time: '2026-07-01 10:00:00', end_time: '2026-07-01 11:00:00' };
   const made = await client.createCaseAppointment({ caseId, body: { adviser_email: company.adviser, ...times } });
   bad();
-  // A deletion that was done already is no longer there to be deleted: only the key tells that it was this one.
+  // A deletion cannot be repeated; only its key shows that it was this request.
   const gone = await client.deleteCaseAppointment({ caseId, appointmentID: made.data.id });
   assert.ok(gone.replayed);
   const { client: seen } = company;
@@ -112,7 +112,7 @@ test('every kind of write is made once on a bad line', async () => {
   assert.equal((await seen.listCaseAppointments({ caseId, deleted: 'true' })).data.length, 1);
 });
 
-test('forty writes at once, most of them disturbed again and again, are forty records', async () => {
+test('forty concurrent writes, most of them interrupted repeatedly, make forty records', async () => {
   const company = await app.company();
   const { client } = impatient(company, { retries: 100 });
   const storm: Mishap[] = ['unanswered', 'cut', 'pass', 'dropped', problem(503, 'unavailable')];
@@ -126,7 +126,7 @@ test('forty writes at once, most of them disturbed again and again, are forty re
   assert.deepEqual(data.map(({ id }) => id).sort(), made.map((one) => one.data.id).sort());
 });
 
-test('an attempt that finds the one before still under way waits for it', async () => {
+test('an attempt that finds the one before still in progress waits for it', async () => {
   const company = await app.company();
   const blocker = new pg.Client(app.connection);
   await blocker.connect();
@@ -278,7 +278,7 @@ const signIn = (application: Application, options: Partial<ClientOptions> = {}) 
 const paths = () => line.requests.map(({ url }) => url);
 const tokensFetched = () => paths().filter((path) => path === '/oauth/token').length;
 
-test('an API client signs in by itself, once for all that call at once', async () => {
+test('an API client signs in by itself, once for all concurrent calls', async () => {
   const client = signIn(await applicationOf(await app.company()));
   await Promise.all(Array.from({ length: 10 }, () => client.getCompany()));
   assert.equal(tokensFetched(), 1);
@@ -330,7 +330,7 @@ test('a client that may no longer sign in is told so by the service', async () =
   assert.deepEqual(paths(), ['/oauth/token']);
 });
 
-test('signing in is tried again on a bad line, and at the next call where it failed', async () => {
+test('signing in is retried on a bad line, and at the next call after it failed', async () => {
   const client = signIn(await applicationOf(await app.company()), { retries: 1 });
   line.mishaps.push('dropped', 'cut');
   assert.equal((await failed(client.getCompany())).code, 'unreachable');
@@ -357,7 +357,7 @@ test('a token that was refused, but has been renewed in the meantime, is not ren
   assert.equal(tokensFetched(), 1);
 });
 
-test('who stops waiting for a token stops at once, and does not take it from the others', async () => {
+test('a call that is aborted while it waits for a token ends immediately, and the others still get it', async () => {
   const order: string[] = [];
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const response = await globalThis.fetch(url, init);

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { verifyWebhook, type WebhookOptions, WebhookVerificationError } from 'case-records/client';
 
-/** The signature of a webhook, from the side of who receives it. */
+/** The signature of a webhook, as its receiver verifies it. */
 
 const SECRET = 'whsec_current';
 const OLD_SECRET = 'whsec_old';
@@ -114,7 +114,7 @@ test('five minutes are tolerated in both directions, and not a second more', asy
   await refused('too_old', { now: after(11), toleranceSeconds: 10 });
 });
 
-test('the time is that of the machine where none is given', async () => {
+test('the time is that of the machine if none is given', async () => {
   const { now: _, ...options } = given();
   const timestamp = Math.floor(Date.now() / 1000);
   await verifyWebhook({ ...options, signature: `t=${timestamp},v1=${hmac(SECRET, BODY, timestamp)}` });

@@ -6,7 +6,7 @@ import { type Schema, toType } from '../scripts/schema-types.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
 
-/** The client by itself, and with the service as it is. What it does on a bad line is in client-retries.test.ts. */
+/** The client alone and with the service. What it does when requests fail on the way is in client-retries.test.ts. */
 
 const app = await startApp();
 
@@ -28,7 +28,7 @@ const invoiceOf = (company: TestCompany) => ({
   items: [{ description: 'Will', quantity: 1, rate: '100.00', amount: 120 }],
 });
 
-/** A client whose requests go nowhere: the answer is always the same. */
+/** A client that sends nothing and always gets the same answer. */
 function offline(body = '{}', init: ResponseInit = { status: 200 }) {
   const sent: { method: string; url: URL; headers: Headers; body: unknown }[] = [];
   const fetch: typeof globalThis.fetch = async (url, { method = '', headers, body: text } = {}) => {
@@ -195,7 +195,7 @@ test('an answer tells its status, its request, and whether it was given before',
   assert.deepEqual([first.etag, first.total, first.next], [undefined, undefined, undefined]);
 });
 
-test('a write onto a state that somebody has changed is refused, onto the present one it is done', async () => {
+test('a write onto an outdated state is refused, and onto the current one it is done', async () => {
   const { client, caseId } = await app.company();
   const { data } = await client.createCaseInteraction({ caseId, body: { type: 'phone' } });
   const one = { caseId, interactionId: data.id };
@@ -207,7 +207,7 @@ test('a write onto a state that somebody has changed is refused, onto the presen
   assert.deepEqual([read.data.type, read.etag], ['letter', changed.etag]);
 });
 
-test('a reader who has the record already is told so, without the record', async () => {
+test('a reader who already has the record gets 304 without the record', async () => {
   const { client, caseId } = await app.company();
   const { data } = await client.createCaseInteraction({ caseId, body: { type: 'phone' } });
   const one = { caseId, interactionId: data.id };
@@ -260,7 +260,7 @@ for (const [what, status, body] of [
   ['JSON of a proxy', 403, '{"code":1020,"error":"denied"}'],
   ['a page where JSON was expected', 200, '<h1>Welcome</h1>'],
 ] as const) {
-  test(`${what} is no answer of the service, and is not asked for again`, async () => {
+  test(`${what} is no answer of the service, and is not sent again`, async () => {
     const { client, sent } = offline(body, { status });
     const error = await rejection(client.getCompany());
     assert.deepEqual([error.status, error.code, error.attempts], [status, 'unexpected_answer', 1]);
@@ -273,7 +273,7 @@ const FILL = `
   SELECT $1, $2, gen_random_uuid(), CASE WHEN n % 2 = 0 THEN 'letter' ELSE 'phone' END, n, 'John Smith',
          timestamptz '2020-01-01T00:00:00Z' + n * interval '1 minute', now(), now() FROM generate_series(1, $3) n`;
 
-test('250 entries come in three pages, each when it is asked for, and one by one in the order of the list', async () => {
+test('250 entries come in three pages, each fetched when it is needed, and one by one in the order of the list', async () => {
   const { client, caseId, companyId } = await app.company();
   await app.sql(FILL, [companyId, caseId, 250]);
   const sizes = [];
@@ -288,7 +288,7 @@ test('250 entries come in three pages, each when it is asked for, and one by one
   assert.equal(letters.length, 125);
 });
 
-test('who has seen enough fetches no further page', async () => {
+test('a caller who stops iterating fetches no further page', async () => {
   const { client, sent } = offline('[1, 2]', {
     headers: { link: '</x?page=1>; rel="first", </x?page=2&search=a%2Cb>; rel="next"' },
   });

@@ -154,7 +154,7 @@ describe('on a database of its own', async () => {
     assert.equal((await json('key', 'show', made.id, ...at)).name, 'script');
   });
 
-  test('what happened is listed, with whoever did it, from where the last list ended', async () => {
+  test('events are listed with their actor, from where the last list ended', async () => {
     const id = await newCompany();
     const at = ['--company', id];
     await json('tag', 'create', ...at, '--tag', 'vip-client');
@@ -188,7 +188,7 @@ describe('on a database of its own', async () => {
     assert.equal(answer.status, 200, answer.text);
   });
 
-  test('a company is named by its name, without regard to case', async () => {
+  test('a company is named by its name, case-insensitively', async () => {
     await newCompany('Named & Partners');
     assert.equal((await type('adviser', 'list', '--company', 'named & partners')).code, 0);
     assert.deepEqual(await type('adviser', 'list', '--company', 'named'), {
@@ -206,7 +206,7 @@ describe('on a database of its own', async () => {
     assert.match(err, /^--company .*identifier/);
   });
 
-  test('where there are several companies, one must be named', async () => {
+  test('if there are several companies, one must be named', async () => {
     await newCompany();
     await newCompany();
     const { code, err } = await type('adviser', 'list');
@@ -396,7 +396,7 @@ describe('help', () => {
         for (const example of examples) {
           const words = [...example.matchAll(/"([^"]*)"|(\S+)/g)]
             .map(([, quoted, plain]) => quoted ?? plain ?? '')
-            // The test has no standard input to give.
+            // The test has no standard input.
             .map((word) => (word === '-' ? 'secret' : word));
           const { code, err } = await runCommand(
             { DATABASE_URL: 'postgresql://127.0.0.1:9/none', DATA_DIR: '/nonexistent' },

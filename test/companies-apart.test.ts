@@ -101,7 +101,7 @@ const comparable = ({ status, headers, body }: Answer) => ({
   body: { ...body, request_id: '' },
 });
 
-/** A body that is in order, and others that are at fault in each way: by form, by what they name, by being no JSON. */
+/** A valid body, and bodies with each kind of fault: in the form, in what they refer to, and not JSON. */
 const bodiesOf = (form: Form, company: TestCompany): unknown[] => {
   const body = bodyOf(form, company);
   return body
@@ -119,7 +119,7 @@ const bodiesOf = (form: Form, company: TestCompany): unknown[] => {
     : [undefined];
 };
 
-/** As if the identifiers had never been given to anything, whatever the body holds. */
+/** The answer must be that for identifiers that never existed, whatever the body holds. */
 async function assertUnknown(caller: TestCompany, form: Form, ids: Ids, invented: Ids): Promise<void> {
   for (const body of bodiesOf(form, caller)) {
     const answer = await caller.send(form.method, fill(form.template, ids), body);
@@ -137,7 +137,7 @@ test('the document lists the forms of the twelve operations that this file walks
 });
 
 for (const form of allForms) {
-  test(`${nameOf(form)} with a case of another company is as if it never was`, async () => {
+  test(`${nameOf(form)} with a case of another company is as if it never existed`, async () => {
     const [owner, stranger] = [await app.company(), await app.company()];
     const ids = await recordsIn(owner);
     const before = await everythingOf(owner);
@@ -147,7 +147,7 @@ for (const form of allForms) {
 }
 
 for (const form of formsOfOneRecord) {
-  test(`${nameOf(form)} with one's own case and a record of another company is as if it never was`, async () => {
+  test(`${nameOf(form)} with one's own case and a record of another company is as if it never existed`, async () => {
     const [owner, stranger] = [await app.company(), await app.company()];
     const ids = await recordsIn(owner);
     const own = { caseId: stranger.caseId };
@@ -156,7 +156,7 @@ for (const form of formsOfOneRecord) {
     assert.deepEqual([await everythingOf(owner), await everythingOf(stranger)], before);
   });
 
-  test(`${nameOf(form)} with a case of another company and one's own record is as if it never was`, async () => {
+  test(`${nameOf(form)} with a case of another company and one's own record is as if it never existed`, async () => {
     const [owner, stranger] = [await app.company(), await app.company()];
     const ids = { ...(await recordsIn(stranger)), caseId: owner.caseId };
     const before = [await everythingOf(owner), await everythingOf(stranger)];
@@ -164,7 +164,7 @@ for (const form of formsOfOneRecord) {
     assert.deepEqual([await everythingOf(owner), await everythingOf(stranger)], before);
   });
 
-  test(`${nameOf(form)} with a record of another case of the same company is as if it never was`, async () => {
+  test(`${nameOf(form)} with a record of another case of the same company is as if it never existed`, async () => {
     const company = await app.company();
     const ids = await recordsIn(company);
     const other = { caseId: await company.openCase() };
@@ -232,7 +232,7 @@ test('two companies and two cases may use the same invoice number without notici
 
 type Naming = { field: string; path: string; body: (company: TestCompany, named: string) => object };
 
-/** What a body may name, and a value for each that belongs to somebody else. */
+/** What a body may refer to, and for each a value that belongs to another company. */
 const namings: Record<string, Naming> = {
   customer: {
     field: 'relationship',
@@ -280,34 +280,34 @@ const namingOf = (kind: string): Naming => {
   return naming;
 };
 
-test('a customer of another company is as unknown as one that never was', async () => {
+test('a customer of another company is as unknown as one that never existed', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
   await assertRefusedAlike(company, namingOf('customer'), stranger.customers[0].id, randomUUID());
 });
 
-test('a customer of another case is as unknown as one that never was', async () => {
+test('a customer of another case is as unknown as one that never existed', async () => {
   const company = await app.company();
   const elsewhere = await company.addCustomer(await company.openCase(), {});
   await assertRefusedAlike(company, namingOf('customer'), elsewhere, randomUUID());
 });
 
-test('an adviser of another company is as unknown as one that never was', async () => {
+test('an adviser of another company is as unknown as one that never existed', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
   await assertRefusedAlike(company, namingOf('adviser'), stranger.adviser, 'adviser-nobody@firm.example');
 });
 
-test('the email address of a customer of another company is as unknown as one that never was', async () => {
+test('the email address of a customer of another company is as unknown as one that never existed', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
   await assertRefusedAlike(company, namingOf('recipient'), stranger.customers[0].email, 'john-nobody@client.example');
 });
 
-test('the email address of a customer of another case is as unknown as one that never was', async () => {
+test('the email address of a customer of another case is as unknown as one that never existed', async () => {
   const company = await app.company();
   await company.addCustomer(await company.openCase(), { email: 'elsewhere@client.example' });
   await assertRefusedAlike(company, namingOf('recipient'), 'elsewhere@client.example', 'nowhere@client.example');
 });
 
-test('a custom tag of another company is as unknown as one that never was', async () => {
+test('a custom tag of another company is as unknown as one that never existed', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
   await app.sql(`INSERT INTO custom_tags (company_id, tag, created_at) VALUES ($1, 'theirs-alone', now())`, [
     stranger.companyId,
@@ -315,7 +315,7 @@ test('a custom tag of another company is as unknown as one that never was', asyn
   await assertRefusedAlike(company, namingOf('custom tag'), 'theirs-alone', 'of-nobody-else');
 });
 
-/** Every column that refers to something, by table. */
+/** Every column with a reference, by table. */
 const REFERENCES: Record<string, string[]> = {
   advisers: ['company_id'],
   cases: ['company_id'],
@@ -339,7 +339,7 @@ const REFERENCES: Record<string, string[]> = {
   webhook_endpoints: ['company_id'],
   webhook_deliveries: ['company_id', 'endpoint_id'],
   webhook_notices: ['company_id', 'endpoint_id'],
-  // The log outlives what it tells of, and its writing locks nothing.
+  // Events outlive their records, and writing them locks nothing.
   events: [],
 };
 
@@ -375,7 +375,7 @@ async function insert(table: string, row: Row): Promise<string> {
   }
 }
 
-/** Something in every table that belongs to a company. */
+/** A row in every table that belongs to a company. */
 async function fillTables(company: TestCompany, caseId = company.caseId): Promise<void> {
   await recordsIn(company, caseId);
   const clientId = randomUUID();
@@ -452,7 +452,7 @@ for (const [table, columns] of Object.entries(REFERENCES)) {
 
 for (const [table, columns] of Object.entries(REFERENCES)) {
   for (const column of columns) {
-    test(`the database refuses a row of ${table} whose ${column} never was`, async () => {
+    test(`the database refuses a row of ${table} whose ${column} never existed`, async () => {
       const company = await app.company();
       await fillTables(company);
       const row = { ...(await rowOf(table, company)), [column]: randomUUID() };

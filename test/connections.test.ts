@@ -12,13 +12,13 @@ import { startApp, type TestCompany } from './harness/app.ts';
 import { testQuery } from './harness/query.ts';
 import { until } from './harness/until.ts';
 
-/** What becomes of requests whose connection to the database ends, or hangs behind another. */
+/** What happens to requests whose database connection ends, or hangs behind another statement. */
 
 const app = await startApp();
 
 const APP = `datname = current_database() AND application_name = 'case-records'`;
 
-/** Holds what `statement` locks while `work` runs. */
+/** Holds the locks of `statement` while `work` runs. */
 async function holding(
   statement: string,
   values: unknown[],
@@ -79,7 +79,7 @@ test('a transaction whose connection ends is a 503, leaves nothing, and the serv
   assert.equal(again.status, 200);
 });
 
-test('a write whose connection ends is a 503 and is not tried again', async () => {
+test('a write whose connection ends is a 503 and is not retried', async () => {
   const company = await app.company();
   await holding('LOCK TABLE interactions IN EXCLUSIVE MODE', [], async (holder) => {
     const write = company.post(`${company.path}/interactions`, { type: 'phone', notes: '' });
@@ -112,7 +112,7 @@ test('after all connections have ended, reads are answered and writes are again'
   await until(async () => (await company.post(`${company.path}/interactions`, { type: 'phone' })).status === 200);
 });
 
-test('who comes later does not wait behind a statement that hangs', async () => {
+test('later statements do not wait behind one that hangs', async () => {
   const company = await app.company();
   const id = await call(company);
   await holding('SELECT 1 FROM interactions WHERE id = $1 FOR UPDATE', [id], async (holder) => {
@@ -127,13 +127,13 @@ test('who comes later does not wait behind a statement that hangs', async () => 
   });
 });
 
-test('a statement that is given up is a 503, leaves nothing, and the connection goes on', async () => {
+test('a cancelled statement is a 503, leaves nothing, and the connection stays in use', async () => {
   const company = await app.company();
   for (const headers of [{}, { 'idempotency-key': 'given-up' }]) {
     await holding('LOCK TABLE interactions IN EXCLUSIVE MODE', [], async (holder) => {
       const write = company.post(`${company.path}/interactions`, { type: 'phone', notes: 'given up' }, headers);
       await until(async () => (await waiting()) === 1);
-      // As the server itself does when the time is over.
+      // As the server does after the time-out.
       await app.sql(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`);
       const answer = await write;
       assert.deepEqual([answer.status, answer.headers['retry-after']], [503, '1'], answer.text);
@@ -144,7 +144,7 @@ test('a statement that is given up is a 503, leaves nothing, and the connection 
   await call(company);
 });
 
-test('what waits behind a statement that is given up before it is prepared is away as well', async (t) => {
+test('statements behind one that is cancelled before it is prepared are unavailable too', async (t) => {
   const db = new Database({ connection: { ...app.connection, user: SERVICE_ROLE }, poolSize: 1 });
   t.after(() => db.close());
   const asked = testQuery('test.unprepared', 'SELECT 1 FROM interactions');
@@ -156,7 +156,7 @@ test('what waits behind a statement that is given up before it is prepared is aw
         ended = true;
       },
     );
-    // First the one who prepares it, then one of those who are asked again.
+    // First the statement that is being prepared, then one of those that are retried.
     const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${APP} AND wait_event_type = 'Lock'`;
     await until(async () => {
       await app.sql(cancel);
@@ -206,7 +206,7 @@ test('a server that takes a connection and says nothing is away: it is not waite
     answer.finally(() => {
       done = true;
     });
-    // What only reads is asked twice.
+    // A statement that only reads is retried once.
     while (!done) {
       t.mock.timers.tick(10_000);
       await new Promise(setImmediate);

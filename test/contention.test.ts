@@ -149,7 +149,7 @@ for (const [name, prepare] of Object.entries(WRITES)) {
   });
 }
 
-/** What keeps a record from being made, and how it goes away. */
+/** What prevents an insert, and the statement that removes the obstacle. */
 const OBSTACLES: Record<string, (company: TestCompany) => Promise<{ request: () => Promise<Answer>; clear: Holding }>> =
   {
     'address_book.insert': async (company) => {
@@ -187,13 +187,13 @@ const OBSTACLES: Record<string, (company: TestCompany) => Promise<{ request: () 
     },
   };
 
-test('every insert that is tried again has an obstacle that can go away', () => {
+test('every insert that is retried has an obstacle that can go away', () => {
   const inserts = Object.keys(WRITES).filter((name) => name.endsWith('.insert'));
   assert.deepEqual(Object.keys(OBSTACLES), inserts);
 });
 
 for (const [name, prepare] of Object.entries(OBSTACLES)) {
-  test(`${name} is tried again if what stood in its way is gone when the reason is looked for`, async () => {
+  test(`${name} is retried if what stood in its way is gone when the reason is looked for`, async () => {
     const { request, clear } = await prepare(await app.company());
     const tries = nothingWritten([name], 0);
     app.db.queryFirst = async (...args) => {
@@ -220,7 +220,7 @@ test('no write is tried without end: the caller is asked to come back', async ()
   for (const [name, times] of tries) assert.ok(times > 5 && times < 100, `${name}: ${times} tries`);
 });
 
-test('two hundred payments of one invoice at once are all taken', async () => {
+test('two hundred concurrent payments of one invoice are all accepted', async () => {
   const company = await app.company();
   const path = await made(company, 'invoices', { ...INVOICE, total: 200, sub_total: 160, vat_amount: 40, items: [] });
   const pay = () => company.post(`${path}/payments`, { amount: 1 });

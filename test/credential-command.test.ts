@@ -29,7 +29,7 @@ async function json<T>(...args: string[]): Promise<T> {
   return JSON.parse(out);
 }
 
-/** As a process of its own, with something on its standard input. */
+/** Runs the command as a process with this standard input. */
 async function piped(input: string, ...args: string[]): Promise<CommandResult> {
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } });
   child.stdin.end(input);

@@ -9,7 +9,7 @@ import { type Caller, caller } from './harness/http.ts';
 import { overlapping, untilBlocked } from './harness/overlap.ts';
 import { call, openWebhooks } from './harness/webhooks.ts';
 
-/** What a credential made ends with it. The clock stands still, so every token that was used stays in the cache of callers. */
+/** What a credential made ends with it. The clock does not move, so every used token stays in the cache of callers. */
 
 const { app, receiver, worker } = await openWebhooks();
 const KEYS = '/manage/keys';
@@ -244,7 +244,7 @@ test('a client whose secret the credential has ever replaced belongs to it, also
   const leaked = await keyOf(company);
   const [taken, hidden, restored] = [await clientOf(company), await clientOf(company), await clientOf(company)];
   for (const { id } of [taken, hidden, restored]) await ok(leaked.caller.post(`${CLIENTS}/${id}/rotate`));
-  // By itself, with a token that the credential could get: the last rotation no longer tells of the credential.
+  // Ended alone, with a token of the credential: the last rotation no longer refers to the credential.
   await ok(hidden.caller.post(`${CLIENTS}/${hidden.id}/rotate`));
   await ok(company.post(`${CLIENTS}/${restored.id}/rotate`));
   const made = [await keyOf(taken.caller), await keyOf(hidden.caller), await keyOf(restored.caller)];
@@ -324,7 +324,7 @@ test('nothing of another company is listed or ended, whatever its rows say', asy
   assert.equal(before[endpoint], true);
 });
 
-/** What a leaked credential with every scope could do to stay. */
+/** What a leaked credential with every scope could do to keep access. */
 function attempts(ids: { client: string; disabledClient: string; endpoint: string; disabledEndpoint: string }) {
   return [
     ['POST', KEYS, { name: 'x', ...FULL }],

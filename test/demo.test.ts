@@ -85,7 +85,7 @@ test('a file of another user is left alone', {
   assert.equal(await status(first.token), 200);
 });
 
-/** Each makes it unsure that the first company is the demonstration, or says that it is not wanted. */
+/** Each makes it uncertain that the first company is the demonstration, or says that it is not wanted. */
 const DOUBTS: [string, string][] = [
   ['its key was revoked', `UPDATE tokens SET revoked_at = now()`],
   ['its key was given an end', `UPDATE tokens SET expires_at = now() + interval '1 day'`],
@@ -116,7 +116,7 @@ for (const [why, change] of DOUBTS) {
   });
 }
 
-test('a new key is written down in the event log, and so is the end of the old one', async () => {
+test('a new key is recorded in the event log, and so is the end of the old one', async () => {
   const { app, file, start } = await started();
   await rm(file);
   await start();

@@ -12,7 +12,7 @@ import { startApp } from './harness/app.ts';
 const ROOT = new URL('../', import.meta.url);
 const read = (path: string) => readFile(new URL(path, ROOT), 'utf8');
 
-/** The cells of the first table below the line that begins so, without the head. */
+/** The cells of the first table below the line with this beginning, without the head. */
 function tableUnder(page: string, heading: string): string[][] {
   const section = page.slice(page.indexOf(`\n${heading}`)).slice(1);
   const rows = /^\|.*\|\n\|[-|]+\|\n((?:\|.*\|\n)+)/m.exec(section)?.[1] ?? '';
@@ -117,7 +117,7 @@ test('every fault code has its row', async () => {
 test('the metrics that are described are those of the service', async () => {
   const { anonymous } = await startApp();
   const { text } = await anonymous.get('/metrics');
-  // The names with these prefixes come with the client library.
+  // The metrics with these prefixes are those of the client library.
   const names = [...text.matchAll(/^# TYPE (?!process_|nodejs_)(\w+) /gm)].map(([, name]) => name);
   const rows = tableUnder(await read('docs/operations.md'), '`/metrics` has Prometheus metrics.');
   assert.ok(names.length > 10);

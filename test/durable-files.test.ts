@@ -8,14 +8,14 @@ import { writeDemo } from '../src/company/demo-file.ts';
 import { makeDurableFolder, syncFolder, writeDurably } from '../src/kernel/durable-file.ts';
 import { temporaryDirectory } from './harness/service.ts';
 
-/** In which order files and folders reach the disk; `npm run chaos -- --only power-cut` cuts the power. */
+/** The order in which files and folders reach the disk; `npm run chaos -- --only power-cut` cuts the power. */
 
 const data = await temporaryDirectory();
 after(data.remove);
 
 const ONLY_LINUX = process.platform === 'linux' ? false : 'only Linux tells which file a descriptor has';
 
-/** What was synced, and which of the files a test watches had their names at that time. */
+/** What was synced, and which of the watched files had their names at that time. */
 type Synced = { path: string; named: string[] };
 let synced: Synced[] = [];
 let watched: string[] = [];

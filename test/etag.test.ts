@@ -13,9 +13,9 @@ const CALL = { type: 'phone', notes: 'First call' };
 
 type Kind = {
   what: string;
-  /** Makes one and gives its address. */
+  /** Makes a record and returns its path. */
   make: (company: TestCompany) => Promise<string>;
-  /** A change of it: method, what comes after the address, body. */
+  /** A change of the record: method, path below the record, body. */
   change: readonly [method: string, after: string, body?: unknown];
 };
 
@@ -220,7 +220,7 @@ test('a refused body changes nothing and is refused as without the header', asyn
   assert.equal((await company.get(path)).headers.etag, headers.etag);
 });
 
-test('a writer without the header who is just writing is waited for, and then seen', async () => {
+test('a concurrent write without If-Match is waited for, and then seen', async () => {
   const company = await app.company();
   const path = await interaction(company);
   const { headers } = await company.get(path);

@@ -15,7 +15,7 @@ async function call(company: TestCompany, notes: string): Promise<void> {
   assert.equal((await company.post(`${company.path}/interactions`, { type: 'phone', notes })).status, 200);
 }
 
-/** Takes positions of the log as a write does that is undone. */
+/** Takes positions of the log, like a write that is rolled back. */
 async function undoneWrite(): Promise<void> {
   await app.sql(`SELECT nextval('event_positions') FROM generate_series(1, 40)`);
 }
@@ -84,7 +84,7 @@ test('transactions that are idle, that run, or that are of another role are not 
   await owners.end();
 });
 
-test('/readyz and a metric tell for how long the event log has stood still', async () => {
+test('/readyz and a metric show for how long the event log has been stalled', async () => {
   const company = await app.company();
   const { ended } = await halfSent(app.connection);
   const readiness = async () => (await app.anonymous.get('/readyz', { 'content-type': undefined })).body;
@@ -108,7 +108,7 @@ test('after a crash that gives positions again, a slow writer is waited for', as
   const [{ last } = { last: '0' }] = await app.sql<{ last: string }>('SELECT last_value AS last FROM event_positions');
   await undoneWrite();
   const next = nextOf(await company.get('/events?limit=500'));
-  // As recovery leaves it: every connection has ended, and the positions of the undone write are given again.
+  // The state after recovery: every connection has ended, and the positions of the rolled-back write are reused.
   await app.sql(
     `SELECT setval('event_positions', $1), pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'case-records'`,

@@ -11,7 +11,7 @@ import type { Headers } from './harness/http.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { document } from './harness/openapi.ts';
 
-/** Every write of a case is in the log once, with what was there before and what it became. */
+/** Every write to a case is logged once, with the state before and after it. */
 
 const app = await startApp();
 const worker = messageWorker(app, { email: new Recorder(), sms: new Recorder() });
@@ -33,7 +33,7 @@ const visit = (company: TestCompany, fields: Image = {}) =>
   });
 
 type Request = { method: string; path: string; body?: unknown };
-/** A request that is about to be sent, and the record that it changes; no path for one that is yet to be made. */
+/** A request to send, and the path of the record that it changes, if that exists already. */
 type Prepared = Request & { record?: string };
 type Write = { does: string; prepare: (company: TestCompany) => Promise<Prepared> };
 
@@ -47,7 +47,7 @@ const creates = (list: string, body: (company: TestCompany) => unknown) => async
   path: `${company.path}/${list}`,
   body: body(company),
 });
-/** On a record that `make` makes: after the requests `first`, the one that is meant. `below` is its path. */
+/** The request to the path `below` a record from `make`, sent after the requests in `first`. */
 const changes =
   (make: (company: TestCompany) => Promise<string>, method: string, below = '', body?: unknown, ...first: Request[]) =>
   async (company: TestCompany): Promise<Prepared> => {
@@ -79,7 +79,7 @@ const onItem =
     return { method: 'POST', path: `${item}/${verb}`, record };
   };
 
-/** By method and path of the document; a path that means several things has a word more. */
+/** By method and path of the document, with a suffix if a path has several meanings. */
 const WRITES: Record<string, Write> = Object.fromEntries(
   (
     [
@@ -207,7 +207,7 @@ test('every write of a case that the document has is among those that are tried 
   }
 });
 
-/** The record as GET shows it, with what else belongs to it; null where there is none to read. */
+/** The record as GET shows it, with its parts; null if there is none to read. */
 async function shown(company: TestCompany, record: string | undefined): Promise<Image | null> {
   if (record === undefined) return null;
   const answer = await company.get(record.includes('/invoices/') ? `${record}?show_cancelled_items=true` : record);
@@ -330,7 +330,7 @@ test('what is refused is not in the log', async () => {
   assert.deepEqual([await counted(company), await counted(other)], before);
 });
 
-/** Each at once with the others; gives the events with what the request of each had sent. */
+/** Sends all concurrently. Returns the events, each with what its request had sent. */
 async function atOnce<T>(company: TestCompany, path: string, sent: T[], request: (one: T) => Request) {
   const answers = await Promise.all(
     sent.map((one, i) => send(company, request(one), { 'x-request-id': `request-${i}` })),
@@ -369,7 +369,7 @@ const UPDATES: [
 ];
 
 for (const [what, make, body, noted] of UPDATES) {
-  test(`twenty updates of one ${what} at once are a chain: each became what it sent`, async () => {
+  test(`twenty concurrent updates of one ${what} are a chain: each became what it sent`, async () => {
     const company = await app.company();
     const path = await make(company);
     const { answers, events } = await atOnce(company, path, TWENTY, (note) => ({
@@ -390,7 +390,7 @@ for (const [what, make, body, noted] of UPDATES) {
   });
 }
 
-test('tags that are added at once are added one after the other', async () => {
+test('tags that are added concurrently are added one after the other', async () => {
   const company = await app.company();
   const path = await made(company, 'address-book/entry', { ...ENTRY, tags: [] });
   const tags = [
@@ -415,7 +415,7 @@ test('tags that are added at once are added one after the other', async () => {
   assert.equal(events.length, tags.length + 1);
 });
 
-test('payments and reversals at once: each entry is the sum before and the sum after, and none is missing', async () => {
+test('concurrent payments and reversals: each event has the sum before and after, and none is missing', async () => {
   const company = await app.company();
   const path = await made(company, 'invoices', { ...INVOICE, total: 10 });
   const payments = await atOnce(company, path, TWENTY, (reference) => ({
@@ -451,7 +451,7 @@ test('payments and reversals at once: each entry is the sum before and the sum a
 
 const LOGGED = 'people|addresses|relationships|interactions|invoices|invoice_items|payments|appointments|messages';
 
-/** Statements that write one of these tables and no entry, and why that is right. */
+/** Statements that write to one of these tables without an event, and why. */
 const WITHOUT_ENTRY: Record<string, string> = {
   'meetings.release': 'ends a pause, which no image shows',
   ...Object.fromEntries(

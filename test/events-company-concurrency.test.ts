@@ -31,7 +31,7 @@ const CONTENDED: Record<string, [path: (company: TestCompany) => Promise<string>
 };
 
 for (const [name, [path, field]] of Object.entries(CONTENDED)) {
-  test(`twenty changes of ${name} at once are a chain: each became what its request sent`, async () => {
+  test(`twenty concurrent changes of ${name} are a chain: each became what its request sent`, async () => {
     const company = await app.company();
     const one = await path(company);
     const first = (await historyOf(company, one)).at(-1)?.after?.[field];
@@ -64,7 +64,7 @@ for (const [name, [path, field]] of Object.entries(CONTENDED)) {
   });
 }
 
-test('accounts and names of an adviser that are changed at once: no entry tells of another’s change', async () => {
+test('concurrent changes of an adviser’s account and name: no event shows another’s change', async () => {
   const company = await app.company();
   const adviser = await adviserOf(company);
   const requests = Array.from({ length: 20 }, (_, i) =>
@@ -94,7 +94,7 @@ for (const [name, method, below, body] of [
   ['connection', 'PUT', '/video-account', { provider: 'jitsi' }],
   ['disconnection', 'DELETE', '/video-account', undefined],
 ] as const) {
-  test(`the ${name} of an adviser who has got an account meanwhile logs that account`, async () => {
+  test(`the ${name} of an adviser who got an account meanwhile logs that account`, async () => {
     const company = await app.company();
     const adviser = await adviserOf(company);
     if (name === 'disconnection') await ok(company.patch(adviser, { video_provider: 'jitsi' }));
@@ -218,7 +218,7 @@ test('a history asks for the scope with which its record is read', async () => {
   }
 });
 
-/** Why a statement that writes into one of the tables logs nothing. */
+/** Statements that write to one of the tables without an event, and why. */
 const UNLOGGED: Record<string, string> = {
   'tokens.record_last_used': 'using a key does not change it',
   'oauth.issue': 'access tokens are no records',

@@ -21,7 +21,7 @@ import {
 import { type Answer, type Caller, caller } from './harness/http.ts';
 import { overlapping } from './harness/overlap.ts';
 
-/** The answer of what is done, and every entry that it leaves in the company's log. */
+/** The answer, and every event that the work leaves in the company's log. */
 async function logged(company: Caller, work: () => Promise<Answer>): Promise<{ answer: Answer; events: Event[] }> {
   const { headers } = await company.get('/events?after=latest');
   const [, next = ''] = /<(.*)>/.exec(String(headers.link)) ?? [];
@@ -29,7 +29,7 @@ async function logged(company: Caller, work: () => Promise<Answer>): Promise<{ a
   return { answer, events: await ok(company.get(next)) };
 }
 
-/** The key with which the company calls. */
+/** The key that the company's requests use. */
 async function keyOf(company: TestCompany): Promise<Image> {
   const [{ id, name }] = await ok(company.get('/manage/keys'));
   return { type: 'key', id, name };
@@ -39,7 +39,7 @@ const DOE = { title: 'Ms', first_names: 'Jane', last_name: 'Doe', email: 'jane@c
 
 type Write = {
   type: string;
-  /** Where the record is read; where the request makes it, the list that it is then in. */
+  /** The path of the record, or of its list if the request creates it. */
   path: (company: TestCompany) => Promise<string> | string;
   method: string;
   below?: string;
@@ -92,7 +92,7 @@ const CHANGES: Write[] = [
   { type: 'api_key.revoked', path: otherKeyOf, method: 'DELETE' },
 ];
 
-/** The fields of an image: these and no others. */
+/** The exact fields of a snapshot. */
 const COMPANY =
   'id name time_zone phone_region terms payment_terms reminder_lead_days sender_name sender_address contact_email';
 const FIELDS: Record<string, string> = {
@@ -104,7 +104,7 @@ const FIELDS: Record<string, string> = {
   api_key: 'id name scopes created_at expires_at revoked_at created_by',
 };
 
-/** What the API shows of a record, the image shows too; but for what is no part of it. */
+/** The snapshot shows what the API shows, except what is not part of the record. */
 function assertShows(image: Image | null, shown: Image, type: string): void {
   const { customers, last_used_at, key, client_secret, ...fields } = shown;
   assert.ok(image, 'an image');
@@ -377,7 +377,7 @@ test('what is so already is not logged again', async () => {
   );
 });
 
-test('of five that disable a client, or revoke a key, at once one is logged', async () => {
+test('of five concurrent requests to disable a client, or to revoke a key, one is logged', async () => {
   const company = await app.company();
   const client = await clientOf(company);
   const key = await otherKeyOf(company);

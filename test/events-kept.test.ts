@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
 
-/** How the log keeps what was: the rows, of which what is shown is made when it is read. */
+/** The log stores rows, and builds the snapshots when it is read. */
 
 const app = await startApp();
 
@@ -24,7 +24,7 @@ const invoice = {
   ],
 };
 
-/** Of each record that is kept as rows: how it is made, and a change of everything. */
+/** For each record that is stored as rows: how it is made, and a change of every field. */
 const RECORDS = {
   interaction: {
     path: 'interactions',
@@ -121,7 +121,7 @@ for (const record of Object.keys(RECORDS) as (keyof typeof RECORDS)[]) {
     const company = await app.company();
     const { id, one } = await changed(company, record);
     const { text } = await company.get(`${one}/history`);
-    // As it is written there, to the last digit.
+    // Exactly as stored, to the last digit.
     const image = /.*"before" : ({.*}), "after" : /s.exec(text)?.[1];
     await rewrite('UPDATE events SET before = $2, was = NULL WHERE record_id = $1 AND was IS NOT NULL', [id, image]);
     assert.equal((await company.get(`${one}/history`)).text, text);
@@ -142,7 +142,7 @@ for (const record of Object.keys(RECORDS) as (keyof typeof RECORDS)[]) {
   });
 }
 
-/** What nobody may do to the log, the owner does here. */
+/** Changes the log as its owner; no role of the service may. */
 async function rewrite(text: string, values: unknown[]): Promise<void> {
   await app.sql('ALTER TABLE events DISABLE TRIGGER events_stay');
   await app.sql(text, values).finally(() => app.sql('ALTER TABLE events ENABLE TRIGGER events_stay'));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 
-/** The log of an invoice with many items: it copies only what a change touched, and shows everything all the same. */
+/** The log of an invoice with many items copies only what a change touched, but shows everything. */
 
 const app = await startApp();
 
@@ -43,7 +43,7 @@ async function create(company: TestCompany, items: object[], number = 'INV-1'): 
 const change = (company: TestCompany, one: string, more: object) =>
   accepted(company.patch(one, { ...heading, invoice_number: 'INV-1', ...more }));
 
-/** Everything that the log shows of an invoice, as it is now: what the last event made of it. */
+/** The invoice after its last event, as the log shows it. */
 async function stateOf(company: TestCompany, one: string): Promise<State> {
   let path = `${one}/history?limit=500`;
   for (;;) {

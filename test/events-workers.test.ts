@@ -13,7 +13,7 @@ import { meetingWorker, openZoom } from './harness/meeting-worker.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
 
-/** What is done without anybody asking is in the log too, and exact beside those who do ask. */
+/** What workers do is logged too, and exactly, also beside concurrent requests. */
 
 const app = await startApp();
 const post = new Recorder();
@@ -27,7 +27,7 @@ beforeEach(async () => {
   post.during = () => {};
 });
 
-/** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
+/** Books an appointment on 10 June at 10:00 wall time (09:00 UTC) for an hour. */
 async function book(company: TestCompany, more: Image = {}) {
   const { id } = await ok(
     company.post(`${company.path}/appointments`, {
@@ -47,7 +47,7 @@ const fails = (permanent: boolean) => () => {
   throw new DeliveryError('no luck', { permanent });
 };
 
-/** By the worker, about this case, and as GET shows the message now. */
+/** The event is the worker's, is about this case, and shows the message as GET does. */
 async function assertEnding(company: TestCompany, path: string, event: Event | undefined, type: string): Promise<void> {
   assert.ok(event);
   const { id } = event.record;
@@ -106,7 +106,7 @@ test('an attempt that failed is no ending; the last one is, with its reason', as
   assert.deepEqual([event?.after?.last_error, event?.before?.last_error], ['no luck', null]);
 });
 
-test('one whose time passed while it was being sent has failed; that it went out after all is an entry more', async () => {
+test('one whose time passed while it was being sent has failed; that it was sent after all is an entry more', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_notification: true });
   app.clock.set(REMINDER_DUE);
@@ -115,7 +115,7 @@ test('one whose time passed while it was being sent has failed; that it went out
     app.clock.set('2026-06-10T09:00:00Z');
     await another.runOnce();
   };
-  // One slot for the company: it does not take its own message again when the clock has moved.
+  // One slot for the company, so it does not claim its own message again after the clock has moved.
   await messageWorker(app, { email: post, sms: post, slots: 4 }).runOnce();
   const [failed, sent, ...others] = await eventsOf(company, 'message');
   assert.deepEqual(others, []);
@@ -135,7 +135,7 @@ test('what is placed, withdrawn or skipped is the affair of the appointment, and
 
 const ASK_AGAIN = { email_notification: true };
 
-test('a reminder that had failed and is asked for again is rescheduled, by whoever asked', async () => {
+test('a failed reminder that is requested again is rescheduled, and the event names the caller', async () => {
   const company = await app.company();
   const { path } = await book(company, ASK_AGAIN);
   app.clock.set(REMINDER_DUE);
@@ -150,7 +150,7 @@ test('a reminder that had failed and is asked for again is rescheduled, by whoev
   assert.deepEqual([failed?.after?.state, rescheduled?.after?.state], ['failed', null]);
 });
 
-test('a reminder that fails just while it is asked for again: both are in the log, in this order', async () => {
+test('a reminder that fails just while it is requested again: both are in the log, in this order', async () => {
   const company = await app.company();
   const { id, path } = await book(company, ASK_AGAIN);
   const claim = randomUUID();
@@ -186,7 +186,7 @@ test('a link that was made, and one that is gone, are changes of the appointment
   const booked = await ok(company.get(path));
   await meetings.runOnce();
   const linked = await ok(company.get(path));
-  // Moving it is a step at the provider that leaves the link as it is.
+  // Moving a meeting at the provider does not change its link.
   await ok(company.patch(path, { start_time: '2026-06-10 09:30:00' }));
   await meetings.runOnce();
   await ok(company.delete(`${path}/meeting`));
@@ -208,7 +208,7 @@ test('a link that was made, and one that is gone, are changes of the appointment
   }
 });
 
-/** Requests that wait for the worker to write down the link. */
+/** Requests that wait for the worker to record the link. */
 const BESIDE: [string, (company: TestCompany, path: string) => Promise<Answer>][] = [
   ['updated', (company, path) => company.patch(path, { notes: 'x' })],
   ['cancelled', (company, path) => company.patch(`${path}/outcome`, { cancelled: true })],
@@ -217,7 +217,7 @@ const BESIDE: [string, (company: TestCompany, path: string) => Promise<Answer>][
   ['meeting_withdrawn', (company, path) => company.delete(`${path}/meeting`)],
 ];
 for (const [verb, request] of BESIDE) {
-  test(`appointment.${verb} just while its link is written down: the one became what the other began with`, async () => {
+  test(`appointment.${verb} while its link is recorded: one event ends with what the other begins with`, async () => {
     const company = await app.company();
     const { id, path } = await book(company, { video_meeting: true });
     const claim = randomUUID();

@@ -29,7 +29,7 @@ async function read(company: Pick<TestCompany, 'get'>, path: string): Promise<Ev
   return answer.body;
 }
 
-/** What the interactions of a company did, which is all that most of these tests make. */
+/** The events of the company's interactions, the only records of most of these tests. */
 const calls = (company: TestCompany, more = '') => read(company, `/events?types=interaction.*${more}`);
 
 test('an event says who, when, what, in which request and in which case', async () => {
@@ -128,14 +128,14 @@ test('the history of a record can be followed from now on', async () => {
   assert.deepEqual(await read(company, nextOf(next)), []);
 });
 
-test('a reader who has seen what came later still gets what was committed after it', async () => {
+test('a reader who has seen a later event still gets one that is committed after it', async () => {
   const company = await app.company();
   const holder = new pg.Client(app.connection);
   await holder.connect();
   try {
     const first = await call(company);
     const latest = await company.get('/events?types=interaction.*');
-    // The write is done and its answer cannot be kept yet: a transaction that commits late.
+    // The write is done, but its answer cannot be stored yet: a transaction that commits late.
     await holder.query('BEGIN');
     await holder.query('LOCK TABLE idempotency_keys IN SHARE MODE');
     const slow = company.post(
@@ -143,7 +143,7 @@ test('a reader who has seen what came later still gets what was committed after 
       { type: 'phone', notes: 'slow' },
       { 'idempotency-key': 'slow' },
     );
-    // Of its own: other files wait for locks on the same server.
+    // Only this connection: other test files wait for locks on the same server.
     const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'idempotency_keys'::regclass
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     await until(async () => (await holder.query(waiting)).rowCount === 1);
@@ -151,7 +151,7 @@ test('a reader who has seen what came later still gets what was committed after 
     const meanwhile = await company.get(nextOf(latest));
     assert.deepEqual(meanwhile.body, [], 'the quick one waits for the slow one');
     const history = await read(company, `${company.path}/interactions/${quick}/history`);
-    assert.equal(history.length, 1, 'a history waits for nobody');
+    assert.equal(history.length, 1, 'a history waits for no write');
     await holder.query('COMMIT');
     assert.equal((await slow).status, 200);
     const notes = (await read(company, nextOf(meanwhile))).map(({ after }) => (after as { notes: string }).notes);
@@ -189,7 +189,7 @@ test('while many write and one follows, nothing is missed and nothing comes twic
   assert.equal(new Set(seen).size, 120);
 });
 
-test('simultaneous changes of one record make a chain: each begins where the one before ended', async () => {
+test('concurrent changes of one record make a chain: each begins where the one before ended', async () => {
   const company = await app.company();
   const id = await call(company, 'start');
   const one = `${company.path}/interactions/${id}`;
@@ -322,7 +322,7 @@ for (const change of CHANGES) {
 }
 
 for (const change of CHANGES.slice(0, 3)) {
-  test(`also where it owns the log, a plain change is refused: ${change}`, async () => {
+  test(`even if it owns the log, a plain change is refused: ${change}`, async () => {
     const company = await app.company();
     await call(company);
     await assert.rejects(app.sql(change), { code: '42501' });
@@ -376,7 +376,7 @@ test('the service cannot have the log forgotten with a retention of its own', as
   assert.equal((await calls(company)).length, 1);
 });
 
-test('an entry stays as long as an earlier one of its record, also where two clocks disagreed', async () => {
+test('an event is kept as long as an earlier one of its record, even if two clocks disagreed', async () => {
   const company = await app.company();
   const now = Temporal.Now.instant();
   app.clock.set(now.subtract({ hours: 59 * 24 }).toString());
@@ -415,7 +415,7 @@ test('rights that the role had before are taken from it', async () => {
   );
 });
 
-test('where the owner is also who serves, it keeps its rights', async () => {
+test('if the owner is also the role of the service, it keeps its rights', async () => {
   const { owner } = { owner: app.connection };
   await setUpDatabase({ owner, service: owner }, await readMigrations());
   await setUpDatabase({ owner, service: owner, retentionDays: 90 }, await readMigrations());

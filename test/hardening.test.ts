@@ -26,7 +26,7 @@ const raw = async (bytes: string) => {
   return answer;
 };
 
-test('every kind of answer says that it is what its type says, is kept by nobody, and names no server', async () => {
+test('every kind of answer forbids sniffing and caching, and names no server', async () => {
   const company = await app.company();
   const ids = await identifiersOf(company);
   const answers = {
@@ -56,7 +56,7 @@ test('every kind of answer says that it is what its type says, is kept by nobody
   }
 });
 
-test('the pages load nothing from elsewhere, stand in no frame and tell nobody where the reader came from', async () => {
+test('the pages load nothing from elsewhere, cannot be framed and send no referrer', async () => {
   const { headers } = await app.anonymous.get('/docs/');
   for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"]) {
     assert.ok(String(headers['content-security-policy']).includes(rule), rule);
@@ -126,7 +126,7 @@ test('a peer that is slow to send, to ask again or to read has its time', async 
   const server = await buildApp({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
   const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = server.server;
   await server.close();
-  // What docs/operations.md says; that it comes to pass is what `npm run chaos` shows in its long form.
+  // The values in docs/operations.md; the long form of `npm run chaos` shows that they take effect.
   assert.deepEqual(
     { requestTimeout, headersTimeout, keepAliveTimeout, timeout },
     { requestTimeout: 30_000, headersTimeout: 30_000, keepAliveTimeout: 30_000, timeout: 60_000 },
@@ -137,7 +137,7 @@ test('a peer that is slow to send, to ask again or to read has its time', async 
 
 type Limited = { what: string; most: number; path: string; body: (n: number) => object; rows: string; method?: string };
 
-/** `rows`: what puts so many there, by company $1, case $2, invoice $3, how many $4. */
+/** `rows` inserts $4 of them for company $1, case $2 and invoice $3. */
 const LIMITED: Limited[] = [
   {
     what: 'custom tags',
@@ -223,7 +223,7 @@ for (const { what, most, path, body, rows, method = 'POST' } of LIMITED) {
       values,
     );
     const all = [company.companyId, ids.caseId, ids.invoiceId, most - 1 - (held?.count ?? 0)];
-    // PostgreSQL wants every parameter to be spoken of.
+    // PostgreSQL requires every parameter to be used.
     await app.sql(`WITH named AS (SELECT $1::uuid, $2::uuid, $3::uuid) ${rows.replaceAll('$4', '$4::int')}`, all);
     const last = await company.send(method, fill(path, ids), body(1));
     assert.equal(last.status, 200, last.text);

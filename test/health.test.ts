@@ -14,7 +14,7 @@ import { app, plain } from './harness/metrics.ts';
 
 /* ---- health ---- */
 
-test('/healthz says that the process lives', async () => {
+test('/healthz says that the process is alive', async () => {
   const answer = await plain('/healthz');
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual(answer.body, { status: 'ok' });
@@ -40,7 +40,7 @@ async function whileGone(taken: pg.QueryResultRow[], putBack: () => Promise<unkn
   assert.equal((await plain('/readyz')).status, 200);
 }
 
-test('/readyz is not ready while the last migration is missing, /healthz is well all the same', async () => {
+test('/readyz is not ready while the last migration is missing, but /healthz is ok', async () => {
   const taken = await app.sql<{ row: object }>(
     'DELETE FROM migrations m WHERE version = (SELECT max(version) FROM migrations) RETURNING to_jsonb(m) AS row',
   );
@@ -71,7 +71,7 @@ test('connections that broke are replaced without a caller noticing', async () =
   assert.equal((await plain('/readyz')).status, 200);
 });
 
-/** A second app that reaches the same database through a gate, which can be shut. */
+/** A second app that reaches the same database through a proxy, which can be stopped. */
 async function appBehindGate(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'case-records-gate-'));
   const [, name = ''] = /(\.s\.PGSQL\.\d+)$/.exec(await socketOf(app.connection.host)) ?? [];

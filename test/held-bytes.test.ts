@@ -11,7 +11,7 @@ import { startApp, type TestApp } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
 import { until } from './harness/until.ts';
 
-/** What callers can make the process hold: unfinished bodies, unread answers, pipelined requests. */
+/** Memory that callers can make the process hold: unfinished bodies, unread answers, pipelined requests. */
 
 const KIB = 1024;
 const MAX_UNFINISHED = 512 * KIB;
@@ -89,7 +89,7 @@ test('unfinished bodies together hold no more than their limit: the slowest are 
     assert.match(received(), /\r\nretry-after: 1\r\n/i);
     assert.match(received(), /"code":"unavailable"/);
   }
-  // Others are served meanwhile, with bodies in one piece and in several.
+  // Other callers are served meanwhile, with bodies in one piece and in several.
   const company = await small.company();
   assert.equal((await company.post(`${company.path}/interactions`, { type: 'phone' })).status, 200);
   const notes = 'x'.repeat(255);

@@ -159,7 +159,7 @@ test('no credentials, no key: a request that is turned away may be sent again', 
   assert.equal((await app.sql('SELECT 1 FROM idempotency_keys WHERE company_id = $1', [company.companyId])).length, 0);
 });
 
-test('a request whose key is still under way is told so', async () => {
+test('a request whose key is still in progress is told so', async () => {
   const company = await app.company();
   const header = keyed();
   const blocker = new pg.Client(app.connection);
@@ -186,7 +186,7 @@ async function waitingStatement(): Promise<void> {
   await untilBlocked(app);
 }
 
-test('of fifty at once with one key exactly one is done', async () => {
+test('of fifty concurrent requests with one key exactly one is executed', async () => {
   const company = await app.company();
   const header = keyed();
   const answers = await Promise.all(
@@ -198,7 +198,7 @@ test('of fifty at once with one key exactly one is done', async () => {
   assert.equal(await countOf(company), 1);
 });
 
-test('the write and its kept answer are one: where the answer cannot be kept, nothing is written', async () => {
+test('the write and its stored answer are one transaction: if the answer cannot be stored, nothing is written', async () => {
   const company = await app.company();
   const header = keyed();
   await app.sql(
@@ -212,7 +212,7 @@ test('the write and its kept answer are one: where the answer cannot be kept, no
   assert.equal(await countOf(company), 1);
 });
 
-test('a key that was made is shown again to the token that made it, and stands nowhere in clear', async () => {
+test('a new key is shown again to the token that created it, and is stored nowhere in plain text', async () => {
   const company = await app.company();
   const header = keyed();
   const body = { name: 'script', scopes: ['invoices:read'] };
@@ -279,7 +279,7 @@ for (const [what, key] of [
   });
 }
 
-test('a key of 255 characters is taken', async () => {
+test('a key of 255 characters is accepted', async () => {
   const company = await app.company();
   assert.equal((await company.post(`${company.path}/interactions`, CALL, keyed('~'.repeat(255)))).status, 200);
 });

@@ -202,7 +202,7 @@ for (const field of ['notes', 'when', 'sender', 'recipient']) {
   });
 }
 
-test('a number is no text, however many digits it has', async () => {
+test('a number is not text, however many digits it has', async () => {
   const company = await app.company();
   for (const digits of ['7', '123456789012345', '12345678901234567890', '0.12345678901234567890'])
     for (const field of ['notes', 'sender', 'recipient', 'when'])
@@ -233,7 +233,7 @@ test('type is required on create and on update', async () => {
   await assertNeverTaken({}, { type: 'required' });
 });
 
-test('a type that is null or no text is refused', async () => {
+test('a type that is null or not text is refused', async () => {
   const company = await app.company();
   const { id } = await create(company, FULL);
   const before = await list(company);
@@ -280,7 +280,7 @@ for (const [type, [icon, formatted]] of Object.entries(DISPLAY)) {
   });
 }
 
-test('all faults of a request are named at once', async () => {
+test('all faults of a request are named together', async () => {
   await assertNeverTaken(
     { type: 'fax', notes: 'x'.repeat(256), when: '2026-02-30 10:00:00', recipient: 7, sender: 'a\u0000' },
     { type: 'not_allowed', notes: 'too_long', when: 'format', recipient: 'type', sender: 'invalid_character' },
@@ -303,7 +303,7 @@ test('unknown fields are ignored, those that only answers carry included', async
   assert.ok(!('colour' in shown));
 });
 
-test('updates at once that change different fields all hold', async () => {
+test('concurrent updates of different fields are all kept', async () => {
   const company = await app.company();
   const { id } = await create(company, FULL);
   const changes = { notes: 'n2', sender: 's2', recipient: 'r2', when: '2026-05-31 10:00:00' };
@@ -320,7 +320,7 @@ test('updates at once that change different fields all hold', async () => {
   }
 });
 
-test('updates at once of one interaction never mix', async () => {
+test('concurrent updates of one interaction never mix', async () => {
   const company = await app.company();
   const { id } = await create(company, FULL);
   const writers = Array.from({ length: 12 }, (_, index) => String(index));
@@ -338,7 +338,7 @@ test('updates at once of one interaction never mix', async () => {
   assert.deepEqual([sender, recipient], [notes, notes]);
 });
 
-test('creates at once are each written once', async () => {
+test('concurrent creates are each written once', async () => {
   const company = await app.company();
   const answers = await Promise.all(TYPES.map((type) => company.post(all(company), { type })));
   const ids = answers.map((answer) => accepted(answer).id);
@@ -463,7 +463,7 @@ test('a charset beside application/json is allowed', async () => {
   assert.equal(accepted(await company.get(all(company), headers))[0].notes, 'ÄÖÜ');
 });
 
-test('nobody reads or writes without a token', async () => {
+test('without a token nothing is read or written', async () => {
   const company = await app.company();
   const { id } = await create(company, FULL);
   const before = await list(company);

@@ -28,7 +28,7 @@ const REQUIRED = words('invoice_number sender_id date_created date_due vat total
 const NUMBERS = ['vat', 'total', 'sub_total', 'vat_amount'];
 const ITEM_NUMBERS = ['quantity', 'rate', 'amount'];
 
-/** The ways to write an invoice; a rule of the body holds for each. */
+/** The ways to write an invoice. The rules of the body are the same for each. */
 const WRITES = [
   {
     write: 'a create',
@@ -50,7 +50,7 @@ const WRITES = [
   },
 ];
 
-/** Sends each body to a case of its own and holds its faults, and that nothing was written. */
+/** Sends each body to a new case. It must be refused with these faults, and nothing may be written. */
 async function assertAllRefused(
   { begin }: (typeof WRITES)[number],
   cases: [body: Fields, faults: Record<string, string>][],

@@ -67,7 +67,7 @@ test('an identifier in capital letters names the same case and invoice', async (
   assert.deepEqual([answer.body.id, answer.body.customer_case_id], [id, company.caseId]);
 });
 
-test('nobody without a token learns anything of invoices', async () => {
+test('without a token nothing is learned about invoices', async () => {
   const company = await app.company();
   const { id } = await create(company);
   const before = await everything(company);

@@ -134,7 +134,7 @@ test('an update changes no status, no payment and no sending date', async () => 
   );
 });
 
-test('an update shows as date_paid the payment with which its total was reached, and none where it is not', async () => {
+test('an update shows as date_paid the payment with which the total was reached, and null if it was not', async () => {
   const company = await app.company();
   const { id } = await create(company, { total: 120, items: items('kept') });
   await add(company, id, 'payments', { amount: 40, paid_at: '2026-05-03T10:00:00Z' });
@@ -241,7 +241,7 @@ test('an item that was listed can be sent back in an update', async () => {
   assert.deepEqual(without(after, 'id'), without(before, 'id'));
 });
 
-test('kept items keep their status: a cancelled one stays hidden until it is asked for', async () => {
+test('kept items keep their status: a cancelled one stays hidden until it is requested', async () => {
   const company = await app.company();
   const { id } = await create(company, { items: items('A', 'cancelled') });
   await cancelItem(company, 'cancelled');

@@ -20,7 +20,7 @@ import { until } from './harness/until.ts';
 
 const app = await startApp();
 
-// Something else than messages: the mechanism knows no resource.
+// A queue of the test's own: the worker knows no resource.
 await app.sql(`
   CREATE TABLE errands (
     company_id uuid NOT NULL, id uuid NOT NULL, done boolean NOT NULL DEFAULT false, due_at timestamptz NOT NULL,
@@ -103,7 +103,7 @@ test('two claims at the same instant never take the same row, and neither waits 
   }
 });
 
-test('a company has at most its share of the slots, and another comes at once', async () => {
+test('a company has at most its share of the slots, and another company is served immediately', async () => {
   const [busy, other] = [await newCompanyId(), await newCompanyId()];
   await add(busy, 50, '2026-05-01T09:00:00Z');
   await add(other, 2);
@@ -122,7 +122,7 @@ test('a company has at most its share of the slots, and another comes at once', 
   assert.ok(order.slice(0, 6).includes(other), 'the first claim has room for both');
 });
 
-test('companies whose work hangs leave slots to those that have nothing under way, one each', async () => {
+test('companies whose work hangs leave slots to those that have nothing in progress, one each', async () => {
   const stuck = [await newCompanyId(), await newCompanyId(), await newCompanyId()];
   for (const id of stuck) await add(id, 10, '2026-05-01T09:00:00Z');
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -203,7 +203,7 @@ test('a lease is renewed only by the claim that holds it', async () => {
   await running;
 });
 
-test('what is still under way when its lease has run out is not begun a second time by the same worker', async () => {
+test('what is still in progress when its lease has run out is not begun a second time by the same worker', async () => {
   await add(await newCompanyId(), 1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const claims: Lease[] = [];
@@ -225,7 +225,7 @@ test('what is still under way when its lease has run out is not begun a second t
   assert.equal(claims.length, 1);
 });
 
-test('what falls due again while its handler comes to an end is worked again at once', async () => {
+test('a job that falls due again while its handler ends is handled again immediately', async () => {
   await add(await newCompanyId(), 1);
   const claims: Lease[] = [];
   let dueAgain = false;
@@ -272,14 +272,14 @@ test('what is taken once more while it is being given back is given back too', a
   assert.deepEqual(await app.sql('SELECT done FROM errands'), [{ done: true }]);
 });
 
-test('what its handler leaves due is taken up although whoever made it due was heard while it was under way', {
-  // Less than a lease: what nobody takes up is found when that has run out.
+test('a job that its handler leaves due is claimed again, although its notification came while it was being handled', {
+  // Less than a lease: a job that no worker claimed is found when the lease expires.
   timeout: 40_000,
 }, async () => {
   await add(await newCompanyId(), 1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   let calls = 0;
-  const never = 1_000_000_000; // of looking by itself
+  const never = 1_000_000_000; // between two polls
   const running = worker(
     async (taken) => {
       calls++;
@@ -294,7 +294,7 @@ test('what its handler leaves due is taken up although whoever made it due was h
   await running.start();
   await until(() => calls === 1);
   await app.sql(`NOTIFY ${CHANNEL}`);
-  // Long enough for a look that finds it leased.
+  // Long enough for a poll that finds the job leased.
   await app.sql('SELECT pg_sleep(0.2)');
   release();
   await until(() => calls === 2);
@@ -317,7 +317,7 @@ test('a worker that has started is woken by a notice, and again after its connec
   await running.stop();
 });
 
-test('stopping waits for what is under way, and for no longer than it is told', async () => {
+test('stopping waits for what is in progress, and for no longer than it is told', async () => {
   await add(await newCompanyId(), 1);
   let ended = false;
   let taken = false;
@@ -349,7 +349,7 @@ test('stopping waits for what is under way, and for no longer than it is told', 
   assert.ok(aborted);
 });
 
-test('calls that come while one is under way go together with the next', async () => {
+test('calls that come while one is in progress go together with the next', async () => {
   const batches: number[][] = [];
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const call = batchCalls<number, number>(
@@ -358,7 +358,7 @@ test('calls that come while one is under way go together with the next', async (
       if (batches.length === 1) await held;
       return items.map((item) => item * 2);
     },
-    () => assert.fail('nobody goes alone'),
+    () => assert.fail('none goes alone'),
   );
   const first = [call(1), call(2)];
   await until(() => batches.length === 1);

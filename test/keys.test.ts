@@ -22,7 +22,7 @@ async function make(company: TestCompany, change = {}): Promise<{ id: string; ke
   return { id, key, caller: caller(app.baseUrl, key) };
 }
 
-/** A second process on the same database, as far as tokens can tell. */
+/** A second app on the same database, which caches tokens like a second process. */
 async function secondApp(): Promise<{ url: string; close: () => Promise<void> }> {
   const server = await buildApp({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
   return { url: await server.listen({ host: '127.0.0.1', port: 0 }), close: () => server.close() };
@@ -30,7 +30,7 @@ async function secondApp(): Promise<{ url: string; close: () => Promise<void> }>
 
 const lastUse = async (company: TestCompany, id: string) => (await ok(company.get(`${KEYS}/${id}`))).last_used_at;
 
-/** Uses are written beside the request; another statement on the same pool follows them soon. */
+/** The time of use is written beside the request, so a later statement on the same pool waits for it. */
 async function eventually(check: () => Promise<boolean>): Promise<void> {
   for (let i = 0; i < 500; i++) if (await check()) return;
   assert.fail('it did not come true');
@@ -132,7 +132,7 @@ test('an operator gives a company a key with everything that a company can have'
   assert.deepEqual(made.scopes.toSorted(), scopes);
 });
 
-test('a key says who made it: a key, a client for its access tokens, nobody for the command line', async () => {
+test('a key names its maker: a key, a client for its access tokens, none for the command line', async () => {
   const company = await app.company();
   const [own] = await ok(company.get(KEYS));
   assert.equal(own.created_by, null);
@@ -271,7 +271,7 @@ test('uses are written at most once a minute, for all keys with one statement, a
   const keys = await Promise.all(Array.from({ length: 5 }, () => make(company)));
   const statements: string[] = [];
   const second = await secondApp();
-  // The metrics of the second app listen to the shared database from here on.
+  // From here on the metrics of the second app get the statements of the shared database.
   const observe = app.db.onStatement;
   app.db.onStatement = (name, seconds) => {
     statements.push(name);

@@ -29,7 +29,7 @@ const person = (fields: Fields = {}): Fields => ({
   ...fields,
 });
 
-/** Makes an entry and gives its path. */
+/** Makes an entry and returns its path. */
 const make = async (company: TestCompany, fields: Fields = {}): Promise<string> =>
   `${company.path}/address-book/entry/${(await ok(company.post(`${company.path}/address-book/entry`, person(fields)))).id}`;
 
@@ -125,7 +125,7 @@ test('an entry that is not deleted cannot be restored', async () => {
   assertNotPossible(await company.post(`${path}/restore`));
 });
 
-test('of five that delete at once, and of five that restore at once, one succeeds', async () => {
+test('of five concurrent deletions, and of five concurrent restorations, one succeeds', async () => {
   const company = await app.company();
   const path = await make(company);
   const five = async (send: () => Promise<Answer>) =>
@@ -134,7 +134,7 @@ test('of five that delete at once, and of five that restore at once, one succeed
   assert.deepEqual(await five(() => company.post(`${path}/restore`)), [200, 400, 400, 400, 400]);
 });
 
-test('an update and a deletion at once: an update that was refused left nothing behind', async () => {
+test('a concurrent update and deletion: an update that was refused left nothing behind', async () => {
   const company = await app.company();
   for (let i = 0; i < 10; i++) {
     const path = await make(company);
@@ -192,7 +192,7 @@ test('a custom tag that the company no longer has can still be removed', async (
   assert.deepEqual(await tagsOf(company, path), { tags: [], custom_tags: [] });
 });
 
-test('a tag added and another removed at once: both happen', async () => {
+test('a tag added and another removed concurrently: both happen', async () => {
   const company = await app.company();
   for (let i = 0; i < 10; i++) {
     const path = await make(company, { tags: ['executor'] });

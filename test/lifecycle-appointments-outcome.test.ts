@@ -55,7 +55,7 @@ for (const [before, body, field] of [
   });
 }
 
-test('nobody has attended before the start, also where the appointment has been moved', async () => {
+test('an appointment cannot be attended before its start, also after it was moved', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   const attend = () => outcome(company, path, { attended: true, type: 'review' });
@@ -74,7 +74,7 @@ test('nobody has attended before the start, also where the appointment has been 
   });
 });
 
-test('attended and cancelled at once: one of them is refused', async () => {
+test('of attended and cancelled, sent concurrently, one is refused', async () => {
   const company = await app.company();
   app.clock.set(START);
   for (let i = 0; i < 10; i++) {
@@ -118,14 +118,14 @@ test('an outcome of a deleted appointment is 404', async () => {
   assertNotFound(await outcome(company, path, { attended: 'yes' }));
 });
 
-test('cancelling withdraws every message that has not gone out', async () => {
+test('cancelling withdraws every message that has not been sent', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   assert.deepEqual(words(await ok(outcome(company, path, { cancelled: true }))), ['cancelled', 'cancelled', 0]);
   assert.deepEqual(await scheduled(company), []);
 });
 
-test('cancelling leaves what has gone out', async () => {
+test('cancelling leaves what was sent', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   await sendOut(company, 'confirmation');
@@ -141,7 +141,7 @@ test('attended and type touch no message', async () => {
   assert.deepEqual(await messages(company), before);
 });
 
-test('taking a cancellation back places the reminders that are wanted anew, and sends no confirmation', async () => {
+test('taking a cancellation back reschedules the requested reminders, and sends no confirmation', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   await ok(outcome(company, path, { cancelled: true }));
@@ -157,7 +157,7 @@ test('taking a cancellation back too late skips the reminder', async () => {
   assert.deepEqual(words(await ok(outcome(company, path, { cancelled: false }))), [null, 'skipped', 0]);
 });
 
-test('a reminder that has gone out does not go out again after a cancellation that was taken back', async () => {
+test('a reminder that was sent is not sent again after a cancellation that was taken back', async () => {
   const company = await app.company();
   const path = await book(company, REMINDERS);
   await sendOut(company, 'reminder');
@@ -182,7 +182,7 @@ for (const method of UPDATE_METHODS) {
     'moving it': onDay('2026-06-20'),
     'asking for reminders': REMINDERS,
     'asking for reminders and moving it': { ...REMINDERS, ...onDay('2026-06-20') },
-    'naming recipients anew': { email_recipient: null, sms_recipient: null },
+    'naming recipients again': { email_recipient: null, sms_recipient: null },
     'changing a note': { notes: 'x' },
   })) {
     test(`${method}: while it is cancelled, ${name} leaves reminders withdrawn`, async () => {
@@ -194,7 +194,7 @@ for (const method of UPDATE_METHODS) {
     });
   }
 
-  test(`${method}: while it is cancelled, a confirmation that is asked for is skipped`, async () => {
+  test(`${method}: while it is cancelled, a confirmation that is requested is skipped`, async () => {
     const company = await app.company();
     const path = await book(company);
     await ok(outcome(company, path, { cancelled: true }));
@@ -205,7 +205,7 @@ for (const method of UPDATE_METHODS) {
   });
 }
 
-test('what was asked for while it was cancelled holds when the cancellation is taken back', async () => {
+test('what was requested while it was cancelled holds when the cancellation is taken back', async () => {
   const company = await app.company();
   const path = await book(company);
   await ok(outcome(company, path, { cancelled: true }));
@@ -226,7 +226,7 @@ test('a reminder withdrawn while it was cancelled stays withdrawn when the cance
   assert.deepEqual(words(await ok(outcome(company, path, { cancelled: false }))), [null, 'cancelled', 0]);
 });
 
-test('an update and a cancellation at once never leave a message that will go out', async () => {
+test('a concurrent update and cancellation never leave a message to be sent', async () => {
   const company = await app.company();
   for (let i = 0; i < 10; i++) {
     const path = await book(company, REMINDERS);

@@ -149,7 +149,7 @@ for (const [name, path] of [
     assertRefused(await company.get(`${base}?adviser_email=${'x'.repeat(255)}`), { adviser_email: 'too_long' });
   });
 
-  test(`appointments ${name} go with the adviser, whose address is compared without regard to case`, async () => {
+  test(`appointments ${name} go with the adviser, whose address is compared case-insensitively`, async () => {
     const company = await app.company();
     const base = path(company).split('?')[0];
     await book(company);
@@ -193,7 +193,7 @@ test('appointments of an adviser come from every case of the company', async () 
   );
 });
 
-test('the adviser must be named where no case is', async () => {
+test('the adviser must be named if no case is', async () => {
   const company = await app.company();
   assertRefused(await company.get('/appointments?deleted=yes'), { adviser_email: 'required', deleted: 'not_allowed' });
 });
@@ -236,7 +236,7 @@ test('an appointment that is not deleted cannot be restored', async () => {
   await assertRefusedUnchanged(company, () => company.post(`${path}/restore`), { deleted_at: 'invalid_state' });
 });
 
-test('of five that restore at once, one succeeds', async () => {
+test('of five concurrent restorations one succeeds', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   await ok(company.delete(path));
@@ -245,7 +245,7 @@ test('of five that restore at once, one succeeds', async () => {
   assert.equal((await messages(company)).length, 2);
 });
 
-test('restoring places the reminders that were wanted anew, and sends no confirmation', async () => {
+test('restoring reschedules the requested reminders, and sends no confirmation', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   await ok(company.delete(path));
@@ -290,7 +290,7 @@ test('restoring without a recipient skips the reminder', async () => {
   assert.deepEqual(words(await ok(company.post(`${path}/restore`))), [null, 'skipped', 0]);
 });
 
-test('what has gone out is not sent again by restoring', async () => {
+test('what was sent is not sent again by restoring', async () => {
   const company = await app.company();
   const path = await book(company, EVERY_MESSAGE);
   for (const kind of ['confirmation', 'reminder']) await sendOut(company, kind);
@@ -310,7 +310,7 @@ test('a restored appointment that was cancelled stays cancelled, without message
   assert.deepEqual(await scheduled(company), []);
 });
 
-// Whose, and who may
+// Access
 
 type Operation = { name: string; method: string; under: string; scope: string; body?: object; deleted?: boolean };
 

@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>;
 
 const list = (company: TestCompany, path = company.path) => ok(company.get(`${path}/interactions`));
 
-/** Writes an interaction and gives its path. */
+/** Makes an interaction and returns its path. */
 const make = async (company: TestCompany, fields: Fields = {}): Promise<string> =>
   `${company.path}/interactions/${(await ok(company.post(`${company.path}/interactions`, { type: 'phone', ...fields }))).id}`;
 
@@ -87,7 +87,7 @@ test('an interaction that is not deleted cannot be restored', async () => {
   assertNotPossible(await company.post(`${path}/restore`));
 });
 
-test('of five that delete at once, and of five that restore at once, one succeeds', async () => {
+test('of five concurrent deletions, and of five concurrent restorations, one succeeds', async () => {
   const company = await app.company();
   const path = await make(company);
   const five = async (send: () => Promise<Answer>) =>

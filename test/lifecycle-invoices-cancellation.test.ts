@@ -21,7 +21,7 @@ import {
 } from './harness/lifecycle-invoices.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
 
-// Correcting what is paid or cancelled
+// Changes of paid and cancelled invoices
 
 test('replaced items of a paid invoice are shown as paid again', async () => {
   const company = await app.company();
@@ -81,7 +81,7 @@ test('an invoice with a payment is not cancelled before the payment is reversed'
   }
 });
 
-test('a payment and a cancellation at once: one of them is refused', async () => {
+test('of a concurrent payment and cancellation one is refused', async () => {
   const company = await app.company();
   for (let i = 0; i < 10; i++) {
     const path = await make(company);
@@ -105,7 +105,7 @@ test('a reinstated invoice takes payments again; one that is not cancelled canno
   await assertRefusedUnchanged(company, () => company.post(`${path}/reinstate`), { status: 'invalid_state' });
 });
 
-// What meets
+// Concurrent changes
 
 const PAY: (company: TestCompany, id: string) => Holding[] = ({ companyId, caseId }, id) => [
   ['UPDATE invoices SET paid = total, version = version + 1 WHERE id = $1', [id]],
@@ -182,7 +182,7 @@ test('a cancelled item of a paid invoice is cancelled and not paid; reinstated, 
   assert.deepEqual(await shown(company, path), paidAt(NOW));
 });
 
-test('an item is cancelled once, also when five ask at once, and reinstated only when it is cancelled', async () => {
+test('an item is cancelled once, also by five concurrent requests, and reinstated only when it is cancelled', async () => {
   const company = await app.company();
   const path = await make(company);
   const [{ id }] = (await read(company, path)).items;

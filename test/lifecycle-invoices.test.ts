@@ -92,7 +92,7 @@ for (const [what, total, cancel] of [
   });
 }
 
-test('nothing is outstanding where the total fell below what is paid', async () => {
+test('nothing is outstanding if the total fell below what is paid', async () => {
   const company = await app.company();
   const path = await make(company);
   await ok(pay(company, path, 120));
@@ -141,7 +141,7 @@ test('marking as sent takes a time and nothing else', async () => {
   await assertRefusedUnchanged(company, () => company.post(`${path}/sent`, '{'), { body: 'format' });
 });
 
-test('a cancelled invoice cannot be marked as sent, and both faults are named at once', async () => {
+test('a cancelled invoice cannot be marked as sent, and both faults are named together', async () => {
   const company = await app.company();
   const path = await make(company);
   await ok(company.post(`${path}/cancel`));
@@ -152,7 +152,7 @@ test('a cancelled invoice cannot be marked as sent, and both faults are named at
   });
 });
 
-// Whose, and who may
+// Access
 
 test('every change of state counts as a change of the record', async () => {
   const company = await app.company();
@@ -179,7 +179,7 @@ test('every change of state counts as a change of the record', async () => {
 
 type Operation = { name: string; scope: string; call: (caller: Caller, path: string) => Promise<Answer> };
 
-/** Every operation on an invoice, which gets a payment for it, in an order in which each is possible. */
+/** Every operation on an invoice, in an order in which each is possible. */
 async function operationsOf(company: TestCompany, path: string): Promise<Operation[]> {
   const [{ id: item }] = (await read(company, path)).items;
   const { id: payment } = await ok(pay(company, path, 1));
@@ -255,7 +255,7 @@ test('every operation takes the scope of its kind and no other', async () => {
   }
 });
 
-test('without a body no Content-Type is asked for, with one it must be JSON', async () => {
+test('without a body no Content-Type is required, with one it must be JSON', async () => {
   const company = await app.company();
   const path = await make(company);
   const none = { 'content-type': undefined };
@@ -269,7 +269,7 @@ test('without a body no Content-Type is asked for, with one it must be JSON', as
   }
 });
 
-test('a body that is too large changes nothing, also where none is taken', async () => {
+test('a body that is too large changes nothing, also for operations that take none', async () => {
   const company = await app.company();
   const path = await make(company);
   const operations = (await operationsOf(company, path)).filter(({ scope }) => scope === 'invoices:write');

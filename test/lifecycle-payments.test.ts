@@ -129,7 +129,7 @@ for (const amount of [1.5, '1.5', '1.50', '1.5000', '0001.5']) {
   });
 }
 
-test('the other fields of a payment are judged too, all at once', async () => {
+test('the other fields of a payment are validated too, all together', async () => {
   const company = await app.company();
   const path = await make(company);
   await assertRefusedUnchanged(
@@ -188,7 +188,7 @@ test('the largest invoice can be paid to the penny', async () => {
   assert.deepEqual(await shown(company, path), paidAt(NOW));
 });
 
-test('a cancelled invoice takes no payment, and both faults are named at once', async () => {
+test('a cancelled invoice takes no payment, and both faults are named together', async () => {
   const company = await app.company();
   const path = await make(company);
   await ok(company.post(`${path}/cancel`));
@@ -199,7 +199,7 @@ test('a cancelled invoice takes no payment, and both faults are named at once', 
   });
 });
 
-test('twenty payments of 1.00 at once on an invoice of 10.00: exactly ten succeed', async () => {
+test('of twenty concurrent payments of 1.00 on an invoice of 10.00 exactly ten succeed', async () => {
   const company = await app.company();
   const path = await make(company, { total: 10 });
   const answers = await Promise.all(Array.from({ length: 20 }, () => pay(company, path, '1.00')));
@@ -211,7 +211,7 @@ test('twenty payments of 1.00 at once on an invoice of 10.00: exactly ten succee
   assert.deepEqual(await shown(company, path), paidAt(NOW));
 });
 
-test('payments and updates at once: none is lost', async () => {
+test('concurrent payments and updates: none is lost', async () => {
   const company = await app.company();
   const path = await make(company, { total: 10 });
   const number = (await read(company, path)).invoice_number;
@@ -272,7 +272,7 @@ test('a reversed payment does not count towards the time of the one that complet
   assert.deepEqual(await shown(company, path), paidAt('2026-05-21T11:00:00.000000Z'));
 });
 
-test('a payment is reversed once, also when five ask at once', async () => {
+test('a payment is reversed once, also by five concurrent requests', async () => {
   const company = await app.company();
   const path = await make(company);
   await ok(pay(company, path, 100));

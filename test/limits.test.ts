@@ -4,7 +4,7 @@ import { readConfig } from '../src/config.ts';
 import { startApp } from './harness/app.ts';
 import { caller } from './harness/http.ts';
 
-/** What an operator can switch on: requests per minute, and calls from other origins. */
+/** Limits that an operator can configure: requests per minute, and calls from other origins. */
 
 const ORIGIN = 'https://app.example';
 const open = await startApp();

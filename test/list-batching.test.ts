@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { concurrentRequests, headersOf } from './harness/batching.ts';
 
-/** Lists of the same moment are read by one statement, and nobody is given anything but their own. */
+/** Concurrent lists are read by one statement, and each caller gets only its own. */
 
 const app = await startApp();
 const { exchange, sendInOneTick } = concurrentRequests(app);
@@ -21,7 +21,7 @@ const NAMES: Record<List, string> = {
 type Asked = { company: TestCompany; path: string };
 const ask = ({ company, path }: Asked) => exchange('GET', path, headersOf(company.token, randomUUID()));
 
-/** How many requests have had one statement with others, and whether that did for them. */
+/** How many requests were part of a batch with this outcome. */
 async function shared(list: List, outcome: 'done' | 'failed'): Promise<number> {
   const { text } = await app.anonymous.get('/metrics', { 'content-type': undefined });
   const of = `db_batched_requests_total{statement="${NAMES[list]}",outcome="${outcome}"} `;
@@ -46,7 +46,7 @@ async function addTo(company: TestCompany, caseId: string, list: List, n: number
   assert.equal(made.status, 200, made.text);
 }
 
-/** Cases with no record, one, two, … in each of three companies that write their times in different zones. */
+/** Cases with no record, one, two, … in each of three companies in different time zones. */
 async function manyCases(list: List): Promise<Asked[]> {
   const asked: Asked[] = [];
   for (const timeZone of ['Europe/London', 'America/New_York', 'Asia/Kolkata']) {
@@ -63,7 +63,7 @@ async function manyCases(list: List): Promise<Asked[]> {
 const byTurns = <T>(all: T[]): T[] => all.map((_one, i) => all[(i * 7) % all.length] as T);
 
 for (const list of LISTS) {
-  test(`${list}: lists of the same moment, of many cases of several companies, are each what they are by themselves`, async () => {
+  test(`${list}: concurrent lists of many cases of several companies are each what they are alone`, async () => {
     const asked = byTurns(await manyCases(list));
     const alone: string[] = [];
     for (const one of asked) alone.push((await ask(one)).text);
@@ -79,7 +79,7 @@ for (const list of LISTS) {
     assert.equal(await shared(list, 'failed'), 0);
   });
 
-  test(`${list}: of lists of the same moment one of an unknown case, or of one of another company, is not found, and the others are there`, async () => {
+  test(`${list}: of concurrent lists one of an unknown case, or of another company, is not found, and the others are answered`, async () => {
     const company = await app.company();
     const asked: (Asked & { expected: string | undefined })[] = [];
     const pathOf = (caseId: string) => `/cases/${caseId}/${list}`;
@@ -105,7 +105,7 @@ for (const list of LISTS) {
   });
 }
 
-test('a list that is too long for one text comes bit by bit, and those of the same moment come whole', async () => {
+test('a list that is too long for one text is streamed, and concurrent short ones come whole', async () => {
   const company = await app.company();
   const cases = await Promise.all(Array.from({ length: 12 }, () => company.openCase()));
   for (const [i, caseId] of cases.entries()) {
@@ -127,7 +127,7 @@ test('a list that is too long for one text comes bit by bit, and those of the sa
   assert.ok((await shared('interactions', 'done')) > before);
 });
 
-test('of invoices asked for at the same moment, with the cancelled items and without, each list has what it asks for', async () => {
+test('concurrent lists of invoices with and without cancelled items each have what they ask for', async () => {
   const company = await app.company();
   const asked: Asked[] = [];
   for (let i = 0; i < 8; i++) {

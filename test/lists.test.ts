@@ -10,7 +10,7 @@ import { FILL_INTERACTIONS } from './harness/bodies.ts';
 import type { Answer } from './harness/http.ts';
 import { testQuery } from './harness/query.ts';
 
-/** The lists of a case: bare arrays, whole or in pages, as short or as long as they are. */
+/** The lists of a case: arrays, whole or in pages, short or very long. */
 
 const app = await startApp();
 const idsOf = (list: { id: string }[]) => list.map(({ id }) => id);
@@ -208,7 +208,7 @@ test('readers that leave in the middle of a long list, or never read on, hold no
       request.on('error', reject).end();
     });
   const idle = await Promise.all(Array.from({ length: 4 }, begin));
-  // All connections for long lists are taken; short ones are answered as ever.
+  // All connections for long lists are taken; short lists are still answered.
   assert.equal((await company.get(`${company.path}/interactions?per_page=1`)).status, 200);
   for (const reader of idle) reader.destroy();
   assert.equal((await company.get(`${company.path}/interactions`)).body.length, 20_000);
@@ -222,7 +222,7 @@ test('a list is planned once, however the cases differ in size, and a search wit
   assert.equal(await mode('list'), 'force_generic_plan');
   assert.equal(await mode('short'), 'force_generic_plan');
   assert.equal(await mode('search'), 'auto');
-  // The server of the tests does not compile at all: it is the session that says so.
+  // The server of the tests has JIT off anyway, so the setting of the session is checked.
   const jit = `SELECT source FROM pg_settings WHERE name = 'jit'`;
   for (const pool of ['list', 'short', 'search'] as const) {
     const found = await app.db.queryFirst<{ source: string }>(testQuery(`test.jit_${pool}`, jit, [], pool));
@@ -257,7 +257,7 @@ test('a list of a thousand is one text, a longer one is not, and no more of it i
   assert.equal(Math.max(...rows), 1_001);
 });
 
-test('of invoices, which may have thousands of items, none is put together where there are too many for one text', async () => {
+test('of invoices, which may have thousands of items, none is rendered if they are too many for one text', async () => {
   const company = await app.company();
   const { text } = invoiceLists.all.prepared;
   const values = [company.companyId, company.caseId, 'zone', null];
@@ -276,7 +276,7 @@ test('of invoices, which may have thousands of items, none is put together where
   assert.match(await items(), /never executed/);
 });
 
-/** Invoices of so many items each, written straight into the tables. `counted`: whether their items were counted. */
+/** Inserts invoices with this many items each. `counted`: whether their items were counted. */
 async function fillInvoices(company: TestCompany, count: number, items: number, counted = true): Promise<void> {
   await app.sql(
     `WITH v AS (
@@ -291,7 +291,7 @@ async function fillInvoices(company: TestCompany, count: number, items: number, 
   );
 }
 
-/** Whether a list came in pieces: nobody knew its length when it began. */
+/** Whether a list came in pieces, so that its length was unknown at the beginning. */
 const inPieces = ({ headers }: Answer) => headers['content-length'] === undefined;
 
 for (const counted of [true, false]) {

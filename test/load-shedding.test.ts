@@ -8,7 +8,7 @@ import { startApp } from './harness/app.ts';
 import { blocked } from './harness/overlap.ts';
 import { until } from './harness/until.ts';
 
-/** What a process refuses because it has enough to do. */
+/** What an overloaded process refuses. */
 
 const app = await startApp({ maxConcurrentRequests: 2, maxConnections: 20 });
 const company = await app.company();
@@ -18,7 +18,7 @@ async function waiting(count: number): Promise<void> {
   await until(async () => (await blocked(app)).length === count);
 }
 
-/** Keeps every write of an interaction waiting until `work` is done. */
+/** Blocks every write of an interaction until `work` is done. */
 async function whileLocked(work: () => Promise<void>): Promise<void> {
   const client = new pg.Client(app.connection);
   await client.connect();
@@ -31,7 +31,7 @@ async function whileLocked(work: () => Promise<void>): Promise<void> {
   }
 }
 
-test('what comes beyond is refused with 503 and Retry-After, and changes nothing; then all is as before', async () => {
+test('requests above the limit are refused with 503 and Retry-After, and change nothing; afterwards all is as before', async () => {
   let under: Promise<{ status: number }>[] = [];
   await whileLocked(async () => {
     under = [company.post(path, { type: 'phone' }), company.post(path, { type: 'phone' })];
@@ -47,7 +47,7 @@ test('what comes beyond is refused with 503 and Retry-After, and changes nothing
   for (let i = 0; i < 5; i++) assert.equal((await company.get(path)).body.length, 2);
 });
 
-test('whoever is refused, or gives up, takes no place', async () => {
+test('a request that is refused or aborted takes no slot', async () => {
   for (let i = 0; i < 5; i++) assert.equal((await company.post(path, '{')).status, 400);
   for (let i = 0; i < 5; i++) assert.equal((await company.get('/cases/none/interactions')).status, 404);
   await whileLocked(async () => {
@@ -63,7 +63,7 @@ test('whoever is refused, or gives up, takes no place', async () => {
   await until(async () => (await company.get(path)).status === 200);
 });
 
-test('a body that comes slowly takes no place', async () => {
+test('a body that arrives slowly takes no slot', async () => {
   const { hostname, port } = new URL(app.baseUrl);
   const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${company.token}\r\nContent-Type: application/json`;
   const slow: Socket[] = [];
@@ -84,7 +84,7 @@ test('connections beyond their limit are closed', async () => {
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     const ended = once(socket, 'close').then(() => 'closed');
     const answered = once(socket, 'data').then(() => 'answered');
-    // One that is closed may tell of it as an error.
+    // A connection that is closed may report an error.
     return Promise.race([answered, ended]).catch(() => 'closed');
   });
   const closed = (await Promise.all(outcomes)).filter((outcome) => outcome === 'closed').length;
@@ -93,7 +93,7 @@ test('connections beyond their limit are closed', async () => {
   await until(async () => (await company.get(path).catch(() => undefined))?.status === 200);
 });
 
-test('however many ask for the metrics at once, the database is asked once', async () => {
+test('concurrent requests for the metrics ask the database once', async () => {
   const { onStatement } = app.db;
   let asked = 0;
   app.db.onStatement = (name, seconds) => {
@@ -102,7 +102,7 @@ test('however many ask for the metrics at once, the database is asked once', asy
   };
   const { hostname, port } = new URL(app.baseUrl);
   const socket = connect(Number(port), hostname);
-  // All of them are read before the first is answered.
+  // All requests are read before the first is answered.
   socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10));
   let answers = '';
   while (answers.split('HTTP/1.1 200').length < 11) answers += (await once(socket, 'data')).toString();

@@ -4,18 +4,18 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 
-/** Lines are gathered before they are written, and none is lost for it. */
+/** Lines are buffered before they are written, and none is lost. */
 
 const LOG = new URL('../src/server/log.ts', import.meta.url).href;
 
 const ENDS = {
   'is left to end by itself': '',
   'exits in the middle': 'process.exit(0)',
-  'fails with what nobody caught': "setTimeout(() => { throw new Error('unexpected'); })",
+  'fails with an uncaught error': "setTimeout(() => { throw new Error('unexpected'); })",
 };
 
 for (const [how, end] of Object.entries(ENDS)) {
-  test(`every line is written where the process ${how}`, async () => {
+  test(`every line is written if the process ${how}`, async () => {
     const lines = `
       const { openLog } = await import(${JSON.stringify(LOG)});
       const log = openLog({ LOG_LEVEL: 'info' });

@@ -24,7 +24,7 @@ const operations = Object.entries(document.paths).flatMap(([template, methods]) 
 const open = operations.filter(({ template }) => template.startsWith('/oauth/'));
 const guarded = operations.filter((operation) => !open.includes(operation));
 
-// Nothing is found at these paths, so that nothing is changed by a caller who is let in.
+// Nothing exists at these paths, so an accepted request changes nothing.
 const pathOf = (template: string) => template.replaceAll(/\{\w+\}/g, '0198c0de-0000-7000-8000-000000000000');
 
 const callers = new Map<string, Caller>();
@@ -97,7 +97,7 @@ test('an operator token is no key to the records of any company, not even its ow
   assert.equal((await operator.get(`${company.path}/interactions`)).status, 403);
 });
 
-test('the additions ask for a Content-Type only where a body is sent', async () => {
+test('the additional operations require a Content-Type only if a body is sent', async () => {
   const none = { 'content-type': undefined };
   const client = await company.post('/manage/clients', { name: 'x', scopes: ['manage'] });
   assert.equal((await company.get('/manage/company', none)).status, 200);

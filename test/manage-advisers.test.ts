@@ -83,7 +83,7 @@ for (const [what, body, faults] of [
   });
 }
 
-test('a name of 200 characters is taken, counted in code points', async () => {
+test('a name of 200 characters is accepted, counted in code points', async () => {
   const company = await app.company();
   const name = '🙂'.repeat(200);
   assert.equal((await ok(company.post(ADVISERS, { ...eve, name }))).name, name);
@@ -104,14 +104,14 @@ test('an email is taken within the company, whatever its case, and free in anoth
   assert.equal((await ok(company.patch(`${ADVISERS}/${id}`, { email: 'EVE@firm.example' }))).email, 'EVE@firm.example');
 });
 
-test('of ten at once with the same email one becomes an adviser', async () => {
+test('of ten concurrent creates with the same email one becomes an adviser', async () => {
   const company = await app.company();
   const answers = await Promise.all(Array.from({ length: 10 }, () => company.post(ADVISERS, eve)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
   assert.equal((await emailsOf(company)).filter((email) => email === eve.email).length, 1);
 });
 
-test('of ten that change to the same email at once one gets it', async () => {
+test('of ten concurrent changes to the same email one succeeds', async () => {
   const company = await app.company();
   const ids: string[] = [];
   for (let i = 0; i < 10; i++) ids.push((await ok(company.post(ADVISERS, { ...eve, email: `e${i}@firm.example` }))).id);
@@ -160,7 +160,7 @@ test('a changed email books from then on, and appointments keep the one they wer
   assert.deepEqual(kept, { adviser_id: id, adviser_email: eve.email });
 });
 
-test('a removed adviser leaves the lists and is as unknown as one that never was', async () => {
+test('a removed adviser leaves the lists and is as unknown as one that never existed', async () => {
   const company = await app.company();
   const { id } = await ok(company.post(ADVISERS, eve));
   const removed = await ok(company.delete(`${ADVISERS}/${id}`));
@@ -239,7 +239,7 @@ test('an adviser is not restored while another has the email, in whatever case, 
   await ok(company.post(`${ADVISERS}/${id}/restore`));
 });
 
-test('of five that restore an adviser at once one does', async () => {
+test('of five concurrent restorations of an adviser one succeeds', async () => {
   const company = await app.company();
   const { id } = await ok(company.post(ADVISERS, eve));
   await ok(company.delete(`${ADVISERS}/${id}`));
@@ -247,7 +247,7 @@ test('of five that restore an adviser at once one does', async () => {
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400, 400]);
 });
 
-test('removed advisers are listed on request, in pages and searchable, and nobody else with them', async () => {
+test('removed advisers are listed on request, in pages and searchable, and no others', async () => {
   const company = await app.company();
   const { id } = await ok(company.post(ADVISERS, eve));
   const gone = async (query = '') => ok(company.get(`${ADVISERS}?removed=true${query}`));

@@ -225,7 +225,7 @@ test('a changed name is on the next invoice, and invoices keep the old one', asy
   assert.deepEqual(names, ['Mr John Married and Mrs Ann Smith', 'Mr John Smith and Mrs Ann Smith']);
 });
 
-test('a removed customer leaves the lists and is as unknown as one that never was', async () => {
+test('a removed customer leaves the lists and is as unknown as one that never existed', async () => {
   const company = await app.company();
   const { id } = await addJane(company);
   const path = `${customersOf(company)}/${id}`;
@@ -276,7 +276,7 @@ test('records that name a removed customer keep it, and can be changed in everyt
   assert.equal(listed.recipients_name, billed.recipients_name);
 });
 
-test('an update may send a removed customer again where the entry has the relationship already', async () => {
+test('an update may send a removed customer again if the entry already has the relationship', async () => {
   const company = await app.company();
   const { id } = await addJane(company);
   const [john, ann] = company.customers;
@@ -312,7 +312,7 @@ test('a removed customer comes back as before: in the lists, as a relationship k
   assert.match((await ok(bill(company, '1'))).recipients_name, /and Ms Jane Doe$/);
 });
 
-test('removed customers are listed on request, of a case or of all, and nobody else with them', async () => {
+test('removed customers are listed on request, of a case or of all, and no others', async () => {
   const company = await app.company();
   const { id } = await addJane(company);
   await ok(company.delete(`${customersOf(company)}/${id}`));

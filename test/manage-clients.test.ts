@@ -96,7 +96,7 @@ test('a caller gives a client the scopes that it has itself and no others', asyn
   assert.deepEqual(widened.scopes, ['invoices:read', 'manage']);
 });
 
-test('an update keeps scopes that the client has, also where the caller lacks them', async () => {
+test('an update keeps the scopes of the client, even if the caller lacks them', async () => {
   const company = await app.company();
   const manager = await company.withScopes('manage');
   const { id } = await make(company);
@@ -108,7 +108,7 @@ test('an update keeps scopes that the client has, also where the caller lacks th
   assert.equal((await ok(manager.patch(`${CLIENTS}/${id}`, { name: 'shop' }))).name, 'shop');
 });
 
-test('a scope that was taken away meanwhile is not given back by a caller who lacks it', async () => {
+test('a scope that was removed meanwhile is not restored by a caller who lacks it', async () => {
   const company = await app.company();
   const manager = await company.withScopes('manage');
   const { id } = await make(company);
@@ -138,7 +138,7 @@ test('the secret of a client that may do more than the caller is not given to th
   await ok(manager.post(`${CLIENTS}/${own.id}/rotate`));
 });
 
-test('a client says who made it, whoever changes it later', async () => {
+test('a client names the credential that made it, also after other credentials changed it', async () => {
   const company = await app.company();
   const manager = await company.withScopes('manage');
   const [{ id: key }] = await ok(company.get('/manage/keys'));
@@ -169,7 +169,7 @@ test('a scope that is taken away is missing from its tokens within two seconds, 
   assert.equal((await caller(app.baseUrl, await tokenOf(client)).get(`${company.path}/invoices`)).status, 200);
 });
 
-test('a rotated secret is new, the old one is dead at once, and tokens live on', async () => {
+test('a rotated secret is new, the old one ends immediately, and tokens remain valid', async () => {
   const company = await app.company();
   const client = await make(company);
   const token = await tokenOf(client);
@@ -231,7 +231,7 @@ test('enabling right behind a disabling does not bring the old tokens back', asy
   assert.equal(await read(await tokenOf(client), company), 200);
 });
 
-test('a client that is being disabled gets no token, also where it asked before', async () => {
+test('a client that is being disabled gets no token, even if it asked before', async () => {
   const company = await app.company();
   const client = await make(company);
   const held: Holding[] = [[DISABLE, [client.id]]];

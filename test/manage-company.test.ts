@@ -211,7 +211,7 @@ test('a zone that only this side knows is refused by the database', async () => 
   assert.equal((await ok(company.get(COMPANY))).time_zone, 'Europe/London');
 });
 
-test('all faults of a request come at once', async () => {
+test('all faults of a request are named together', async () => {
   const company = await app.company();
   await refused(company.patch(COMPANY, { time_zone: 'X/Y', phone_region: 'ZZ', reminder_lead_days: 0, name: '' }), {
     time_zone: 'unknown',

@@ -137,7 +137,7 @@ for (const list of lists) {
   });
 }
 
-test('a list shows fifty entries unless it is asked for more, at most two hundred', async () => {
+test('a list shows fifty entries unless more are requested, at most two hundred', async () => {
   const company = await app.company();
   await Promise.all(Array.from({ length: 60 }, (_, i) => company.post('/manage/custom-tags', { tag: `t${i}` })));
   assert.equal((await ok(company.get('/manage/custom-tags'))).length, 50);

@@ -20,7 +20,7 @@ const server = await buildApp({ db: app.db, clock: app.clock.read, logger: pino(
 const url = await server.listen({ host: '127.0.0.1', port: 0 });
 after(() => server.close());
 
-/** Every way of writing the secret down from which it could be read again. */
+/** Every encoding of the secret that could be decoded. */
 function telltales(secret: string): string[] {
   const random = secret.slice(secret.indexOf('_') + 1);
   const bytes = Buffer.from(random, 'base64url');

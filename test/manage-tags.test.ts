@@ -26,7 +26,7 @@ test('the default tags are listed, the same for every company', async () => {
   assert.deepEqual(await ok(other.get('/manage/default-tags')), tags);
 });
 
-test('a custom tag is created, listed and at once usable', async () => {
+test('a custom tag is created, listed and immediately usable', async () => {
   const company = await app.company();
   const made = await ok(company.post(TAGS, { tag: 'gold-2026' }));
   assert.deepEqual(made, { tag: 'gold-2026', created_at: '2026-06-01T09:00:00.000000Z' });

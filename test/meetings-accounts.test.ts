@@ -18,7 +18,7 @@ import { overlapping } from './harness/overlap.ts';
 import { urlOf } from './harness/service.ts';
 import { CREDENTIALS } from './harness/zoom.ts';
 
-/** How an adviser's video account is connected, and where its secret is and is not. */
+/** How an adviser's video account is connected, and where its secret may and may not be. */
 
 const app = await startApp({ secrets });
 const zoom = await openZoom();
@@ -134,7 +134,7 @@ test('accounts ask for the scope manage', async () => {
   for (const method of ['GET', 'PUT', 'DELETE']) assert.equal((await other.send(method, account)).status, 403);
 });
 
-test('the field video_provider takes Jitsi and none, and Zoom only where it is connected', async () => {
+test('the field video_provider takes Jitsi and null, and Zoom only if an account is connected', async () => {
   const company = await app.company();
   const { adviser, account } = await accountOf(company);
   await refused(company.patch(adviser, { video_provider: 'zoom' }), { video_provider: 'invalid_state' });
@@ -219,14 +219,14 @@ test('a new key in front seals, and the old ones behind it still open', async ()
   assert.equal(secrets.open(rotated.seal('x', []), []), undefined);
 });
 
-/** Its secret as one that was connected when the second of the keys was the only one. */
+/** Encrypts the secret with the second key, as if the account was connected before the keys were rotated. */
 async function underOldKey(company: TestCompany): Promise<void> {
   const sealed = new SecretBox([KEYS[1]]).seal(SECRET, [company.companyId, (await accountOf(company)).id]);
   await app.sql('UPDATE video_accounts SET sealed_secret = $2 WHERE company_id = $1', [company.companyId, sealed]);
 }
 const rotating = new SecretBox(KEYS);
 
-test('what an old key opens is sealed anew under the first, for all companies and removed advisers', async () => {
+test('secrets under an old key are re-encrypted with the first, for all companies and removed advisers', async () => {
   const companies = [await app.company(), await app.company()];
   for (const company of companies) {
     const { adviser, account } = await accountOf(company);
@@ -245,7 +245,7 @@ test('what an old key opens is sealed anew under the first, for all companies an
   assert.equal((await ok(company.get(`${path}/meeting`))).state, 'ready');
 });
 
-test('a secret that is replaced while the old one is sealed anew stays', async () => {
+test('a secret that is replaced while the old one is re-encrypted is kept', async () => {
   const company = await app.company();
   await ok(company.send('PUT', (await accountOf(company)).account, ZOOM));
   await underOldKey(company);
@@ -283,7 +283,7 @@ test('a disconnected account keeps its secret until its last meeting is removed,
   assert.deepEqual([await sealedOf(company), zoom.meetings.size], [[null], 0]);
 });
 
-test('an account without meetings loses its secret at once, and so does one that is replaced', async () => {
+test('an account without meetings loses its secret immediately, and so does one that is replaced', async () => {
   const company = await app.company();
   const { account } = await accountOf(company);
   await ok(company.send('PUT', account, ZOOM));

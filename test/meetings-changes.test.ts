@@ -143,7 +143,7 @@ test('a meeting can be asked for after the booking', async () => {
   assert.deepEqual(await links(company, path), [String(only().id), only().join_url]);
 });
 
-test('a meeting that is asked for while the appointment is being moved is made for the new time', async () => {
+test('a meeting that is requested while the appointment is being moved is made for the new time', async () => {
   const company = await zoomCompany();
   const { path } = await book(company, { video_meeting: false });
   const json = app.db.queryJson.bind(app.db);
@@ -156,12 +156,12 @@ test('a meeting that is asked for while the appointment is being moved is made f
   await ok(company.patch(path, MOVE)).finally(() => {
     app.db.queryJson = json;
   });
-  assert.equal(between, 2, 'the move was decided anew');
+  assert.equal(between, 2, 'the move was decided again');
   await worker.runOnce();
   assert.deepEqual([only().start_time, only().duration], ['2026-06-11T13:00:00Z', 45]);
 });
 
-test('a meeting that is withdrawn, moved and asked for again has the new time', async () => {
+test('a meeting that is withdrawn, moved and requested again has the new time', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   await worker.runOnce();
@@ -266,7 +266,7 @@ test('another account: upcoming meetings are removed at the old one and made at 
   assert.equal((await meeting(company, path)).provider, 'jitsi');
 });
 
-/** A step of the meeting begins, and the account is changed before it has the adviser's row. */
+/** A step of the meeting begins, and the account changes before the step has locked the adviser's row. */
 async function beginAmid(
   company: TestCompany & { adviserId: string },
   id: string,
@@ -345,7 +345,7 @@ test('an account that is dead does not keep the new one waiting for long', async
   assert.deepEqual([(await meeting(company, path)).provider, (await meeting(company, path)).state], ['jitsi', 'ready']);
 });
 
-test('a disconnected account leaves no meeting behind, and connecting again makes them anew', async () => {
+test('a disconnected account leaves no meeting behind, and connecting it again creates them again', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   await worker.runOnce();

@@ -6,7 +6,7 @@ import { migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
 const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
 const ID = '0198c0de-0000-7000-8000-00000000000';
 
-test('wishes that were written down before meetings were made are met where they lie ahead', async () => {
+test('meetings requested before the migration are created if they lie ahead', async () => {
   const database = `before_meetings_${process.pid}`;
   const admin = await connectClient(server, 'test');
   await admin.query(`CREATE DATABASE ${database}`);

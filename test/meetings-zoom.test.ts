@@ -10,7 +10,7 @@ import { KEYS, meetingWorker, openZoom, secrets } from './harness/meeting-worker
 import { until } from './harness/until.ts';
 import { type Asked, type Behaviour, CREDENTIALS } from './harness/zoom.ts';
 
-/** What is said to Zoom, and what becomes of a meeting when Zoom refuses, is silent, or a worker dies. */
+/** The requests to Zoom, and what happens to a meeting if Zoom refuses, stays silent, or a worker dies. */
 
 const app = await startApp({ secrets });
 const zoom = await openZoom();
@@ -32,7 +32,7 @@ async function zoomCompany(): Promise<TestCompany & { adviserId: string }> {
   return { ...company, adviserId: id };
 }
 
-/** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
+/** Books an appointment on 10 June at 10:00 wall time (09:00 UTC) for an hour. */
 async function book(company: TestCompany, more: Record<string, unknown> = {}) {
   const { id } = await ok(
     company.post(`${company.path}/appointments`, {
@@ -53,7 +53,7 @@ const MOVE = { start_time: '2026-06-11 14:00:00', end_time: '2026-06-11 14:45:00
 const methods = () => zoom.asked.map(({ method }) => method);
 const isCreate = ({ method, path }: Asked) => method === 'POST' && path.startsWith('/v2');
 
-/** The next request of this kind, and no other, is answered so. */
+/** Answers the next request of this kind, and no other, in this way. */
 function nextTime(which: (asked: Asked) => boolean, behaviour: Behaviour): void {
   let done = false;
   zoom.behave = (asked) => {
@@ -63,7 +63,7 @@ function nextTime(which: (asked: Asked) => boolean, behaviour: Behaviour): void 
   };
 }
 
-// What is said
+// Requests
 
 test('a meeting is made with the time in UTC, the zone, its length, and nothing about the client', async () => {
   const company = await zoomCompany();
@@ -120,7 +120,7 @@ test('a token that Zoom no longer takes is replaced, and the request repeated on
 
 // Temporary faults
 
-test('a refused login is tried again, and at once when the account is connected anew', async () => {
+test('a refused login is retried, and immediately when the account is connected again', async () => {
   const company = await zoomCompany();
   await connect(company, company.adviserId, { client_secret: 'wrong' });
   const { path } = await book(company);
@@ -136,7 +136,7 @@ test('a refused login is tried again, and at once when the account is connected 
   assert.deepEqual([(await meeting(company, path)).state, (await meeting(company, path)).last_error], ['ready', null]);
 });
 
-test('what waits to be removed is tried again at once when the account is connected anew', async () => {
+test('a waiting removal is retried immediately when the account is connected again', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   await worker.runOnce();
@@ -205,7 +205,7 @@ test('a server that fails is asked again after growing pauses', async () => {
   assert.equal((await meeting(company, path)).state, 'ready');
 });
 
-test('a meeting that could not be made until its appointment was over is given up', async () => {
+test('a meeting that could not be made until its appointment was over is abandoned', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   zoom.behave = () => ({ status: 503, body: {} });
@@ -278,7 +278,7 @@ for (const [what, answer, state, last_error] of [
   });
 }
 
-test('a failed meeting is tried again when its appointment moves', async () => {
+test('a failed meeting is retried when its appointment moves', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   nextTime(isCreate, { status: 400, body: { code: 300, message: 'No.' } });
@@ -297,7 +297,7 @@ test('an answer without a link is no meeting, and what it may have left is found
   assert.deepEqual([(await meeting(company, path)).state, (await meeting(company, path)).join_url], ['pending', null]);
 });
 
-// What is gone at Zoom
+// Meetings that Zoom no longer has
 
 test('404 on a removal counts as done', async () => {
   const company = await zoomCompany();
@@ -323,7 +323,7 @@ test('404 on an update makes a new meeting', async () => {
   assert.equal([...zoom.meetings.values()][0]?.start_time, '2026-06-11T13:00:00Z');
 });
 
-test('a removal that fails is tried again, until a day after the end', async () => {
+test('a removal that fails is retried, until a day after the end', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   await worker.runOnce();
@@ -347,7 +347,7 @@ for (const [what, behaviour] of [
   ['the answer does not come', 'hang after'],
   ['the connection breaks', 'drop after'],
 ] as const) {
-  test(`where a meeting is made and ${what}, it is found again and not made twice`, async () => {
+  test(`if a meeting is made and ${what}, it is found again and not made twice`, async () => {
     const company = await zoomCompany();
     for (let i = 0; i < 4; i++) await book(company);
     await worker.runOnce();
@@ -399,7 +399,7 @@ test('a worker that is killed between its intent and the answer: another finds t
   assert.deepEqual([found.state, [...zoom.meetings.keys()]], ['ready', [found.video_id]]);
 });
 
-test('workers that come by at once make one meeting per appointment', async () => {
+test('concurrent workers make one meeting per appointment', async () => {
   const company = await zoomCompany();
   for (let i = 0; i < 20; i++) await book(company);
   const workers = Array.from({ length: 4 }, () => meetingWorker(app, zoom));
@@ -407,7 +407,7 @@ test('workers that come by at once make one meeting per appointment', async () =
   assert.deepEqual([zoom.meetings.size, methods().length], [20, 20]);
 });
 
-test('a change while a step is under way begins no second one beside it', async () => {
+test('a change while a step is in progress begins no second one beside it', async () => {
   const company = await zoomCompany();
   const { path } = await book(company);
   const beside: number[] = [];
@@ -421,7 +421,7 @@ test('a change while a step is under way begins no second one beside it', async 
   assert.deepEqual([beside, methods()], [[0], ['POST', 'PATCH']]);
 });
 
-/** A worker that is held up while it makes a meeting, for longer than its lease. */
+/** A worker that is held up for longer than its lease while it makes a meeting. */
 async function heldUp(company: TestCompany): Promise<{ path: string; goOn: () => Promise<unknown> }> {
   const { path } = await book(company);
   const slow = meetingWorker(app, zoom, { timeoutMs: 60_000, slots: 1 });

@@ -6,7 +6,7 @@ import { ok } from './harness/assert.ts';
 import { meetingWorker } from './harness/meeting-worker.ts';
 import { app, book, links, MOVE, meeting, only, post, worker, zoom, zoomCompany } from './harness/meetings.ts';
 
-// Making
+// Creating
 
 test('a booking has no link in its answer, and the appointment shows it once the meeting is made', async () => {
   const company = await zoomCompany();
@@ -20,7 +20,7 @@ test('a booking has no link in its answer, and the appointment shows it once the
   assert.deepEqual([updated.video_id, updated.join_url], [String(id), join_url]);
 });
 
-test('the meeting of an appointment says where it stands', async () => {
+test('the meeting of an appointment shows its state', async () => {
   const company = await zoomCompany();
   const { id, path } = await book(company);
   const before = await meeting(company, path);
@@ -79,7 +79,7 @@ test('an appointment that is restored when it is over gets no meeting, and nothi
 
 // Jitsi
 
-test('a Jitsi link leads to a room on the company’s server that nobody can guess, and that no other appointment has', async () => {
+test('a Jitsi link leads to a room on the company’s server that cannot be guessed and that no other appointment has', async () => {
   const company = await app.company();
   const rooms = new Set<string>();
   for (let i = 0; i < 3; i++) {
@@ -132,7 +132,7 @@ test('with an app and its secret the link carries a signed token for the room an
 
 // The confirmation and the link
 
-test('a confirmation waits for the link, and goes out at once when it is there', async () => {
+test('a confirmation waits for the link, and is sent as soon as it exists', async () => {
   const company = await zoomCompany();
   const { path } = await book(company, { email_confirmation: true });
   let during: string | undefined;
@@ -148,7 +148,7 @@ test('a confirmation waits for the link, and goes out at once when it is there',
   );
 });
 
-test('a confirmation whose meeting failed goes out without a link after 15 minutes, and later ones do not wait', async () => {
+test('a confirmation whose meeting failed is sent without a link after 15 minutes, and later ones do not wait', async () => {
   const company = await zoomCompany();
   const { path } = await book(company, { email_confirmation: true });
   zoom.behave = ({ method, path: at }) =>
@@ -171,7 +171,7 @@ test('a confirmation whose meeting failed goes out without a link after 15 minut
   assert.equal(post.sent.length, 2);
 });
 
-test('a failed meeting that is asked for again in time is in the confirmation that waited', async () => {
+test('a failed meeting that is requested again in time is in the confirmation that waited', async () => {
   const company = await zoomCompany();
   const { path } = await book(company, { email_confirmation: true });
   zoom.behave = ({ path: at }) =>
@@ -187,7 +187,7 @@ test('a failed meeting that is asked for again in time is in the confirmation th
   );
 });
 
-test('a confirmation that could not be delivered once goes out at once too when the link is there', async () => {
+test('a confirmation that failed once is also sent as soon as the link exists', async () => {
   const company = await zoomCompany();
   const { path } = await book(company, { email_confirmation: true, video_meeting: false });
   const refusing: Sender = {

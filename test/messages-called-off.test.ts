@@ -6,7 +6,7 @@ import type { Answer } from './harness/http.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { untilBlocked } from './harness/overlap.ts';
 
-/** Appointments that do not take place, and some that take place after all: what the client's calendar has, decides. */
+/** Messages about appointments that are called off or reinstated, which depend on what the client's calendar has. */
 
 const app = await startApp();
 const post = new Recorder();
@@ -23,7 +23,7 @@ beforeEach(async () => {
   post.providerId = null;
 });
 
-/** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
+/** Books an appointment on 10 June at 10:00 wall time (09:00 UTC) for an hour. */
 async function book(company: TestCompany, more: Record<string, unknown> = {}) {
   const answer = await company.post(`${company.path}/appointments`, {
     adviser_email: company.adviser,
@@ -62,7 +62,7 @@ for (const [how, off, on] of CALLED_OFF) {
     return kinds();
   };
 
-  test(`an appointment that is ${how} is called off by email once, where its confirmation had gone out`, async () => {
+  test(`an appointment that is ${how} is called off by email once, if its confirmation had been sent`, async () => {
     const company = await app.company();
     const told = await book(company, { email_confirmation: true, sms_confirmation: true, email_notification: true });
     const untold = await book(company, { sms_confirmation: true, email_notification: true });
@@ -127,7 +127,7 @@ for (const [how, off, on] of CALLED_OFF) {
     }
   });
 
-  test(`an appointment that is ${how} while its confirmation is on its way is called off, unless that fails`, async () => {
+  test(`an appointment that is ${how} while its confirmation is being sent is called off, unless that fails`, async () => {
     const company = await app.company();
     for (const fails of [false, true]) {
       const { id, path } = await book(company, { email_confirmation: true });
@@ -147,7 +147,7 @@ for (const [how, off, on] of CALLED_OFF) {
   });
 }
 
-test('a cancellation goes to whom the confirmation went to, under their own name', async () => {
+test('a cancellation goes to the recipient of the confirmation, under that person’s name', async () => {
   const company = await app.company();
   const [john, ann] = company.customers;
   const { path } = await book(company, { email_confirmation: true });
@@ -162,7 +162,7 @@ test('a cancellation goes to whom the confirmation went to, under their own name
   );
 });
 
-test('everybody whose calendar has the appointment is told, each by a mail of their own, whoever it names by now', async () => {
+test('every recipient whose calendar has the appointment gets a mail, whatever recipient it has now', async () => {
   const company = await app.company();
   const [john, ann] = company.customers;
   const told = () => post.sent.map(({ kind, recipient, customer }) => [kind, recipient, customer]).sort();
@@ -215,7 +215,7 @@ test('a confirmation that arrives after another worker has withdrawn it is calle
   post.during = async () => {
     post.during = () => {};
     await company.delete(path);
-    // A cancellation that is looked at before the confirmation is withdrawn waits for five seconds, more than once if need be.
+    // A cancellation that is due before the confirmation is withdrawn waits for five seconds, repeatedly if needed.
     for (const seconds of [46, 5, 5, 5]) {
       app.clock.advance({ seconds });
       await other.runOnce();
@@ -244,12 +244,12 @@ test('an appointment that is cancelled, then deleted, is called off once, and re
   assert.deepEqual(kinds(), ['email cancellation']);
 });
 
-test('a deletion that is under way when the confirmation has gone out, and saw nothing of it, is waited for', async () => {
+test('a deletion that was in progress when the confirmation was sent, and did not see it, is waited for', async () => {
   const company = await app.company();
   const { id } = await book(company, { email_confirmation: true });
   const client = await app.db.pool.connect();
   try {
-    // By hand: the deletion as a statement writes it whose view of the messages is older than the sending.
+    // The deletion as written by a statement whose snapshot of the messages is older than the sending.
     post.during = async () => {
       post.during = () => {};
       await client.query('BEGIN');

@@ -16,7 +16,7 @@ const worker = messageWorker(app, { mail: { smtpUrl: server.url } });
 
 beforeEach(async () => {
   app.clock.set('2026-06-01T09:00:00Z');
-  // What another test left waiting is not this one's affair.
+  // Messages that another test left waiting are not sent here.
   await app.sql(`UPDATE messages SET state = 'cancelled' WHERE state IN ('scheduled', 'sending')`);
   server.mails.length = 0;
   server.onRecipient = () => undefined;
@@ -49,7 +49,7 @@ const sentMail = () => {
   return readMail(server.mails[0]?.raw ?? '');
 };
 
-test('a confirmation goes out in the name of the company, as text and HTML, with times in its zone', async () => {
+test('a confirmation is sent in the name of the company, as text and HTML, with times in its zone', async () => {
   const company = await app.company();
   const { path } = await book(company, { location: '1 High Street <b>& "Co"</b>' });
   assert.equal(await worker.runOnce(), 1);
@@ -94,7 +94,7 @@ test('the meeting link is in text, HTML and invite', async () => {
   assert.ok(parts['text/calendar']?.includes('URL;VALUE=URI:https://meet.example/a?b=1&c=2'));
 });
 
-test('a confirmation waits while the meeting is being made, and goes out with the link once it is set free', async () => {
+test('a confirmation waits while the meeting is being made, and is sent with the link once it is set free', async () => {
   const company = await app.company();
   const { id, path } = await book(company);
   await app.sql('UPDATE appointments SET meeting_pending = true WHERE id = $1', [id]);
@@ -113,7 +113,7 @@ test('a confirmation waits while the meeting is being made, and goes out with th
   assert.ok(sentMail().parts['text/plain']?.includes('https://m.example/x'));
 });
 
-test('a confirmation whose meeting is not made within 15 minutes goes out without a link', async () => {
+test('a confirmation whose meeting is not made within 15 minutes is sent without a link', async () => {
   const company = await app.company();
   const { id } = await book(company);
   await app.sql('UPDATE appointments SET meeting_pending = true WHERE id = $1', [id]);
@@ -163,7 +163,7 @@ test('the invite keeps its UID, raises SEQUENCE when the appointment moves, and 
   assert.equal(server.mails[2]?.to, company.customers[0].email);
 });
 
-test('nothing is called off where no confirmation had gone out, and nothing for an appointment that is over', async () => {
+test('no cancellation is sent if no confirmation was sent, nor for an appointment that is over', async () => {
   const company = await app.company();
   const early = await book(company);
   await company.delete(early.path);
@@ -207,7 +207,7 @@ for (const [what, end] of Object.entries({ 'CR LF': '\r\n', CR: '\r', LF: '\n' }
   });
 }
 
-test('an address with a line break or a comma in it reaches nobody else', async () => {
+test('an address with a line break or a comma reaches no other recipient', async () => {
   const company = await app.company();
   for (const address of ['a@x.example, spy@evil.example', 'a@x.example\r\nBcc: spy@evil.example']) {
     const { id, path } = await book(company);
@@ -266,7 +266,7 @@ test('a connection that breaks when the message has come whole is one attempt, w
   assert.equal(seen[0], `<${message.id}@service.example>`);
 });
 
-test('nobody at the address, and a server that never answers, are passing faults', async () => {
+test('a server that is not there or never answers is a temporary fault', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const { port } = silent.address() as { port: number };
@@ -282,7 +282,7 @@ test('nobody at the address, and a server that never answers, are passing faults
   silent.close();
 });
 
-test('a server that takes a command and answers no more is given up after the whole time, and its connection closed', async () => {
+test('a server that takes a command and answers no more is abandoned after the whole time, and its connection closed', async () => {
   const company = await app.company();
   const { path } = await book(company);
   server.onRecipient = () => ({ hang: true });
@@ -311,7 +311,7 @@ test('a server that has the message whole and never answers gets it a second tim
   const impatient = messageWorker(app, {
     mail: { smtpUrl: server.url, timeouts: { transferMs: 5_000, responseMs: 100 } },
   });
-  // A fault that leaves no doubt is not counted.
+  // A fault that shows that nothing was sent is not counted.
   server.onMessage = () => ({ refuse: 451 });
   await impatient.runOnce();
   server.onMessage = () => {
@@ -361,7 +361,7 @@ test('a refused login is not held against the message', async () => {
   await strict.close();
 });
 
-test('STARTTLS is used where the server offers it, and a certificate that nobody vouches for is refused', async () => {
+test('STARTTLS is used if the server offers it, and an untrusted certificate is refused', async () => {
   const secure = await mailServer({ hideSTARTTLS: false });
   const company = await app.company();
   const { path } = await book(company);

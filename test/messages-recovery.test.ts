@@ -67,7 +67,7 @@ for (const [state, change] of [
   });
 }
 
-/** The app's database, but for the statements that `broken` names. */
+/** The app's database, except that `broken` chooses statements that fail. */
 const databaseWithout = (broken: (name: string) => Error | undefined): typeof app.db =>
   Object.assign(Object.create(app.db), {
     queryRows: async (query: Query) => {
@@ -81,7 +81,7 @@ for (const [why, error] of [
   ['is away', new UnavailableError('away')],
   ['has a full disk', Object.assign(new Error('No space left on device'), { code: '53100' })],
 ] as const) {
-  test(`a message that has gone out while the database ${why} is written down later, and not sent twice`, async () => {
+  test(`a message that was sent while the database ${why} is recorded later, and not sent twice`, async () => {
     const company = await app.company();
     const { path } = await book(company, { email_notification: true });
     app.clock.set(REMINDER_DUE);
@@ -97,7 +97,7 @@ for (const [why, error] of [
   });
 }
 
-test('a fault is written down by the claim that holds the message when the database is back', async () => {
+test('a failure is recorded by the claim that holds the message when the database is back', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_notification: true });
   app.clock.set(REMINDER_DUE);
@@ -127,7 +127,7 @@ test('a fault is written down by the claim that holds the message when the datab
   assert.deepEqual(row, { state: 'scheduled', lease_by: null });
 });
 
-test('an appointment that somebody has locked holds up its own messages alone', async () => {
+test('a locked appointment delays only its own messages', async () => {
   const company = await app.company();
   const locked = await book(company, { email_confirmation: true });
   const free = await book(company, { email_confirmation: true });
@@ -151,7 +151,7 @@ test('an appointment that somebody has locked holds up its own messages alone', 
 
 // Faults
 
-test('a passing fault is tried again after growing pauses, until the start', async () => {
+test('a passing fault is retried after growing pauses, until the start', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_notification: true });
   app.clock.set(REMINDER_DUE);
@@ -175,7 +175,7 @@ test('a passing fault is tried again after growing pauses, until the start', asy
   assert.deepEqual([message.state, message.last_error, message.attempts], ['failed', 'no luck', tried.length]);
 });
 
-test('a permanent fault ends as failed at once, with the reason', async () => {
+test('a permanent fault ends as failed immediately, with the reason', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_confirmation: true });
   post.during = () => fault(true);
@@ -185,7 +185,7 @@ test('a permanent fault ends as failed at once, with the reason', async () => {
   assert.equal((await company.patch(path, {})).body.email_confirmation, 'failed');
 });
 
-test('an error of our own is tried again and shows nothing of the inside', async () => {
+test('an internal error is retried and reveals nothing of the inside', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_confirmation: true });
   post.during = () => {

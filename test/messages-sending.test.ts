@@ -6,9 +6,9 @@ import { app, book, fault, messages, post, REMINDER_DUE, worker } from './harnes
 
 const kinds = () => post.sent.map(({ channel, kind }) => `${channel} ${kind}`).sort();
 
-// At its time, and once
+// On time, and once
 
-test('a reminder goes out at its due time and not before, once, whoever comes by', async () => {
+test('a reminder is sent at its due time and not before, and once, however many workers run', async () => {
   const company = await app.company();
   await book(company, { email_notification: true, sms_notification: true });
   app.clock.set('2026-06-09T08:59:59.999999Z');
@@ -21,7 +21,7 @@ test('a reminder goes out at its due time and not before, once, whoever comes by
   assert.equal(await worker.runOnce(), 0);
 });
 
-test('twenty messages and five workers at once: each goes out once', async () => {
+test('twenty messages and five concurrent workers: each is sent once', async () => {
   const companies = await Promise.all([app.company(), app.company()]);
   for (let i = 0; i < 10; i++) for (const company of companies) await book(company, { email_confirmation: true });
   const workers = Array.from({ length: 5 }, () => messageWorker(app, { email: post, sms: post, slots: 8 }));
@@ -30,7 +30,7 @@ test('twenty messages and five workers at once: each goes out once', async () =>
   assert.equal(new Set(post.sent.map(({ id }) => id)).size, 20);
 });
 
-// Read again before it is sent
+// Checked again before sending
 
 const LATE_CHANGES: [why: string, change: string, word: string | null][] = [
   ['deleted', `UPDATE appointments SET deleted_at = now() WHERE id = $1`, null],
@@ -44,7 +44,7 @@ for (const [why, change, word] of LATE_CHANGES) {
   test(`a reminder of an appointment that is ${why} when its turn comes is not sent`, async () => {
     const company = await app.company();
     const { id, path } = await book(company, { email_notification: true });
-    // By hand, because the operations also withdraw the message: here only the second look can.
+    // Changed directly, because the operations also withdraw the message: only the check before sending can notice it.
     await app.sql(change, [id]);
     app.clock.set(REMINDER_DUE);
     await worker.runOnce();
@@ -57,7 +57,7 @@ for (const [why, change, word] of LATE_CHANGES) {
   });
 }
 
-test('a message goes out with what the appointment says when its turn comes', async () => {
+test('a message is sent with what the appointment says when its turn comes', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_notification: true, location: 'old' });
   await company.patch(path, { location: 'new', email_recipient: company.customers[1].email });
@@ -84,7 +84,7 @@ test('a reminder whose start has passed before a worker came is skipped, a confi
   assert.equal((await messages(company, late.path))[0].state, 'skipped');
 });
 
-// While it is on its way
+// While a message is being sent
 
 test('while a message is being sent its word is scheduled', async () => {
   const company = await app.company();
@@ -101,7 +101,7 @@ test('while a message is being sent its word is scheduled', async () => {
   assert.deepEqual(words.slice(4), ['sent', 'scheduled', 1, 'sent']);
 });
 
-test('what is withdrawn while it is being sent is sent, and not tried again should that fail', async () => {
+test('what is withdrawn while it is being sent is sent, and not retried should that fail', async () => {
   const company = await app.company();
   for (const fails of [false, true]) {
     const { path } = await book(company, { email_confirmation: true });
@@ -118,7 +118,7 @@ test('what is withdrawn while it is being sent is sent, and not tried again shou
   assert.equal(post.sent.length, 1);
 });
 
-test('a confirmation asked for again while one is on its way goes out as well; in place of it, should that fail', async () => {
+test('a confirmation requested again while one is being sent is sent as well; in place of it, should that fail', async () => {
   const company = await app.company();
   for (const fails of [false, true]) {
     post.sent.length = 0;
@@ -131,7 +131,7 @@ test('a confirmation asked for again while one is on its way goes out as well; i
       if (fails) fault();
     };
     await worker.runOnce();
-    // A worker that came by while the first was on its way has put the second off for a moment.
+    // A worker that ran while the first was being sent has postponed the second for a moment.
     app.clock.advance({ seconds: 5 });
     await worker.runOnce();
     assert.equal(post.sent.length, fails ? 1 : 2);
@@ -169,7 +169,7 @@ test('a confirmation of a new start waits for that of the old one, and is the la
   }
 });
 
-test('a confirmation whose worker died is not sent after a newer one has gone out', async () => {
+test('a confirmation whose worker died is not sent after a newer one was sent', async () => {
   const company = await app.company();
   const { id, path } = await book(company, { sms_confirmation: true });
   await worker.runOnce();
@@ -183,7 +183,7 @@ test('a confirmation whose worker died is not sent after a newer one has gone ou
   assert.deepEqual(await app.sql(states, [id]), [{ state: 'cancelled' }, { state: 'sent' }]);
 });
 
-test('a move while the reminder of the old start is on its way makes that of the new start, once', async () => {
+test('a move while the reminder of the old start is being sent makes that of the new start, once', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_notification: true });
   app.clock.set(REMINDER_DUE);
@@ -204,7 +204,7 @@ test('a move while the reminder of the old start is on its way makes that of the
   );
 });
 
-// Seeing it, and sending again
+// Reading messages, and sending again
 
 test('the messages of an appointment show the documented fields, and those of others are not found', async () => {
   const company = await app.company();
@@ -249,7 +249,7 @@ test('the messages of a company come in pages, by state', async () => {
   assert.equal((await company.get('/messages?state=sending')).status, 400);
 });
 
-test('a message that was sent or that failed can be sent once more, about the appointment as it stands', async () => {
+test('a message that was sent or failed can be sent again, about the appointment as it is now', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_confirmation: true, email_notification: true });
   await worker.runOnce();

@@ -20,7 +20,7 @@ type Answer = { status: number; body: unknown } | 'hang' | 'break' | 'cut';
 const requests: { request: IncomingMessage; body: string }[] = [];
 let answer: Answer = { status: 201, body: { sid: 'SM1' } };
 
-/** Answers as the provider's documents say; which way is the test's choice. */
+/** Answers as the provider's documentation says. The test chooses the answer. */
 const provider = createServer((request, response) => {
   let body = '';
   request.on('data', (chunk) => {
@@ -124,7 +124,7 @@ for (const [why, given, state, reason] of FAULTS) {
   });
 }
 
-test('a provider that nobody answers for, or that cannot be found, is a passing fault', async () => {
+test('a provider that does not answer or cannot be resolved is a temporary fault', async () => {
   for (const baseUrl of [`http://127.0.0.1:${await freePort()}`, 'http://127.0.0.1:9', 'http://sms.invalid']) {
     const message = await book(await app.company());
     await messageWorker(app, { sms: smsSender(twilio({ ...TWILIO, baseUrl })) }).runOnce();
@@ -132,7 +132,7 @@ test('a provider that nobody answers for, or that cannot be found, is a passing 
   }
 });
 
-/** One that nobody listens on. */
+/** A port that no server listens on. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -220,7 +220,7 @@ for (const [text, count] of [
   ['€'.repeat(80), 1],
   ['€'.repeat(81), 2],
   [`${'a'.repeat(159)}€`, 2],
-  // The escape does not fit behind 152 septets and takes its sign along: 152, 153, 2.
+  // The escape does not fit after 152 septets and moves on together with its character: 152, 153, 2.
   [`${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
   ['ł'.repeat(70), 1],
   ['ł'.repeat(71), 2],
@@ -276,7 +276,7 @@ test('typographic signs become plain ones, names stay as they are', () => {
   assert.equal(countSegments(renderSms(outgoing({ company: 'Łukasz’ Kanzlei', location: 'x'.repeat(40) }))), 1);
 });
 
-// Times as they are spoken
+// Times in words
 
 for (const [start, end, zone, expected] of [
   [

@@ -126,7 +126,7 @@ test('callers that wait for a connection are counted, and none are left afterwar
 const due = async (channel: string) => sum(await scrape(), 'messages_due', { channel });
 
 for (const channel of ['email', 'sms'] as const) {
-  test(`a confirmation by ${channel} is due at once, and no longer when it was withdrawn`, async () => {
+  test(`a confirmation by ${channel} is due immediately, and no longer when it was withdrawn`, async () => {
     app.clock.set('2027-03-01T09:00:00Z');
     const company = await app.company();
     const before = { email: await due('email'), sms: await due('sms') };

@@ -30,7 +30,7 @@ const migration = (version: number, sql: string): Migration => ({
   sha256: sql,
 });
 
-test('ten processes at once bring an empty database up to date exactly once', () =>
+test('ten concurrent processes migrate an empty database exactly once', () =>
   withDatabase(async (connection, client) => {
     const migrations = await readMigrations();
     const runs = await Promise.all(Array.from({ length: 10 }, () => migrate(connection, migrations)));

@@ -85,11 +85,11 @@ for (const [what, send] of Object.entries<(client: Client) => Promise<Answer>>({
       { grant_type: 'client_credentials' },
       basic({ id: id.replaceAll('-', '%2D'), secret: secret.replaceAll('_', '%5F') }),
     ),
-  'parameters that nobody knows, and empty ones': (client) =>
+  'unknown parameters, and empty ones': (client) =>
     app.anonymous.post(TOKEN, { ...grant(client), audience: 'x', scope: '' }),
-  'parameters that nobody knows, whatever they hold': (client) =>
+  'unknown parameters, whatever they hold': (client) =>
     app.anonymous.post(TOKEN, { ...grant(client), audience: 5, resource: ['x'], claims: { a: null }, on: true }),
-  'a parameter that nobody knows twice in a form': (client) =>
+  'an unknown parameter twice in a form': (client) =>
     app.anonymous.post(TOKEN, `${form(grant(client))}&resource=a&resource=b`, FORM),
   'the client_id in another letter case': (client) =>
     app.anonymous.post(TOKEN, grant({ ...client, id: client.id.toUpperCase() })),
@@ -170,7 +170,7 @@ test('a client that sends no usable credentials is refused', async () => {
   }
 });
 
-test('two ways of authentication at once are refused, as are two clients', async () => {
+test('two kinds of authentication in one request are refused, as are two clients', async () => {
   const company = await app.company();
   const [client, other] = [await makeClient(company), await makeClient(company)];
   await assertOAuthError(app.anonymous.post(TOKEN, grant(client), basic(client)), 400, 'invalid_request');
@@ -247,7 +247,7 @@ test('a malformed request or a refused scope is no failed attempt', async () => 
   assert.equal((await app.anonymous.post(TOKEN, grant({ ...client, secret: 'x' }))).status, 401);
 });
 
-/** As many bytes as `size`, with a parameter that is not known. */
+/** A form of `size` bytes with an unknown parameter. */
 const padded = (parameters: Parameters, size: number): string => {
   const length = JSON.stringify({ ...parameters, pad: '' }).length;
   return JSON.stringify({ ...parameters, pad: 'x'.repeat(size - length) });
@@ -286,7 +286,7 @@ test('what cannot be read is refused unread when it comes too often; HTTP Basic 
   await ok(app.anonymous.post(TOKEN, grant(client)));
 });
 
-test('30 requests at once that cannot be read are parsed, however many come', async (t) => {
+test('thirty concurrent requests with bodies that cannot be read are all parsed', async (t) => {
   const { parse } = JSON;
   let parsed = 0;
   t.mock.method(JSON, 'parse', (text: string, ...more: []) => {

@@ -7,19 +7,19 @@ import type { PipelinedTransaction } from '../src/kernel/database/pipelined-tran
 import { UnavailableError } from '../src/kernel/errors.ts';
 import { testQuery } from './harness/query.ts';
 
-/** Who gets which connection, and when. The server is the test's: it answers when it is told to. */
+/** Which connection a statement gets, and when. The test's own server answers on command. */
 
 type Sent = { name: string; answer: (error?: Error) => void };
 
 class Server extends EventEmitter {
   readonly sent: Sent[] = [];
   readonly connection = { stream: { destroy: (error: Error) => this.#destroyed(error) } };
-  /** Does not end when it is told to. */
+  /** Does not close when it is asked to. */
   deaf = false;
   destroyed = false;
   #ending = false;
   connect = async () => {};
-  /** As `pg` does: what is under way is answered first. */
+  /** Like `pg`: statements in flight are answered first. */
   end = async () => {
     this.#ending = true;
     this.#goodbye();
@@ -41,7 +41,7 @@ class Server extends EventEmitter {
     if (this.#ending && !this.deaf && this.sent.length === 0) this.emit('end');
   }
 
-  /** As `pg` does: all that is under way ends with it. */
+  /** Like `pg`: all statements in flight end with it. */
   #destroyed(error: Error): void {
     this.destroyed = true;
     for (const { answer } of [...this.sent]) answer(error);
@@ -76,7 +76,7 @@ function pipelines(size: number, ahead = MOST_AHEAD, connect?: () => Promise<voi
   return { lanes, servers, ask, fill, names };
 }
 
-test('a connection is opened for each until there are as many as there may be, and then the least busy is taken', async () => {
+test('a connection is opened for each statement up to the limit, and then the least busy is used', async () => {
   const { servers, fill } = pipelines(2);
   fill(6);
   await settled();
@@ -86,7 +86,7 @@ test('a connection is opened for each until there are as many as there may be, a
   );
 });
 
-test('who finds every connection with as many ahead as there may be goes to the one that answers first', async () => {
+test('if every connection is full, a statement goes to the one that answers first', async () => {
   const { lanes, servers, ask, fill } = pipelines(2, 3);
   fill(6);
   ask('waits');
@@ -100,7 +100,7 @@ test('who finds every connection with as many ahead as there may be goes to the 
   assert.equal(servers[1]?.sent.at(-1)?.name, 'waits');
 });
 
-test('who waits for what no other statement does goes by itself', async () => {
+test('a waiting statement without others of its kind goes singly', async () => {
   const { lanes, servers, ask, names } = pipelines(1, 1);
   ask('first');
   await settled();
@@ -110,14 +110,14 @@ test('who waits for what no other statement does goes by itself', async () => {
   assert.deepEqual([names(), lanes.counts.waiting], [['a'], 2]);
 });
 
-test('first come, first served: whoever waits goes before whoever comes later, in the order of coming', async () => {
+test('first come, first served: waiting statements go before later ones, in order', async () => {
   const { lanes, servers, ask, fill } = pipelines(1);
   const broken = fill(MOST_AHEAD).map((one) => assert.rejects(one));
   await settled();
   for (const name of ['a', 'b', 'c']) ask(name);
   assert.equal(lanes.counts.waiting, 3);
   const [server] = servers as [Server];
-  // Now there is room for a connection, and nobody who waits has been told of it yet.
+  // Now a connection has room, but no waiting statement has been told.
   server.emit('end');
   ask('late');
   for (const { answer } of [...server.sent]) answer(new Error('Connection terminated unexpectedly'));
@@ -129,7 +129,7 @@ test('first come, first served: whoever waits goes before whoever comes later, i
   );
 });
 
-test('whoever has waited too long is refused, and those behind it have lost nothing', async (t) => {
+test('a statement that has waited too long is refused, and those behind it lose nothing', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { lanes, servers, ask, fill, names } = pipelines(1);
   fill(MOST_AHEAD);
@@ -147,7 +147,7 @@ test('whoever has waited too long is refused, and those behind it have lost noth
   assert.ok(names().includes('patient') && !names().includes('tired'));
 });
 
-test('closing: what was sent is answered first, whoever waits or comes is refused at once', {
+test('closing: statements in flight are answered first; waiting and new ones are refused immediately', {
   timeout: 10_000,
 }, async () => {
   const { lanes, servers, ask, fill } = pipelines(1);
@@ -161,7 +161,7 @@ test('closing: what was sent is answered first, whoever waits or comes is refuse
   await Promise.all([...first, closed]);
 });
 
-test('closing: who waits for a connection to open is told that it will not', { timeout: 10_000 }, async () => {
+test('closing: statements that wait for a connection to open are refused', { timeout: 10_000 }, async () => {
   const { lanes, ask } = pipelines(1, MOST_AHEAD, () => new Promise(() => {}));
   const asked = assert.rejects(ask('early'), { message: 'Connection terminated before it was open.' });
   await lanes.close();
@@ -184,7 +184,7 @@ test('closing: a connection that gets nothing more is waited for, and no longer 
   await closed;
 });
 
-test('a connection that does not end when it is told to is given up after five seconds', {
+test('a connection that does not end when it is told to is abandoned after five seconds', {
   timeout: 10_000,
 }, async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
@@ -210,7 +210,7 @@ test('a connection that does not end when it is told to is given up after five s
   assert.ok(idle.destroyed);
 });
 
-test('what a connection ends with, whatever that is, is told to all who share its commit, and nothing is sent again', async () => {
+test('any error that ends a connection fails all statements of its commit, and nothing is sent again', async () => {
   const { lanes, servers } = pipelines(1);
   const put = (value: number) => lanes.queryJson(testQuery('put', '', [value]));
   const first = put(0);
@@ -228,7 +228,7 @@ test('what a connection ends with, whatever that is, is told to all who share it
   assert.equal(server.sent.length, 0);
 });
 
-test('a connection that leaves one unanswered for too long goes, also where it gets nothing more, and no other', {
+test('a connection that leaves a statement unanswered for too long is closed, even if it gets no more statements, and no other is', {
   timeout: 10_000,
 }, async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
@@ -237,7 +237,7 @@ test('a connection that leaves one unanswered for too long goes, also where it g
   await settled();
   const [one, other] = servers as [Server, Server];
   t.mock.timers.tick(SILENCE_MS - 500);
-  // Those that are left are not the first one's fault, and their own time has not begun with it.
+  // The remaining statements did not cause the time-out, and their own time starts later.
   one.sent[0]?.answer(new Error('Connection terminated by the test'));
   await assert.rejects(first);
   other.sent[0]?.answer();
@@ -279,7 +279,7 @@ test('the time of each begins when it is sent, not with those ahead of it or beh
   await Promise.all(both);
 });
 
-test('where a connection breaks, those who wait go to a new one', async () => {
+test('if a connection breaks, waiting statements go to a new one', async () => {
   const { servers, ask, fill } = pipelines(1);
   const broken = fill(MOST_AHEAD).map((one) => assert.rejects(one));
   await settled();

@@ -9,7 +9,7 @@ import { startApp } from './harness/app.ts';
 import { blocked, untilBlocked } from './harness/overlap.ts';
 import { testQuery } from './harness/query.ts';
 
-/** Short statements that come at the same moment share a transaction, and none of them notices. */
+/** Short concurrent statements share a transaction, and each gets the result that it would get alone. */
 
 const app = await startApp();
 await app.sql(`
@@ -41,7 +41,7 @@ const updateNote = write('notes.overwrite', {
 
 const piped = (more: pg.ClientConfig) =>
   new pg.Client({ ...app.connection, ...more, pipeline: true } as pg.ClientConfig);
-/** An advisory lock that is held until somebody releases it. */
+/** An advisory lock that is held until `release` is called. */
 async function heldLock(lock: number) {
   const client = new pg.Client(app.connection);
   await client.connect();
@@ -58,7 +58,7 @@ const put = (place: number, text = `note ${place}`) => db.queryJson(insertNote(n
 const places = (count: number) => Array.from({ length: count }, (_, i) => i);
 const rows = () => app.sql<{ place: number; text: string; xact: string }>('SELECT * FROM notes ORDER BY place');
 
-/** A statement that no connection has prepared is sent singly: as many as there are connections prepare it on each. */
+/** A statement that is not prepared is sent singly, so one statement per connection prepares it on each of them. */
 const prepare = (ask: (place: number) => Promise<unknown>) => Promise.all(places(CONNECTIONS).map(ask));
 
 beforeEach(async () => {
@@ -66,7 +66,7 @@ beforeEach(async () => {
   await app.sql('DELETE FROM notes');
 });
 
-test('what comes at the same moment is committed together, and each is given its own answer', async () => {
+test('concurrent statements are committed together, and each gets its own answer', async () => {
   const answers = await Promise.all(places(20).map((place) => put(place)));
   assert.deepEqual(
     answers,
@@ -78,7 +78,7 @@ test('what comes at the same moment is committed together, and each is given its
   assert.equal(commits, 3);
 });
 
-test('no more than eight share a commit', async () => {
+test('at most eight statements share a commit', async () => {
   await Promise.all(places(30).map((place) => put(place)));
   const sizes = Map.groupBy(await rows(), ({ xact }) => xact)
     .values()
@@ -86,18 +86,18 @@ test('no more than eight share a commit', async () => {
   assert.equal(Math.max(...sizes), 8);
 });
 
-test('one that comes alone has a commit of its own', async () => {
+test('a single statement has its own commit', async () => {
   await put(1);
   await put(2);
   assert.equal(new Set((await rows()).map(({ xact }) => xact)).size, 2);
 });
 
-test('two of the same moment do not wait for each other while nothing else is under way', async () => {
+test('two concurrent statements do not wait for each other while nothing else is in flight', async () => {
   await Promise.all([put(1), put(2)]);
   assert.equal(new Set((await rows()).map(({ xact }) => xact)).size, 2);
 });
 
-test('those of a commit come by their records in one order, however they were asked', async () => {
+test('the statements of a commit visit their records in one order, however they were sent', async () => {
   await Promise.all(places(8).map((place) => put(7 - place)));
   const written = await app.sql<{ place: number; xact: string }>('SELECT place, xact FROM notes ORDER BY written');
   const shared = Map.groupBy(written, ({ xact }) => xact)
@@ -109,7 +109,7 @@ test('those of a commit come by their records in one order, however they were as
   );
 });
 
-test('a value that cannot be sent ends its connection, and neither the process nor what comes later', async () => {
+test('a value that cannot be sent ends its connection, but neither the process nor later statements', async () => {
   const endless: unknown[] = [];
   endless.push({ endless });
   const asked = [put(1), put(2), db.queryJson(insertNote(note(1, 3, endless[0] as string))), put(4)];
@@ -128,7 +128,7 @@ const count = read('notes.count', {
 const counting = (place: number, word: string, list: string[]) =>
   db.queryJson(count({ company_id: 1, case_id: place, word, list }));
 
-test('one statement for several gives each its own answer, or none', async () => {
+test('a batch gives each request its own answer, or none', async () => {
   await prepare((place) => counting(place, 'x', []));
   for (let round = 0; round < 3; round++) {
     const asked = places(40).map((place) =>
@@ -141,7 +141,7 @@ test('one statement for several gives each its own answer, or none', async () =>
   }
 });
 
-test('a value that cannot be sent in one statement for several ends those of its moment, and nothing that comes later', async () => {
+test('a value that cannot be sent fails its batch, but nothing that comes later', async () => {
   const endless: unknown[] = [];
   endless.push({ endless });
   await prepare((place) => counting(place, 'x', []));
@@ -153,7 +153,7 @@ test('a value that cannot be sent in one statement for several ends those of its
   );
 });
 
-test('no row and null are told apart', async () => {
+test('no row and null are distinguished', async () => {
   await put(1);
   const empty = read('notes.empty', {
     inputs: KEY_INPUTS,
@@ -166,7 +166,7 @@ test('no row and null are told apart', async () => {
   }
 });
 
-test('one that fails is told why, the others are written, and each once', async () => {
+test('a statement that fails gets its error, and the others are written once each', async () => {
   await put(5);
   const answers = await Promise.allSettled(places(8).map((place) => put(place, place === 3 ? 'no' : `note ${place}`)));
   assert.deepEqual(
@@ -177,18 +177,18 @@ test('one that fails is told why, the others are written, and each once', async 
     }),
   );
   assert.equal((await rows()).length, 7);
-  // The one that failed among the others was not tried again by itself.
+  // The statement that failed in the batch was not retried singly.
   const [tries] = await app.sql<{ last_value: string }>('SELECT last_value FROM tries');
   assert.equal(Number(tries?.last_value), 1);
 });
 
-test('two that change the same record are written one after the other', async () => {
+test('two statements that change the same record are written one after the other', async () => {
   await put(1);
   await Promise.all(places(16).map((i) => db.queryJson(updateNote(note(1, 1, `change ${i}`)))));
   assert.match((await rows())[0]?.text ?? '', /^change \d+$/);
 });
 
-/** Somebody else, with a transaction of its own. */
+/** Another client with an open transaction. */
 async function other(t: { after(work: () => Promise<void>): void }): Promise<pg.Client> {
   const client = new pg.Client(app.connection);
   await client.connect();
@@ -197,13 +197,13 @@ async function other(t: { after(work: () => Promise<void>): void }): Promise<pg.
   return client;
 }
 
-test('a deadlock with somebody else is nobody’s fault: all are written', async (t) => {
+test('after a deadlock with another client all statements are retried and written', async (t) => {
   for (const place of places(8)) await put(place);
   const client = await other(t);
   await client.query('SELECT 1 FROM notes WHERE place = 7 FOR UPDATE');
   const changes = Promise.all(places(8).map((place) => db.queryJson(updateNote(note(1, place, 'changed')))));
   await untilBlocked(app);
-  // The ones that wait have waited longer, so it is they who find it.
+  // The blocked statements have waited longer, so they detect the deadlock.
   await client.query('SELECT 1 FROM notes ORDER BY place FOR UPDATE');
   await client.query('COMMIT');
   await changes;
@@ -226,9 +226,9 @@ const insertNotes = write('notes.write_batch', {
 
 for (const [how, one] of [
   ['', insertNote],
-  [', of those who had one statement either', insertNotes],
+  [', also not for the statements of a batch', insertNotes],
 ] as const) {
-  test(`where the connection breaks nobody knows, and nothing is written a second time${how}`, async (t) => {
+  test(`after the connection breaks the outcome is unknown, and nothing is written a second time${how}`, async (t) => {
     const ask = (place: number) => db.queryJson(one(note(1, place, `note ${place}`)));
     await prepare((place) => db.queryJson(one(note(30, place, 'x'))));
     await app.sql('DELETE FROM notes');
@@ -260,7 +260,7 @@ const whoReads = read('notes.reader', {
      WHERE ${input.company_id} + ${input.case_id} + ${input.lock} > 0`,
 });
 
-test('lists of the same moment are spread over the connections for lists, and share a statement where one has several', async (t) => {
+test('concurrent lists are spread over the connections for lists, and share a statement if one has several', async (t) => {
   const readers = async (count: number) => {
     const pids = await Promise.all(
       places(count).map((place) => db.queryJson(whoReads({ company_id: 1, case_id: place, lock: 0 }))),
@@ -310,7 +310,7 @@ for (const [others, how] of [
 ] as const) {
   const name = `a list is answered when it has been read, and not when the next one on its connection has, ${how}`;
   test(name, { timeout: 20_000 }, async (t) => {
-    // Released first where the test fails: the connection is not closed before it has answered.
+    // Released first if the test fails, because the connection closes only after it has answered.
     const holder = await heldLock(2);
     t.after(holder.release);
     const lanes = narrow(t);
@@ -325,7 +325,7 @@ for (const [others, how] of [
   });
 }
 
-test('who waits goes with others who wait for the same, as many as each connection would get and eight at most; the rest by itself', async (t) => {
+test('waiting statements of one kind go together, in equal shares and at most eight; others go singly', async (t) => {
   const holders = [await heldLock(1), await heldLock(2)];
   const told: unknown[] = [];
   const lanes = new PipelinedPool({
@@ -350,7 +350,7 @@ test('who waits goes with others who wait for the same, as many as each connecti
   const first = [ask(0, 1), ask(1, 2)];
   await pause(0);
   const others = [ask(2, 3), search(3), search(4), ...places(18).map((place) => ask(5 + place, 3))];
-  // Only the first connection has room from now on. 21 wait, then 13 and 12, for neither of whom anybody goes, then 11, 5 and 2.
+  // From now on only the first connection has room: 21 wait, then 13 and 12 (the searches, which go singly), 11, 5, 2.
   await holders[0]?.release();
   await Promise.all([first[0], ...others]);
   await holders[1]?.release();
@@ -363,7 +363,7 @@ test('who waits goes with others who wait for the same, as many as each connecti
   assert.deepEqual([order[0], order[9], order[10]], [0, 3, 4]);
 });
 
-test('those whose one statement failed do not keep the place that each of them then needs', async (t) => {
+test('the statements of a failed batch do not hold the slots that they need to be retried singly', async (t) => {
   const told: unknown[] = [];
   const lanes = narrow(t, (...one) => told.push(one));
   const parts = read('notes.parts', {
@@ -385,7 +385,7 @@ test('those whose one statement failed do not keep the place that each of them t
   assert.deepEqual(told, [['notes.parts', 4, false]]);
 });
 
-test('of a server that is silent all are told who share a commit, and one that is alone', async (t) => {
+test('when the server is silent, all statements of a commit fail, and a single one too', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const silent = new PipelinedPool({
     size: 1,

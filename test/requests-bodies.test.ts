@@ -25,7 +25,7 @@ import {
 } from './harness/requests.ts';
 
 const formsWithBody = documented.filter(({ takesBody }) => takesBody);
-/** Any letter but NUL; fast-check's own unit `binary` takes seconds to build. */
+/** Any character except NUL. fast-check's own unit `binary` takes seconds to build. */
 const codePoint = fc
   .oneof(fc.integer({ min: 1, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
@@ -56,7 +56,7 @@ for (const body of ['null', 'true', '0', '""', '"phone"', '[]', '[{"type":"phone
     assertEveryWriteRefuses(body, 'body: type'));
 }
 
-test('an empty body is refused by every operation that takes one, but for the POST that then deletes', async () => {
+test('an empty body is refused by every operation that takes one, except the POST that then deletes', async () => {
   const company = await app.company();
   const ids = await idsOf(company);
   const before = await recordsOf(company);
@@ -82,7 +82,7 @@ for (const [what, value, fault] of [
   ['an array', ['phone'], 'type'],
   ['an object', { phone: 1 }, 'type'],
 ] as const) {
-  test(`text is asked for, so ${what} is refused with the field named`, async () => {
+  test(`text is required, so ${what} is refused with the field named`, async () => {
     const company = await app.company();
     const answer = await company.post(`${company.path}/interactions`, { type: 'phone', notes: value });
     assertFaultList(answer, `notes: ${fault}`);
@@ -90,7 +90,7 @@ for (const [what, value, fault] of [
   });
 }
 
-test('all faults of a body are told at once', async () => {
+test('all faults of a body are named together', async () => {
   const company = await app.company();
   const answer = await company.post(`${company.path}/interactions`, {
     notes: 'x'.repeat(256),
@@ -113,7 +113,7 @@ for (const [what, bytes] of Object.entries({
   'a byte that UTF-8 never has': [0xff],
   'Latin-1': [0xe9],
 })) {
-  test(`${what} is not UTF-8 and is refused, in a field and in what nobody reads`, async () => {
+  test(`${what} is not UTF-8 and is refused, in a known and in an unknown field`, async () => {
     const company = await app.company();
     for (const field of ['notes', 'unknown']) {
       const body = Buffer.concat([Buffer.from(`{"type":"phone","${field}":"`), Buffer.from(bytes), Buffer.from('"}')]);
@@ -390,7 +390,7 @@ for (const form of formsWithBody) {
   });
 }
 
-test('a DELETE with a body of more than 1 MiB deletes nothing, and is 404 for an appointment that never was', async () => {
+test('a DELETE with a body of more than 1 MiB deletes nothing, and is 404 for an appointment that never existed', async () => {
   const company = await app.company();
   const { appointmentID } = await idsOf(company);
   const path = `${company.path}/appointments`;
@@ -413,7 +413,7 @@ type Secured = Record<string, { security?: Record<string, string[]>[] }>;
 for (const [template, methods] of Object.entries(document.paths as unknown as Record<string, Secured>)) {
   for (const [method, { security }] of Object.entries(methods)) {
     if (method === 'get' || !template.includes('{')) continue;
-    test(`${method.toUpperCase()} ${template} of what never was is 404, however large the body`, async () => {
+    test(`${method.toUpperCase()} ${template} of what never existed is 404, however large the body`, async () => {
       const caller = await (await app.company()).withScopes(...(security?.[0]?.bearer ?? []));
       const path = template.replaceAll(/\{\w+\}/g, randomUUID());
       assertProblem(await caller.send(method.toUpperCase(), path, '{}'.padEnd(MEBIBYTE + 1)), 404, 'not_found');
@@ -490,7 +490,7 @@ test('at most a hundred faults are listed', async () => {
   }
 });
 
-test('a hundred thousand bad items are answered at once with too_many', async () => {
+test('a hundred thousand bad items are answered quickly, with too_many', async () => {
   const company = await app.company();
   for (const item of [{}, null, 1]) {
     const body = { ...BODIES.invoices?.(company), items: Array(100_000).fill(item) };
@@ -500,7 +500,7 @@ test('a hundred thousand bad items are answered at once with too_many', async ()
   }
 });
 
-test('a hundred thousand forbidden characters are answered at once', async () => {
+test('a hundred thousand forbidden characters are answered quickly', async () => {
   const company = await app.company();
   const begin = process.cpuUsage();
   const answer = await company.post(`${company.path}/interactions`, {

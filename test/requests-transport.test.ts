@@ -23,7 +23,7 @@ import {
 
 /* ---- how a body comes ---- */
 
-test('a body in chunks is read, even where a chunk ends inside a letter', async () => {
+test('a body in chunks is read, even if a chunk ends inside a character', async () => {
   const company = await app.company();
   const body = Buffer.from('{"type":"phone","notes":"😀"}');
   const start = head(company, 'POST', `${company.path}/interactions`, { 'Transfer-Encoding': 'chunked' });
@@ -131,7 +131,7 @@ for (const path of [
   ...['/cases/§/address-book/', '/cases/§/addressbook', '/cases/§/address-book/§', '/cases/§/invoices/§/items'],
   ...['/cases/§/interactions/§/', '/cases/§/appointments/§/§', '/cases/§/interactions;v=1'],
 ]) {
-  test(`there is nothing at ${path}, for nobody`, async () => {
+  test(`there is nothing at ${path}, with any credentials`, async () => {
     const company = await app.company();
     const address = path.replaceAll('§', company.caseId);
     assertProblem(await company.get(address), 404, 'not_found');
@@ -383,7 +383,7 @@ for (const encoding of ['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'unkn
   });
 }
 
-test('Content-Encoding is judged after the credentials, the scope and the Content-Type, and only where there is a body', async () => {
+test('Content-Encoding is checked after the credentials, the scope and the Content-Type, and only if there is a body', async () => {
   const company = await app.company();
   const headers = { 'content-encoding': 'gzip' };
   const path = `${company.path}/interactions`;
@@ -397,7 +397,7 @@ test('Content-Encoding is judged after the credentials, the scope and the Conten
   assert.equal((await company.post(path, { type: 'phone' }, { 'content-encoding': 'Identity' })).status, 200);
 });
 
-test('an expectation that nobody knows is answered in the common form', async () => {
+test('an unknown expectation is answered in the common form', async () => {
   const answer = await raw('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: tea\r\n\r\n');
   assert.ok(answer.headers['x-request-id'], answer.all);
   if (answer.status !== 200) assert.match(String(answer.headers['content-type']), /^application\/problem\+json/);

@@ -84,12 +84,12 @@ describe('npm run releases', () => {
 
   type Case = {
     packaged?: { node: string; postgres: string };
-    /** What the registry has of every package; it does not answer if this is undefined. */
+    /** The versions of every package in the registry. Undefined means that the registry does not answer. */
     published?: string[] | undefined;
     lists?: { node?: unknown; postgres?: unknown };
   };
 
-  /** The script in a package of its own, with its own registry client and lists. */
+  /** Runs the script in a temporary package with its own registry and lists. */
   async function compare({ packaged = current, lists = asListed, ...given }: Case) {
     const published = 'published' in given ? given.published : [packaged.node, packaged.postgres];
     const folder = await mkdtemp(join(home.path, 'package-'));

@@ -37,7 +37,7 @@ test('wrong settings end the start with one line per fault', async () => {
   assert.ok(!output.join().includes('secret'));
 });
 
-test('the first start makes a demonstration company that can be used at once', async () => {
+test('the first start creates a demonstration company that can be used immediately', async () => {
   const service = await startProcess({ DATA_DIR });
   const demo = await demoFile();
   assert.deepEqual(Object.keys(demo).sort(), [
@@ -117,7 +117,7 @@ test('a second service on the same data is refused with a line that names the fi
   assert.equal(await first.stop(), 0);
 });
 
-test('a request that is under way when the signal comes is answered before the service ends', async () => {
+test('a request that is in progress when the signal comes is answered before the service ends', async () => {
   const { token, case_id } = await demoFile();
   const service = await startProcess({ DATA_DIR });
   assert.equal(await writeWhileStopping(service, `/cases/${case_id}/interactions`, token), 200);

@@ -6,7 +6,7 @@ import { app, bookingFor, plain, type Sample, scrape, sum } from './harness/metr
 
 /* ---- how many statements an operation costs ---- */
 
-/** What a scrape asks by itself, and the notice to the workers, which no request waits for. */
+/** The statements of a scrape itself, and the notification of workers, which no request waits for. */
 const NOT_OF_A_REQUEST = [
   'messages.due',
   'meetings.due',

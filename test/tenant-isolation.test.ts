@@ -94,7 +94,7 @@ async function wrongCallers(company: TestCompany): Promise<Record<string, Caller
   };
 }
 
-/** A hash of all rows of both companies, by table. When a key was last used is not what is looked for. */
+/** A hash of all rows of both companies, by table, without the time when a key was last used. */
 async function everything(): Promise<Record<string, string>> {
   const tables = await app.sql<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns
@@ -118,7 +118,7 @@ const comparable = ({ status, headers, body }: Answer) => ({
 });
 
 const neverWas = (name: string) => (name === 'tag' ? 'never-was' : randomUUID());
-/** And such as could stand for something: no case at all, and what cannot be an identifier. */
+/** Identifiers with a possible special meaning, and texts that cannot be identifiers. */
 const EDGES = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 const malformed = (name: string) =>
   name === 'tag' ? ['Never%20Was', '%27'] : ['x', '%27%20OR%201%3D1', '0'.repeat(36), ...EDGES];
@@ -130,7 +130,7 @@ test('every kind of identifier of the document is known here, and so is every ro
 });
 
 for (const route of routes.filter(({ params, scope }) => params.length > 0 && scope !== 'operator')) {
-  test(`${route.name}: what is another company's, never was or is malformed is refused alike`, async () => {
+  test(`${route.name}: what is another company's, never existed or is malformed is refused alike`, async () => {
     const body = bodyOf(route, stranger);
     const ask = (ids: Ids) => stranger.send(route.method, fill(route.template, ids), body);
     for (const name of route.params) {
@@ -141,7 +141,7 @@ for (const route of routes.filter(({ params, scope }) => params.length > 0 && sc
         assert.deepEqual(comparable(answer), comparable(missing), `${name}: ${id}`);
       }
     }
-    // All of it another's: as if the first had never been.
+    // All identifiers belong to the other company: the answer is as if the first never existed.
     const all = Object.fromEntries(Object.keys(theirs).map((name) => [name, neverWas(name)]));
     assert.deepEqual(comparable(await ask(theirs)), comparable(await ask(all)));
     assert.deepEqual(await everything(), before);
@@ -149,12 +149,12 @@ for (const route of routes.filter(({ params, scope }) => params.length > 0 && sc
 
   test(`${route.name}: the same request with identifiers of its own is not refused as unknown`, async () => {
     const ids = await identifiersOf(control);
-    // The tag of the system, where the path is not that of a custom one.
+    // A default tag, if the path is not that of a custom tag.
     await control.delete(`/webhooks/endpoints/${previous}`);
     previous = ids.endpointId ?? '';
     const tag = route.template.includes('/tags/') ? 'executor' : (ids.tag ?? '');
     const answer = await control.send(route.method, fill(route.template, { ...ids, tag }), bodyOf(route, control));
-    // A meeting, or a connected account, is what the records of the harness may lack.
+    // The records of the harness may have no meeting or connected account.
     if (!/meeting|video-account/.test(route.template)) assert.ok([200, 400].includes(answer.status), answer.text);
     if (answer.status === 200 && route.method === 'DELETE' && ids.tag) {
       await control.post('/manage/custom-tags', { tag: ids.tag });
@@ -174,7 +174,7 @@ for (const route of routes) {
       assert.deepEqual(comparable(answer), comparable(unknown), what);
       refusals.set(what, comparable(answer));
     }
-    // Whatever is wrong with a token, the answer is that of one that never was.
+    // Whatever is wrong with a token, the answer is that for an unknown token.
     const made = refusals.get('a token that never was');
     for (const [what, refusal] of refusals) if (what !== 'no token') assert.deepEqual(refusal, made, what);
     const narrower = route.scope === 'operator' ? owner : await narrow(route.scope);
@@ -188,7 +188,7 @@ for (const route of routes) {
 }
 
 const narrowed = new Map<string, Caller>();
-/** Every scope of a company but this one. Kept: making it writes a row. */
+/** A caller with every scope of a company except this one. Cached, because making a key writes a row. */
 async function narrow(scope: string): Promise<Caller> {
   const one = narrowed.get(scope) ?? (await owner.withScopes(...COMPANY_SCOPES.filter((other) => other !== scope)));
   narrowed.set(scope, one);
@@ -210,7 +210,7 @@ const READS = routes.filter(
 const ROUNDS = 150;
 
 for (const { name, template, params } of READS) {
-  test(`${name}: a foreign record takes as long as one that never was`, async () => {
+  test(`${name}: a foreign record takes as long as one that never existed`, async () => {
     const wire = new RawConnection(app.baseUrl);
     const last = params.at(-1) ?? '';
     const took: Record<'foreign' | 'missing', number[]> = { foreign: [], missing: [] };

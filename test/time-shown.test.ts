@@ -101,7 +101,7 @@ test('a time at the very second of a change is shown right, and so are the times
   assert.deepEqual(walls.sort(), shown.map(([, wall]) => wall).sort());
 });
 
-/** Zones whose rules have changed of late, and some that have not; none of these times is skipped or repeated. */
+/** Zones whose rules have changed recently, and some that have not. None of these times is skipped or repeated. */
 for (const timeZone of ['America/Edmonton', 'Africa/Casablanca', 'Asia/Gaza', 'Asia/Hebron', 'Europe/London']) {
   test(`wall times of ${timeZone} in years to come are shown as they were sent`, async () => {
     const company = await app.company({ timeZone });
@@ -251,7 +251,7 @@ const ZONES = [
   'UTC',
 ];
 
-/** Instants of a zone: half of them anywhere, half of them within three hours of a change of its clock. */
+/** Instants in a zone, half of them within three hours of a clock change. */
 const anyMoment = fc
   .tuple(fc.constantFrom(...ZONES), second('1840-01-01T00:00Z', '2120-01-01T00:00Z'), fc.boolean(), fc.integer())
   .map(([timeZone, instant, nearChange, shift]) => {
@@ -298,7 +298,7 @@ test('what is shown as wall time can be sent back and gives the same instant, bu
   );
 });
 
-test('any wall time of the calendar is taken, and means what Temporal calls compatible', async () => {
+test('any wall time of the calendar is accepted, and means what Temporal calls compatible', async () => {
   const companies = new Map<string, TestCompany>();
   for (const timeZone of ZONES) companies.set(timeZone, await app.company({ timeZone }));
   await fc.assert(

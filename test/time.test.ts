@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { TestCompany } from './harness/app.ts';
 import { app, create, created, type Fields, ISO, instantOf, rows, TIMES, type Time, update } from './harness/time.ts';
 
-/** Holds that each text means its instant, in a create and in an update. */
+/** Each text must mean its instant, in a create and in an update. */
 async function assertMeans(
   company: TestCompany,
   time: Time,
@@ -206,7 +206,7 @@ for (const time of TIMES) {
       'format',
     ));
 
-  test(`${field} is refused when it is no text`, () =>
+  test(`${field} is refused when it is not text`, () =>
     assertTimesRefused(time, [0, 1768039200, 1768039200000, true, [], ['2026-01-10 10:00:00'], {}], 'type'));
 
   test(`${field} is refused when its year has not four digits in UTC and on the wall`, async () => {

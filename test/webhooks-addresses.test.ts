@@ -12,7 +12,7 @@ import { startApp } from './harness/app.ts';
 import { makeCertificate, openReceiver, type Receiver, verified } from './harness/receiver.ts';
 import { secrets, webhookWorker } from './harness/webhook-worker.ts';
 
-/** Where webhooks may go. Nothing in here leaves the machine: names and connections are the tests' own. */
+/** Where webhooks may go. Nothing leaves the machine: the tests resolve names and connect themselves. */
 
 const PUBLIC = '93.184.215.14';
 const certificate = makeCertificate();
@@ -93,7 +93,7 @@ for (const address of PRIVATE) {
 
 for (const address of OUTSIDE) test(`${address} is public`, () => assert.equal(isPublicAddress(address), true));
 
-/** Every public address leads to the receiver here; the address of the other end is told as if it did not. */
+/** Every public address leads to the local receiver, but the connection reports the public address. */
 function reachTo(
   resolve: OutboundPolicy['resolve'] & {},
   dialled: string[],
@@ -174,7 +174,7 @@ test('the machine’s own addresses are not reached, public ones neither', async
   assert.deepEqual(dialled, []);
 });
 
-test('a name that nobody answers for ends with the attempt', async () => {
+test('a name that cannot be resolved fails the attempt', async () => {
   const silent = createSocket('udp4').bind(0, '127.0.0.1');
   await once(silent, 'listening');
   const servers = [`127.0.0.1:${silent.address().port}`];
@@ -191,7 +191,7 @@ test('plain http is not spoken', async () => {
   assert.deepEqual(dialled, []);
 });
 
-test('a certificate of another name, or of nobody that is known, ends the connection', async () => {
+test('a certificate for another name, or from an unknown issuer, ends the connection', async () => {
   const reach = reachTo(async () => [PUBLIC], []);
   const send = (url: string, changes: Partial<OutboundPolicy> = {}) =>
     post(new URL(url), { headers: {}, body: '{}' }, { ...reach, ...changes }, never);
@@ -202,7 +202,7 @@ test('a certificate of another name, or of nobody that is known, ends the connec
   assert.equal(receiver.received.length, length);
 });
 
-test('where the settings allow it, http and private addresses are reached', async () => {
+test('if the settings allow it, http and private addresses are reached', async () => {
   const plain = await openReceiver();
   const sent = { headers: {}, body: '{}' };
   assert.equal((await post(new URL(plain.url), sent, { allowPrivateAddresses: true }, never)).status, 200);

@@ -85,7 +85,7 @@ test('of one record the next waits for the one before it, and others do not wait
   assert.deepEqual(notesOf(receiver.received).slice(3), ['a1', 'a2', 'a3']);
 });
 
-test('a record with many events goes out one after the other, over several workers at once', async () => {
+test('the events of one record are delivered one after the other, also by several concurrent workers', async () => {
   const company = await app.company();
   await endpointOf(company);
   const offices = [worker, webhookWorker(app), webhookWorker(app)];
@@ -96,7 +96,7 @@ test('a record with many events goes out one after the other, over several worke
   }
   app.clock.advance({ seconds: 1 });
   await Promise.all(offices.map((one) => one.runOnce()));
-  // On a busy machine a worker finds an endpoint taken by another, and looks again later.
+  // On a busy machine a worker may find an endpoint claimed by another, and polls again later.
   for (let i = 0; i < 10 && receiver.received.length < 6 * 16; i++) {
     app.clock.advance({ seconds: 1 });
     await worker.runOnce();
@@ -143,7 +143,7 @@ test('the pauses grow over three days; then the endpoint is failing, and the con
     ['it@firm.example'],
   );
   assert.match(worker.mails[0]?.text ?? '', /127\.0\.0\.1/);
-  assert.deepEqual(worker.outcomes, [], 'it waits for somebody to resume the endpoint');
+  assert.deepEqual(worker.outcomes, [], 'it waits until the endpoint is resumed');
   const log = await ok(company.get(`${endpoint.path}/history`));
   assert.deepEqual(log.map(({ type, actor }: { type: string; actor: object }) => [type, actor]).at(-1), [
     'webhook_endpoint.marked_failing',
@@ -163,7 +163,7 @@ test('the pauses grow over three days; then the endpoint is failing, and the con
   assert.equal(await stateOf(company, endpoint), 'active');
 });
 
-test('after a resumption three days begin anew, in the order of each record', async () => {
+test('after a resumption the three days start again, in the order of each record', async () => {
   const company = await app.company();
   const endpoint = await endpointOf(company);
   const id = await call(company, '1');
@@ -179,14 +179,14 @@ test('after a resumption three days begin anew, in the order of each record', as
   receiver.onEvent = () => undefined;
   await deliverUntil('2026-06-07T12:00:00Z');
   assert.deepEqual(notesOf(receiver.received), ['1', '2', '3']);
-  assert.equal(worker.mails.length, 0, 'there is nobody to tell');
+  assert.equal(worker.mails.length, 0, 'the company has no contact');
   const [notice] = await app.sql('SELECT state, last_error FROM webhook_notices WHERE company_id = $1', [
     company.companyId,
   ]);
   assert.equal(notice?.state, 'untold');
 });
 
-test('an endpoint that takes others stays active when one event is given up, and a mail a day says so', async () => {
+test('an endpoint that takes others stays active when one event is abandoned, and a mail a day says so', async () => {
   const company = await app.company();
   await ok(company.patch('/manage/company', { sender_address: 'office@firm.example' }));
   const endpoint = await endpointOf(company);
@@ -206,7 +206,7 @@ test('an endpoint that takes others stays active when one event is given up, and
   );
 });
 
-test('a mail that is refused is tried again', async () => {
+test('a mail that is refused is retried', async () => {
   const company = await app.company();
   await ok(company.patch('/manage/company', { contact_email: 'it@firm.example' }));
   await endpointOf(company);
@@ -227,7 +227,7 @@ test('a mail that is refused is tried again', async () => {
   assert.equal(failing.mails.length, 1);
 });
 
-test('410 disables the endpoint at once; resumed, it gets everything', async () => {
+test('410 disables the endpoint immediately; resumed, it gets everything', async () => {
   const company = await app.company();
   const endpoint = await endpointOf(company);
   const id = await call(company, '1');
@@ -284,7 +284,7 @@ test('a redirection is not followed', async () => {
   assert.deepEqual([tries.length, tries[0].status], [1, 307]);
 });
 
-test('what hangs, or breaks off, is tried again, and comes again by the same id', async () => {
+test('what hangs, or breaks off, is retried, and comes again by the same id', async () => {
   const company = await app.company();
   const endpoint = await endpointOf(company);
   await call(company);

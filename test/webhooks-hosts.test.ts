@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { InvalidValue } from '../src/kernel/errors.ts';
 import { parseEndpointUrl } from '../src/webhooks/endpoints/endpoint-url.ts';
 
-/** Which hosts an endpoint can have: RFC 1123, and what public name servers can be asked for. */
+/** Which hosts an endpoint can have: RFC 1123, and names that public name servers can resolve. */
 
 const label = (length: number) => 'a'.repeat(length);
 /** Four labels and three dots. */
@@ -90,7 +90,7 @@ for (const host of [
   });
 }
 
-test('a name as long as a URL may be is judged at once', () => {
+test('a host name as long as a URL may be is checked quickly', () => {
   const begun = performance.now();
   for (const part of ['-', 'a', 'a.', '-.', 'a-']) assert.equal(codeOf(part.repeat(900), false), 'format');
   assert.ok(performance.now() - begun < 100);

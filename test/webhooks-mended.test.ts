@@ -10,13 +10,13 @@ import { until } from './harness/until.ts';
 import { webhookWorker } from './harness/webhook-worker.ts';
 import { call, change, type Endpoint, notesOf, openWebhooks, stateOf } from './harness/webhooks.ts';
 
-/** What happens to webhooks at the worst moment: outages, long backlogs, endpoints that somebody else holds. */
+/** Webhooks in difficult situations: outages, long backlogs, endpoints that are locked. */
 
 const { app, receiver, worker, endpointOf, deliverUntil } = await openWebhooks();
 
 const at = (path: string) => receiver.received.filter((received) => received.path === path);
 
-/** So many deliveries that wait for an hour from now, as if they had been tried and refused. */
+/** Inserts deliveries that are due in an hour, as if they had been attempted and refused. */
 const backlog = (company: TestCompany, { id }: Endpoint, count: number) =>
   app.sql(
     `INSERT INTO webhook_deliveries
@@ -26,7 +26,7 @@ const backlog = (company: TestCompany, { id }: Endpoint, count: number) =>
     [company.companyId, id, count, app.clock.read().toString()],
   );
 
-/** What a receiver that is well again is sent. */
+/** What is sent to a receiver that works again. */
 async function resumed(company: TestCompany, { path }: Endpoint): Promise<string[]> {
   receiver.onEvent = () => undefined;
   receiver.received.length = 0;
@@ -140,17 +140,17 @@ test('a hundred changes of types are kept of an endpoint that gets nothing, and 
     code: 'invalid_state',
     message: 'have been changed 100 times since events were last queued; resume the endpoint first',
   });
-  // Whatever else is changed, and what leaves the types as they are, is none of them.
+  // Other changes, and changes that leave the types as they are, do not count.
   await ok(company.patch(endpoint.path, { ...types(100), description: 'As before', state: 'active' }));
   await worker.runOnce();
   await ok(company.patch(endpoint.path, types(101)));
 });
 
-test('settlings that wait for one endpoint keep nobody else waiting, and nothing that was taken comes again', async (t) => {
+test('results that wait for a locked endpoint delay no others, and no accepted delivery is repeated', async (t) => {
   const [company, other] = [await app.company(), await app.company()];
   const { id } = await endpointOf(company, { url: `${receiver.url}/held` });
   await endpointOf(other, { url: `${receiver.url}/free` });
-  // The service looks a company up every two seconds.
+  // The service caches a company for two seconds.
   app.clock.advance({ seconds: 3 });
   for (let i = 0; i < 8; i++) await call(company);
   const answered = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ test('two endpoints that hang leave room for the others of their company', async
   assert.ok(between <= 16, `after ${between} more that hang, of ${2 * ids.length}`);
 });
 
-test('however much waits, an endpoint is resumed and removed at once', async () => {
+test('however many deliveries wait, an endpoint is resumed and removed immediately', async () => {
   const company = await app.company();
   const endpoint = await endpointOf(company);
   await ok(company.patch(endpoint.path, { state: 'disabled' }));
@@ -221,7 +221,7 @@ test('however much waits, an endpoint is resumed and removed at once', async () 
   assert.ok(Number(statements.get('webhook_deliveries.discard')) >= 5, 'and the worker drops a thousand at a time');
 });
 
-test('what waits is tried at once after a resumption', async () => {
+test('waiting deliveries are attempted immediately after a resumption', async () => {
   const company = await app.company();
   const endpoint = await endpointOf(company);
   for (let i = 0; i < 3; i++) await call(company, String(i));
@@ -231,7 +231,7 @@ test('what waits is tried at once after a resumption', async () => {
   assert.deepEqual((await resumed(company, endpoint)).sort(), ['0', '1', '2']);
 });
 
-test('a company has fifty endpoints at most, however many are made at once', async () => {
+test('a company has at most fifty endpoints, however many are created concurrently', async () => {
   const company = await app.company();
   const body = { url: receiver.url, types: ['interaction.*'] };
   const answers = await Promise.all(Array.from({ length: 53 }, () => company.post('/webhooks/endpoints', body)));
@@ -242,7 +242,7 @@ test('a company has fifty endpoints at most, however many are made at once', asy
   );
 });
 
-test('a replay leaves out what waits, other types than the endpoint’s, and is refused where too much waits', async () => {
+test('a replay skips waiting events and other types than the endpoint’s, and is refused if too many wait', async () => {
   const company = await app.company();
   const endpoint = await endpointOf(company, { types: ['interaction.created'] });
   await change(company, await call(company), 'other type');
@@ -293,14 +293,14 @@ test('secrets, notices and removed endpoints are forgotten in their time', async
   const company = await app.company();
   const endpoint = await endpointOf(company);
   await ok(company.post(`${endpoint.path}/rotate`, { overlap_hours: 1 }));
-  const desk = { db: app.db, clock: app.clock.read };
+  const context = { db: app.db, clock: app.clock.read };
   const previous = async () =>
     (await app.sql('SELECT sealed_previous_secret AS sealed FROM webhook_endpoints WHERE id = $1', [endpoint.id]))[0]
       ?.sealed;
-  await purgeEnded(desk);
+  await purgeEnded(context);
   assert.ok(await previous());
   app.clock.advance({ hours: 1 });
-  await purgeEnded(desk);
+  await purgeEnded(context);
   assert.equal(await previous(), null);
   await call(company);
   receiver.onEvent = () => ({ status: 410 });
@@ -308,7 +308,7 @@ test('secrets, notices and removed endpoints are forgotten in their time', async
   await ok(company.delete(endpoint.path));
   await worker.runOnce();
   app.clock.advance({ hours: 31 * 24 });
-  await purgeEnded(desk);
+  await purgeEnded(context);
   const count = async (table: string, column: string) =>
     (await app.sql(`SELECT 1 FROM ${table} WHERE ${column} = $1`, [endpoint.id])).length;
   assert.deepEqual(
@@ -318,7 +318,7 @@ test('secrets, notices and removed endpoints are forgotten in their time', async
   const unlogged = `INSERT INTO webhook_endpoints (company_id, id, url, types, state, position, created_at, updated_at, removed_at)
     VALUES ($1, gen_random_uuid(), 'https://gone.example/', '{*}', 'active', 0, now(), now(), now())`;
   await app.sql(unlogged, [company.companyId]);
-  await purgeEnded(desk);
+  await purgeEnded(context);
   assert.deepEqual(await app.sql(`SELECT 1 FROM webhook_endpoints WHERE url = 'https://gone.example/'`), []);
   assert.equal(await count('webhook_endpoints', 'id'), 1, 'the log still tells of it');
 });

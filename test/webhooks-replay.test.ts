@@ -9,7 +9,7 @@ import { webhookWorker } from './harness/webhook-worker.ts';
 import { call, change, notesOf, stateOf } from './harness/webhooks.ts';
 import { app, deliveries, deliverUntil, endpointOf, receiver, worker } from './harness/webhooks-delivery.ts';
 
-// Nobody finds anything by looking: it must be heard.
+// So long that polling finds nothing: the worker must be notified.
 const NEVER_MS = 1_000_000_000;
 
 test('both secrets sign during a rotation, and only the new one after it', async () => {
@@ -35,7 +35,7 @@ test('both secrets sign during a rotation, and only the new one after it', async
   await assert.rejects(verified(atOnce, [secret], app.clock.read()), { code: 'wrong_signature' });
 });
 
-test('a ping goes out once, also to an endpoint that is disabled', async () => {
+test('a ping is sent once, also to an endpoint that is disabled', async () => {
   const company = await app.company();
   const endpoint = await endpointOf(company);
   await ok(company.patch(endpoint.path, { state: 'disabled' }));
@@ -163,7 +163,7 @@ test('a worker that waits is woken by a write, and by a write only of a company 
 }, async (t) => {
   const company = await app.company();
   const endpoint = await endpointOf(company);
-  // The service looks a company up every two seconds.
+  // The service caches a company for two seconds.
   app.clock.advance({ seconds: 3 });
   const waiting = webhookWorker(app, { pollMs: NEVER_MS });
   await waiting.start();
@@ -221,7 +221,7 @@ test('what is queued at the very moment in which the one before it ends has its 
   await until(() => receiver.received.length >= 1);
   await change(company, id, '2');
 
-  // Another worker, between its statement and its end.
+  // Another worker, between its statement and its commit.
   const other = new pg.Client(app.connection);
   await other.connect();
   const [{ top }] = (await app.sql('SELECT max(position) AS top FROM events')) as [{ top: string }];

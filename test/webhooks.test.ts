@@ -15,7 +15,7 @@ import { openReceiver } from './harness/receiver.ts';
 import { urlOf } from './harness/service.ts';
 import { KEY, secrets, webhookWorker } from './harness/webhook-worker.ts';
 
-/** How endpoints are set up and looked after, and who may do it. */
+/** How endpoints are created and managed, and which scopes that needs. */
 
 const app = await startApp({ secrets });
 const LIST = '/webhooks/endpoints';
@@ -134,14 +134,14 @@ test('the settings can allow http and private addresses', async () => {
   await refused(company.post(LIST, { ...BODY, url: 'ftp://127.0.0.1/' }), { url: 'not_allowed' });
 });
 
-test('an endpoint is made also where the company was changed with If-Match on the same connection', async () => {
+test('an endpoint is created also after the company was changed with If-Match on the same connection', async () => {
   const company = await app.company();
   const { headers } = await company.get('/manage/company');
   await ok(company.patch('/manage/company', { terms: 'x' }, { 'if-match': String(headers.etag) }));
   await create(company);
 });
 
-test('only who may read events can have them sent', async () => {
+test('only a caller who may read events can have them delivered', async () => {
   const company = await app.company();
   const { id } = await create(company);
   const path = `${LIST}/${id}`;
@@ -231,13 +231,13 @@ for (const hours of [-1, 169, 1.5, 'soon']) {
   });
 }
 
-test('twenty changes at once leave a log in which each state is there once', async () => {
+test('twenty concurrent changes leave a log in which each state appears once', async () => {
   const company = await app.company();
   const { id } = await create(company);
   const path = `${LIST}/${id}`;
   await Promise.all(Array.from({ length: 20 }, (_, i) => ok(company.patch(path, { description: String(i) }))));
   const history = await ok(company.get(`${path}/history`));
-  // What an entry became is shown from the next one's before: a before that is wrong is one that is there twice.
+  // The state after an event is read from the next one's `before`, so a wrong `before` would appear twice.
   const states = history.map(({ after }: { after: { description: string | null } }) => after.description);
   assert.deepEqual(new Set(states), new Set([null, ...Array.from({ length: 20 }, (_, i) => String(i))]));
   assert.equal(history.length, 21);
@@ -277,23 +277,23 @@ test('secrets are in no list, no log, no event and no table', async (t) => {
   for (const one of Object.values(sealed[0] as object)) assert.ok(one && !outside.includes(one));
 });
 
-test('secrets can be sealed anew, and are counted by what opens them', async () => {
+test('secrets can be re-encrypted, and are counted by the key that opens them', async () => {
   const other = await startApp({ secrets });
   const company = await other.company();
   const { id } = await create(company);
   await ok(company.post(`${LIST}/${id}/rotate`));
-  const desk = { db: other.db, clock: other.clock.read };
+  const context = { db: other.db, clock: other.clock.read };
   const key = Buffer.alloc(32, 7);
   const rotating = new SecretBox([key, KEY]);
-  assert.deepEqual(await countSecrets(desk, rotating), { total: 2, undecryptable: 0, outdated: 2 });
-  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { total: 2, undecryptable: 2, outdated: 0 });
-  assert.deepEqual(await reencryptSecrets(desk, new SecretBox([key])), {
+  assert.deepEqual(await countSecrets(context, rotating), { total: 2, undecryptable: 0, outdated: 2 });
+  assert.deepEqual(await countSecrets(context, new SecretBox([key])), { total: 2, undecryptable: 2, outdated: 0 });
+  assert.deepEqual(await reencryptSecrets(context, new SecretBox([key])), {
     secrets: 2,
     reencrypted: 0,
     undecryptable: 2,
   });
-  assert.deepEqual(await reencryptSecrets(desk, rotating), { secrets: 2, reencrypted: 2, undecryptable: 0 });
-  assert.deepEqual(await countSecrets(desk, new SecretBox([key])), { total: 2, undecryptable: 0, outdated: 0 });
+  assert.deepEqual(await reencryptSecrets(context, rotating), { secrets: 2, reencrypted: 2, undecryptable: 0 });
+  assert.deepEqual(await countSecrets(context, new SecretBox([key])), { total: 2, undecryptable: 0, outdated: 0 });
   assert.equal(await countFailingEndpoints(other), 0);
   await other.sql(`UPDATE webhook_endpoints SET state = 'failing'`);
   assert.equal(await countFailingEndpoints(other), 1);

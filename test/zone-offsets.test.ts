@@ -7,7 +7,7 @@ import { parseTime, toSql } from '../src/kernel/time/time.ts';
 import { EPOCH_SHIFT, renderWallTimes, zonePlaceholder } from '../src/kernel/time/wall-time-placeholders.ts';
 import { Zone } from '../src/kernel/time/zone-offsets.ts';
 
-/** What is worked out here beside Temporal is what Temporal finds: in every zone, of any year, close to any change. */
+/** The service's own calculations agree with Temporal: in every zone, in any year, close to any clock change. */
 
 const ZONES = [...Intl.supportedValuesOf('timeZone'), 'UTC'];
 const THREE_DAYS = 3 * 86_400;
@@ -18,7 +18,7 @@ const [FIRST, LAST] = ['1000-01-02T00:00:00Z', '9999-12-30T23:59:59Z'].map((text
 
 const fromSeconds = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000);
 
-/** A zone and seconds since 1970: anywhere, in the years that have changes of the clock, or up to three days from one. */
+/** A zone and seconds since 1970: anywhere, in years with clock changes, or up to three days from a clock change. */
 const moments = fc
   .tuple(
     fc.constantFrom(...ZONES),
@@ -145,7 +145,7 @@ test('a process remembers 500 spans of a zone: those that were asked for last', 
   const zone = new Zone('Europe/London');
   for (let year = 2000; year < 2600; year++) zone.offsetAt(midsummer(year));
   assert.equal(zone.toEpoch(midsummer(2599)), midsummer(2599) - 3_600);
-  // It is known no more, and what is read does not push out what is shown.
+  // It has been evicted, and reading does not evict what is shown.
   assert.equal(zone.toEpoch(midsummer(2000)), undefined);
   assert.equal(zone.toEpoch(midsummer(2101)), midsummer(2101) - 3_600);
   assert.equal(zone.offsetAt(midsummer(2000)), 3_600);

@@ -91,7 +91,7 @@ export const idsOf = (items: Item[], kind: string) =>
 export const defaultTags = async () =>
   (await app.sql<{ tag: string }>('SELECT tag FROM default_tags ORDER BY tag')).map(({ tag }) => tag);
 
-/** Sends the body to operations 2 and 3, both methods, has each answer judged, and sees that nothing changed. */
+/** Sends the body to operations 2 and 3 by both methods. Each answer must satisfy the check, and nothing may change. */
 export async function assertNoTrace(
   company: TestCompany,
   body: unknown,

@@ -24,7 +24,7 @@ import { type AppOptions, buildApp } from '../../src/server/app.ts';
 import { describedClient } from './client.ts';
 import { type Caller, caller } from './http.ts';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only a test moves. */
 export class TestClock {
   #now = Temporal.Instant.from('2026-06-01T09:00:00Z');
   readonly read = (): Temporal.Instant => this.#now;
@@ -51,7 +51,7 @@ export type Customer = {
 export type TestCompany = Caller & {
   companyId: string;
   token: string;
-  /** Calls with the same token. For what a test arranges; what it is about, it sends itself. */
+  /** The client with the same token, for what a test only arranges. The requests that it is about, it sends itself. */
   client: Client;
   /** The path of its first case: /cases/{caseId} */
   path: string;
@@ -60,7 +60,7 @@ export type TestCompany = Caller & {
   adviser: string;
   adviserWithVideo: string;
   customTags: string[];
-  /** Opens a further case without customers and gives its id. */
+  /** Opens another case, without customers, and returns its id. */
   openCase(): Promise<string>;
   addCustomer(caseId: string, customer: Partial<Omit<Customer, 'id'>>): Promise<string>;
   /** The same company with another token. */
@@ -72,17 +72,17 @@ export type TestApp = {
   clock: TestClock;
   baseUrl: string;
   db: Database;
-  /** As the owner of the database. */
+  /** Connects as the owner of the database. */
   connection: { host: string; user: string; database: string };
   company(options?: { timeZone?: string }): Promise<TestCompany>;
   /** A caller without credentials. */
   anonymous: Caller;
-  /** For what no operation can do yet: looks into, or changes, the database itself. */
+  /** Reads or changes the database directly, as its owner. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   close(): Promise<void>;
 };
 
-/** A database of its own, the real app on a real port; closed when the test file ends. */
+/** Starts the real app on a port and a database of its own. Both are closed when the test file ends. */
 export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
   const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
   if (!server) throw new Error('Run the tests with npm test, which starts the database.');
@@ -90,13 +90,13 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
   await administer(server, `CREATE DATABASE ${database} TEMPLATE template`);
   const connection = { ...server, database };
   const clock = new TestClock();
-  // The app has the rights that it has in production; what a test looks into or arranges, it does as the owner.
+  // The app has the same rights as in production. Tests read and change the database as its owner.
   const db = new Database({ connection: { ...connection, user: SERVICE_ROLE }, poolSize: 8 });
   const owner = new pg.Pool({ ...connection, max: 4 });
   owner.on('error', () => {});
   const http = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }), ...options });
   const baseUrl = await http.listen({ host: '127.0.0.1', port: 0 });
-  // Requests of companies share connections: a new one for each costs as much as the request.
+  // Requests of companies share connections, because opening one costs as much as the request.
   const agent = new Agent({ keepAlive: true });
   const close = async () => {
     agent.destroy();

@@ -27,7 +27,7 @@ export const recipients = (company: TestCompany) => ({
   sms_recipient: '07400 123456',
 });
 
-/** An appointment and its answers; unless told otherwise on 10 June at 10:00 wall time, an hour long. */
+/** Books an appointment, by default on 10 June at 10:00 wall time for an hour. */
 export async function book(company: TestCompany, more: Fields = {}) {
   const times = { start_time: '2026-06-10 10:00:00', end_time: '2026-06-10 11:00:00' };
   const answer = await ok(
@@ -41,7 +41,7 @@ export async function book(company: TestCompany, more: Fields = {}) {
     update: (body: Fields) => ok(company.patch(path, body)),
     move: (start_time: string, more: Fields = {}) =>
       ok(company.patch(path, { start_time, end_time: hourAfter(start_time), ...more })),
-    /** There is no operation that only reads; an update that sends nothing shows the record. */
+    /** None of the twelve operations only reads an appointment, but an update that sends nothing shows it. */
     read: () => ok(company.patch(path, {})),
   };
 }
@@ -77,7 +77,7 @@ export async function scheduled(appointment: Appointment, channel?: Channel, kin
   );
 }
 
-/** When the one waiting message is due; it fails where there is none or more than one. */
+/** When the one waiting message is due. Fails if there is none or more than one. */
 export async function due(
   appointment: Appointment,
   channel: Channel = 'email',
@@ -88,7 +88,7 @@ export async function due(
   return waiting[0]?.due ?? '';
 }
 
-/** Every column of every row: what an update that sends nothing must leave alone. */
+/** Every column of every row. An update that sends nothing must not change them. */
 const rows = ({ id }: Appointment) => app.sql('SELECT * FROM messages WHERE appointment_id = $1 ORDER BY id', [id]);
 
 export async function assertUntouched(appointment: Appointment, act: () => Promise<unknown>): Promise<void> {
@@ -98,7 +98,7 @@ export async function assertUntouched(appointment: Appointment, act: () => Promi
   assert.deepEqual(await rows(appointment), before);
 }
 
-/** Sending is another step's work: it is done here by hand, for what is waiting. */
+/** Marks the waiting messages as sent, because no worker runs in these tests. */
 export async function deliver({ id }: Appointment, state: 'sent' | 'failed' = 'sent', kind = '%'): Promise<void> {
   const sql = `UPDATE messages SET state = $2 WHERE appointment_id = $1 AND state = 'scheduled' AND kind LIKE $3`;
   await app.sql(sql, [id, state, kind]);

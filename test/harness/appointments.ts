@@ -6,7 +6,7 @@ import { booking } from './bodies.ts';
 
 export const app = await startApp();
 export const NOW = '2026-06-01T09:00:00.000000Z';
-export const NOBODY = '019716a0-0000-7000-8000-000000000000';
+export const UNKNOWN_ID = '019716a0-0000-7000-8000-000000000000';
 export const UPDATE_METHODS = ['PATCH', 'POST'];
 export const FLAGS = ['email_confirmation', 'email_notification', 'sms_confirmation', 'sms_notification'];
 
@@ -29,13 +29,13 @@ export const everything = (company: TestCompany): Fields =>
     video_meeting: false,
   });
 
-/** Books and gives the path of the appointment. */
+/** Books an appointment and returns its path. */
 export async function book(company: TestCompany, more: Fields = {}): Promise<string> {
   const { id } = await ok(company.post(appointmentsOf(company), booking(company, more)));
   return `${appointmentsOf(company)}/${id}`;
 }
 
-/** There is no operation that only reads; an update that sends nothing shows the record. */
+/** None of the twelve operations only reads an appointment, but an update that sends nothing shows it. */
 export const read = (company: TestCompany, path: string) => ok(company.patch(path, {}));
 
 export async function booked(company: TestCompany): Promise<number> {
@@ -65,7 +65,7 @@ export async function assertNotUpdated(
   assert.deepEqual(await read(company, path), before);
 }
 
-/** Holds a value against both operations that take it. */
+/** Sends a value to both operations that take it. */
 export async function assertRefusedEverywhere(
   company: TestCompany,
   path: string,

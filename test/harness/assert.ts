@@ -42,7 +42,7 @@ export function assertRefused(answer: Answer, faults: Faults, about: unknown = '
   assert.deepEqual(found.sort(), Object.entries(faults).sort(), `${JSON.stringify(about)}: ${answer.text}`);
 }
 
-/** As `assertRefused`, for an answer that has not come yet. */
+/** Like `assertRefused`, for the promise of an answer. */
 export async function refused(answer: Promise<Answer>, faults: Faults): Promise<Answer> {
   assertRefused(await answer, faults);
   return answer;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
 
-/** What can happen to a request on its way. The last three have reached the service when it happens. */
+/** What can happen to a request on its way. The last three happen after it has reached the service. */
 export type Mishap =
   | 'pass'
   | 'dropped'
@@ -16,12 +16,12 @@ type Seen = { method: string; url: string; headers: IncomingMessage['headers'] }
 
 export type BadLine = {
   url: string;
-  /** What happens to the next requests, one each; then all pass. */
+  /** What happens to the next requests, one entry each. Later requests pass. */
   mishaps: Mishap[];
   requests: Seen[];
 };
 
-/** A proxy before the service to which things happen. Closed when the test file ends. */
+/** A proxy in front of the service that loses or breaks requests. Closed when the test file ends. */
 export async function badLine(target: string): Promise<BadLine> {
   const mishaps: Mishap[] = [];
   const requests: Seen[] = [];

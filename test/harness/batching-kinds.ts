@@ -7,7 +7,7 @@ import type { Event } from './events.ts';
 import { type Answer, caller } from './http.ts';
 import { secrets } from './meeting-worker.ts';
 
-/** Requests of the same moment that ask for the same are one statement, and none of them notices. */
+/** Concurrent requests of one shape are served by one statement, and each gets the result that it would get alone. */
 
 export const app = await startApp({ secrets });
 
@@ -17,8 +17,8 @@ beforeEach(() => app.clock.set(NOW));
 export type Fields = Record<string, unknown>;
 
 /**
- * Requests of one shape are made by one statement. `alone`: those that never are, or only where what each asks before
- * happens to be answered at the same moment. `paid`: what was paid of the invoice before.
+ * Concurrent requests of one shape are served by one statement. `alone`: never, or only if what each asks first happens
+ * to be answered at the same moment. `paid`: what was paid of the invoice before.
  */
 export type Shape = {
   made?: (company: TestCompany) => Fields;
@@ -28,12 +28,12 @@ export type Shape = {
 };
 export type Kind = {
   name: string;
-  /** What the log says of it. */
+  /** The type of its event. */
   type: string;
   list: string;
   made: (company: TestCompany, n: number) => Fields;
   shapes: [Shape, ...Shape[]];
-  /** The table, its column with a text, and that text as the log shows it. */
+  /** The table, one of its text columns, and how the audit log shows that column. */
   table: string;
   column: string;
   shown: (image: Event['before']) => unknown;
@@ -220,7 +220,7 @@ export const APPOINTMENTS: Kind = {
   shapes: [
     { sent: (_company, n) => texts(n) },
     { sent: (_company, n) => ({ ...texts(n), ...at(n + 7) }) },
-    // What their answers say of the messages is looked for in what the statement wrote.
+    // The answer reads the states of the messages from what the statement wrote, so these are never batched.
     {
       alone: true,
       sent: (_company, n) => ({ ...texts(n), email_confirmation: true, ...(n % 2 && { sms_confirmation: true }) }),
@@ -246,7 +246,7 @@ export const DELETIONS: Kind = {
 /** Sent in one tick, they go to the first two connections in batches of eight. */
 const OF_A_SHAPE = 16;
 
-/** A record, and what is to become of it. */
+/** A record and the request that changes it. */
 export type Case = {
   company: TestCompany;
   token: string;
@@ -303,7 +303,7 @@ export async function make(
   return { company, token, path, id, shape, body: shape.sent(company, n), requestId: `request-${n}` } as Case;
 }
 
-/** In the order of their shapes; `staff` take turns, each with credentials of their own. */
+/** Makes records in the order of their shapes. The callers in `staff` take turns, each with its own credentials. */
 export async function makeAll(
   kind: Kind,
   staff: { company: TestCompany; token: string }[],
@@ -327,7 +327,7 @@ export async function history({ company, path }: Pick<Case, 'company' | 'path'>)
 
 export const lastOf = async (one: Case): Promise<Event> => (await history(one)).at(-1) ?? assert.fail();
 
-/** How many entries of the log one statement has written. */
+/** The largest number of events that one statement has written. */
 export async function largestBatch(type: string, cases: { id: string }[]): Promise<number> {
   const [row] = await app.sql<{ most: number }>(
     `SELECT max(count)::int AS most FROM (
@@ -351,14 +351,14 @@ const STORED = [
   `SELECT start_at, end_at, wished, wanted, state, due_at, created_at, updated_at FROM meetings WHERE appointment_id = $1`,
 ];
 
-/** All that there is of it: as it is read, its history, and what belongs to an appointment. */
+/** The complete state of a record: as it is read, its history, and the messages and meeting of an appointment. */
 export async function fullState(one: Pick<Case, 'company' | 'path' | 'id'>): Promise<unknown> {
   const read = await one.company.get(one.path, { 'x-request-id': 'read' });
   const stored = await Promise.all(STORED.map((text) => app.sql(text, [one.id])));
   return withoutIdentifiers(one.company, [read.body, await history(one), stored]);
 }
 
-/** Without what two companies have of their own: identifiers and addresses. */
+/** Replaces the identifiers and addresses, which differ between two companies. */
 export function withoutIdentifiers(
   { caseId, companyId, customers: [john, ann], adviser, adviserWithVideo }: TestCompany,
   value: unknown,

@@ -26,7 +26,7 @@ export const booking = (company: TestCompany, fields: Fields = {}): Fields => ({
   ...fields,
 });
 
-/** Interactions of company $1 and case $2, $3 of them, a minute apart. Every fifth is a letter, the others are calls. */
+/** Inserts $3 interactions of company $1 and case $2, a minute apart. Every fifth is a letter, the others are calls. */
 export const FILL_INTERACTIONS = `
   INSERT INTO interactions (company_id, case_id, id, type, notes, recipient, happened_at, created_at, updated_at)
   SELECT $1, $2, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'letter' ELSE 'phone' END, 'Call ' || n, 'John Smith',

@@ -4,7 +4,7 @@ import type { Caller } from './http.ts';
 import { secrets } from './meeting-worker.ts';
 import { CREDENTIALS } from './zoom.ts';
 
-/** What the log keeps of the company itself, its advisers, cases, customers, tags, clients and keys. */
+/** What the audit log records of the company itself, its advisers, cases, customers, tags, clients and keys. */
 
 export const app = await startApp({ secrets });
 export const UNKNOWN = '0198c0de-0000-7000-8000-000000000000';
@@ -37,7 +37,7 @@ export const made = (list: string, body: unknown) => async (company: TestCompany
   `${list}/${(await ok(company.post(list, body))).id}`;
 export const clientOf = made('/manage/clients', { name: 'website', scopes: ['invoices:read'] });
 export const otherKeyOf = made('/manage/keys', { name: 'export', scopes: ['invoices:read'] });
-/** As it is after a request to the path below it. */
+/** Makes a record and sends a request to a path below it first. */
 export const after =
   (path: (company: TestCompany) => Promise<string> | string, method: string, below = '', body?: unknown) =>
   async (company: TestCompany) => {

@@ -17,7 +17,7 @@ export type Event = {
   after: Image | null;
 };
 
-/** All that the log of the company has of this kind of record. */
+/** All events of this kind of record in the company's log. */
 export async function eventsOf(company: TestCompany, record: string): Promise<Event[]> {
   const answer = await company.get(`/events?limit=500&types=${record}.*`);
   assert.equal(answer.status, 200, answer.text);
@@ -27,7 +27,7 @@ export async function eventsOf(company: TestCompany, record: string): Promise<Ev
 
 export const typesOf = (events: Event[]) => events.map(({ type }) => type);
 
-/** What both have is the same. Wall times of London are held against the instants that the log has. */
+/** The fields that both have must be equal. Wall times of London are compared with the instants in the log. */
 export function assertShows(image: Image | null, shown: Image | null): void {
   assert.ok(image && shown);
   const common = Object.keys(shown).filter((field) => field in image);

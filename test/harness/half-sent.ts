@@ -15,8 +15,8 @@ const ENTRY = `INSERT INTO events (company_id, case_id, record_id, type, at, ori
   SELECT id, id, id, 'interaction.created', now(), '{}' FROM companies LIMIT 1`;
 
 /**
- * Sends a statement that writes an event without the end of its transaction, as a line that broke in between leaves it.
- * Returns once the server has carried it out and waits for the rest.
+ * Sends a statement that writes an event, but not the end of its transaction, as if the connection broke in between.
+ * Returns when the server has executed it and waits for the rest.
  */
 export async function halfSent(connection: { host: string; database: string }): Promise<{ ended: Promise<void> }> {
   const client = new pg.Client({ ...connection, user: SERVICE_ROLE, application_name: 'case-records' });

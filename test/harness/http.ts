@@ -17,7 +17,7 @@ export type Caller = {
   post(path: string, body?: unknown, headers?: Headers): Promise<Answer>;
   patch(path: string, body?: unknown, headers?: Headers): Promise<Answer>;
   delete(path: string, headers?: Headers): Promise<Answer>;
-  /** `body`: bytes or text as they are, anything else as JSON, undefined for none at all. */
+  /** `body`: bytes or text are sent unchanged, other values as JSON; undefined sends no body. */
   send(method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>;
 };
 

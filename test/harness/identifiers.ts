@@ -27,7 +27,7 @@ const found = async (caller: Caller, path: string, ...places: string[]): Promise
   return places.reduce((at: any, place) => at[place], answer.body).id;
 };
 
-/** In this order: each may stand under those before it. */
+/** Each may be below the ones before it. */
 export const MAKERS: Record<string, Maker> = {
   companyId: async (company) => company.companyId,
   caseId: async (company) => {
@@ -76,7 +76,7 @@ export const MAKERS: Record<string, Maker> = {
   },
 };
 
-/** A record of every kind, with what each stands under. The app must be able to keep secrets. */
+/** A record of every kind, with its parents. The app must be able to encrypt secrets. */
 export async function identifiersOf(company: TestCompany, known: Ids = {}): Promise<Ids> {
   const ids: Ids = { ...known };
   for (const [name, make] of Object.entries(MAKERS)) ids[name] ??= await make(company, ids);

@@ -38,7 +38,7 @@ export async function listed(company: TestCompany, id: string) {
   return found[0];
 }
 
-/** Sends the body to operations 5 and 6, both methods, and sees it refused without a trace. */
+/** Sends the body to operations 5 and 6 by both methods. Each must be refused and change nothing. */
 export async function assertNeverTaken(
   body: unknown,
   faults: Record<string, string>,

@@ -20,16 +20,16 @@ export const onDay = (day: string) => ({ start_time: `${day} 10:00:00`, end_time
 export const REMINDERS = { email_notification: true, sms_notification: true };
 export const EVERY_MESSAGE = { ...REMINDERS, email_confirmation: true, sms_confirmation: true };
 
-/** Books an appointment and gives its path. */
+/** Books an appointment and returns its path. */
 export const book = async (company: TestCompany, fields: Fields = {}, list = listOf(company)): Promise<string> =>
   `${list}/${(await ok(company.post(list, withRecipients(company, fields)))).id}`;
 
-/** When `booking` begins. Nobody has attended before. */
+/** The start of `booking`. An outcome cannot say "attended" before it. */
 export const START = '2026-06-10T09:00:00Z';
 
 export const outcome = (company: Caller, path: string, body: unknown) => company.patch(`${path}/outcome`, body);
 
-/** The words of both channels, which these tests treat alike: confirmation and reminder. */
+/** The states of confirmation and reminder, which must be the same on both channels. */
 export function words(appointment: Fields): unknown[] {
   const of = (channel: string) => [
     appointment[`${channel}_confirmation`],

@@ -18,7 +18,7 @@ export const invoice = (fields: Fields = {}) => invoiceBody({ items: [line('A'),
 
 export const line = (description: string) => ({ description, quantity: 1, rate: 50, amount: 60 });
 
-/** Makes an invoice and gives its path. */
+/** Makes an invoice and returns its path. */
 export const make = async (company: TestCompany, fields: Fields = {}, path = company.path): Promise<string> =>
   `${path}/invoices/${(await ok(company.post(`${path}/invoices`, invoice(fields)))).id}`;
 
@@ -51,7 +51,7 @@ export const paidAt = (time: string) => ({
 
 export const stored = (company: TestCompany) => storedRows(app, company, 'invoices', 'invoice_items', 'payments');
 
-/** The request is refused with these faults, and nothing has changed. */
+/** The request must be refused with these faults and change nothing. */
 export async function assertRefusedUnchanged(
   company: TestCompany,
   request: () => Promise<Answer>,
@@ -64,6 +64,6 @@ export async function assertRefusedUnchanged(
 
 // Reading one
 
-/** As the list, which is specified, shows an invoice. */
+/** The invoice as the list shows it. */
 export const listed = ({ paid, outstanding, ...element }: Fields) => element;
 export const cancelled = async (company: TestCompany, path: string) => void (await ok(company.post(`${path}/cancel`)));

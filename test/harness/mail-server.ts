@@ -1,11 +1,11 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 
-/** A real SMTP server in the test's process; what it does with a message is the test's choice. */
+/** A real SMTP server in the process of the test, which decides what happens to each message. */
 
 export type Mail = { from: string; to: string; raw: string; client: string };
 
-/** Refuse with a code and text; say nothing ever again, or until then; or break the connection. */
+/** Refuses with a code and text, stays silent (for ever or until the promise settles), or breaks the connection. */
 export type Behaviour =
   | { refuse?: number; text?: string; hang?: boolean; drop?: boolean; until?: Promise<unknown> }
   | undefined;
@@ -13,12 +13,12 @@ export type Behaviour =
 export type MailServer = {
   url: string;
   port: number;
-  /** What was accepted. */
+  /** The accepted messages. */
   mails: Mail[];
-  /** Asked at RCPT TO, and again when a message has come whole. */
+  /** Called at RCPT TO, and again when a message is complete. */
   onRecipient: (to: string, client: string) => Behaviour;
   onMessage: (mail: Mail) => Behaviour;
-  /** How many clients are connected now. */
+  /** The number of connected clients. */
   connections(): number;
   close(): Promise<void>;
 };
@@ -53,7 +53,7 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  // A client that was killed breaks its connections.
+  // A killed client breaks its connections.
   server.on('error', () => {});
   const act = (behaviour: Behaviour, session: SMTPServerSession, done: (error?: Error | null) => void) => {
     if (behaviour?.drop) return [...server.connections].find(({ session: its }) => its.id === session.id)?.close();

@@ -6,7 +6,7 @@ import { Database } from '../../src/kernel/database/database.ts';
 import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
 
-/** A worker process that works what is due at the time it is told, for tests that kill it. */
+/** A worker process that does the jobs due at a given time, for tests that kill it. */
 
 const { connection, apiUrl, oauthUrl, key, now } = JSON.parse(process.argv[2] ?? '');
 const clock = () => Temporal.Instant.from(now);

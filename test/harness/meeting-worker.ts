@@ -25,9 +25,9 @@ type Options = {
   jitsi?: Partial<JitsiSettings>;
   secrets?: SecretBox;
   timeoutMs?: number;
-  /** One alone takes nothing, not even its own work anew, while it is held up. */
+  /** A worker with one slot claims nothing else, and not its own job again, while that job is held up. */
   slots?: number;
-  /** Of messages, which are sent by the same worker where one is given. */
+  /** If given, the same worker also sends messages. */
   sender?: Sender;
 };
 

@@ -6,7 +6,7 @@ import { ok } from './assert.ts';
 import { meetingWorker, openZoom, secrets } from './meeting-worker.ts';
 import { CREDENTIALS } from './zoom.ts';
 
-/** What a meeting goes through with its appointment and its adviser. */
+/** How a meeting follows the changes of its appointment and its adviser. */
 
 export const app = await startApp({ secrets });
 export const zoom = await openZoom();
@@ -38,7 +38,7 @@ export async function zoomCompany(): Promise<TestCompany & { adviserId: string; 
   return { ...company, adviserId: id, account };
 }
 
-/** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
+/** Books an appointment on 10 June at 10:00 wall time (09:00 UTC) for an hour. */
 export async function book(company: TestCompany, more: Record<string, unknown> = {}) {
   const { id } = await ok(
     company.post(`${company.path}/appointments`, {

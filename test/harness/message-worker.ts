@@ -47,7 +47,7 @@ const NO_SMS: Sender = {
   close() {},
 };
 
-/** A sender that notes what it is given; `during` runs while the message is on its way. */
+/** A sender that records the messages it is given; `during` runs while a message is being sent. */
 export class Recorder implements Sender {
   readonly sent: OutgoingMessage[] = [];
   providerId: string | null = null;

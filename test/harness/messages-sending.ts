@@ -22,7 +22,7 @@ beforeEach(async () => {
   post.providerId = null;
 });
 
-/** On 10 June at 10:00 wall time (09:00 UTC), an hour long. */
+/** Books an appointment on 10 June at 10:00 wall time (09:00 UTC) for an hour. */
 export async function book(company: TestCompany, more: Fields = {}) {
   const answer = await company.post(`${company.path}/appointments`, {
     adviser_email: company.adviser,

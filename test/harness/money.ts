@@ -8,7 +8,7 @@ export const LIMIT = '9999999999.99';
 
 export type Fields = Record<string, unknown>;
 
-/** A number as it stands in JSON, digit by digit; `json` writes it without quotes. */
+/** Marks a number that `json` writes with exactly these digits, without quotes. */
 export const raw = (number: string) => `#${number}`;
 export const json = (body: unknown) => JSON.stringify(body).replaceAll(/"#([^"]*)"/g, '$1');
 
@@ -34,17 +34,17 @@ export async function listText(company: TestCompany): Promise<string> {
   return answer.text;
 }
 
-/** The digits with which a field stands in an answer, at each of its places. */
+/** The digits of every occurrence of the field in an answer. */
 export const written = (text: string, field: string) =>
   [...text.matchAll(new RegExp(`"${field}"\\s*:\\s*([-\\d.eE+]+)`, 'g'))].map(([, digits]) => plain(digits ?? ''));
 
-/** A decimal without the zeros that do not count. */
+/** A decimal without trailing zeros. */
 export function plain(decimal: string): string {
   assert.match(decimal, /^-?(0|[1-9]\d*)(\.\d+)?$/);
   return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
 }
 
-/** Creates an invoice in a case of its own with these items and gives the digits that the list shows of them. */
+/** Creates an invoice with these items in a new case and returns the digits that the list shows. */
 export async function listedItems(company: TestCompany, items: Fields[], ...fields: string[]): Promise<string[][]> {
   const path = `/cases/${await company.openCase()}/invoices`;
   const created = await company.post(path, json(invoice({ items })));
@@ -58,7 +58,7 @@ export async function assertNothingStored(company: TestCompany): Promise<void> {
   assert.equal(await listText(company), '[]');
 }
 
-/** Rounds a decimal half away from zero to so many places, in units of the last one. */
+/** Rounds a decimal half away from zero to this many places, in units of the last place. */
 export function units(decimal: string, places: number): bigint {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
   const scaled = BigInt(whole + fraction.padEnd(places, '0').slice(0, places));
@@ -66,7 +66,7 @@ export function units(decimal: string, places: number): bigint {
   return sign ? -magnitude : magnitude;
 }
 
-/** Units of the last of so many places, as a decimal. */
+/** Converts units of the last of this many places to a decimal. */
 export function decimal(units: bigint, places: number): string {
   const digits = String(units < 0n ? -units : units).padStart(places + 1, '0');
   return plain(`${units < 0n ? '-' : ''}${digits.slice(0, -places)}.${digits.slice(-places)}`);

@@ -60,7 +60,7 @@ export function assertDescribed(method: string, path: string, answer: Answer): v
   const operation = operations?.[method.toLowerCase()];
   const where = `${method} ${pathname}: ${answer.status}`;
   if (operation) assertResponse(operation, answer, where);
-  // Questions of browsers before a call, and HEAD instead of GET, are answered for every route.
+  // Preflight requests of browsers, and HEAD instead of GET, are answered for every route.
   else if (method !== 'OPTIONS' && !(method === 'HEAD' && operations?.get) && !PUBLIC_PAGES.test(pathname)) {
     assert.ok(answer.status >= 400, `${where}, but the route is not in the document`);
     assert.match(String(answer.headers['content-type']), /^application\/problem\+json/, where);

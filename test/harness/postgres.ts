@@ -14,7 +14,7 @@ let compileCache: string | undefined;
 
 export async function globalSetup(): Promise<void> {
   dataDir = await mkdtemp(join(tmpdir(), 'case-records-test-'));
-  // Nothing here has to outlive the run; the tests of durability start their own servers.
+  // No data has to outlive the run. Tests of durability start their own servers.
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
   server = await startBundledPostgres({ dataDir, log: () => {}, settings });
   const { connection } = server;

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verifyWebhook } from 'case-records/client';
 
-/** A real receiver of webhooks in the test's process; what it does with one is the test's choice. */
+/** A real receiver of webhooks in the process of the test, which decides how each is answered. */
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into any event
 export type Received = { path: string; headers: IncomingHttpHeaders; text: string; event: any };
 
-/** Answer with a status; say nothing, ever or until then; or break the connection. */
+/** Answers with a status, stays silent (for ever or until the promise settles), or breaks the connection. */
 export type Behaviour =
   | {
       status?: number;
@@ -28,18 +28,18 @@ export type Behaviour =
 export type Receiver = {
   url: string;
   port: number;
-  /** What has come, whatever became of it. */
+  /** Every request received, however it was answered. */
   received: Received[];
-  /** Asked when one has come whole; undefined takes it. */
+  /** Called when a request is complete. Undefined accepts it. */
   onEvent: (received: Received) => Behaviour;
-  /** How many bytes have come, and over how many connections. */
+  /** The number of bytes and connections received. */
   connections: number;
   close(): Promise<void>;
 };
 
 export type Certificate = { key: string; cert: string };
 
-/** For receiver.example, made by openssl. */
+/** A certificate for receiver.example, made by openssl. */
 export function makeCertificate(): Certificate {
   const folder = mkdtempSync(join(tmpdir(), 'case-records-'));
   try {
@@ -83,7 +83,7 @@ export async function openReceiver(certificate?: Certificate): Promise<Receiver>
   return made;
 }
 
-/** Throws where none of the secrets has signed it at that time. */
+/** Throws unless one of the secrets has signed it at that time. */
 export const verified = ({ text, headers }: Received, secrets: string[], now: Temporal.Instant) =>
   verifyWebhook({
     body: text,

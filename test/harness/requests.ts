@@ -89,7 +89,7 @@ export function assertFaultList(answer: Answer, ...faults: string[]): void {
 
 type Raw = Answer & { all: string };
 
-/** Bytes as they are over a socket of their own, until the other side closes it. `finish` ends our side first. */
+/** Sends bytes over a new socket and reads until the server closes it. `finish` closes the client's side first. */
 export function raw(bytes: string | Uint8Array, finish = false): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(app.baseUrl);

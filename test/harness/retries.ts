@@ -66,7 +66,7 @@ export async function sendWithRetries(creates: number): Promise<RetriesFound> {
   }
 }
 
-/** `cut`: the connection is broken at a random moment, or when the first bytes of the answer come. */
+/** `cut`: the connection is broken at a random moment, or when the first bytes of the answer arrive. */
 function post(
   url: string,
   token: string,

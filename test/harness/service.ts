@@ -15,7 +15,7 @@ export type Running = {
   child: ChildProcess;
   url: string;
   output: string[];
-  /** Sends the signal, and gives the exit code when the process has ended. */
+  /** Sends the signal and returns the exit code when the process has ended. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
@@ -44,7 +44,7 @@ export function launch(
 
 type Launched = ReturnType<typeof launch>;
 
-/** Waits for a line; fails with what was printed when the process ends before it. */
+/** Waits for a line. Fails with the output if the process ends first. */
 export function printed({ child, output, ended }: Launched, line: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     const seen = () => {
@@ -56,7 +56,7 @@ export function printed({ child, output, ended }: Launched, line: RegExp): Promi
   });
 }
 
-/** The service, when it listens. */
+/** Starts the service and returns when it listens. */
 export async function startProcess(settings: Settings): Promise<Running> {
   const launched = launch(settings);
   const { child, output, ended } = launched;
@@ -68,7 +68,7 @@ export async function startProcess(settings: Settings): Promise<Running> {
   return { child, url, output, stop };
 }
 
-/** The process of the bundled database, as its own file names it; undefined when it has stopped. */
+/** The process id of the bundled database from its pid file; undefined if it has stopped. */
 export async function databaseProcess(dataDir: string): Promise<number | undefined> {
   const text = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number(text.split('\n', 1)[0]);
@@ -84,11 +84,11 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The address of a server that listens on a Unix socket. */
+/** The URL of a server that listens on a Unix socket. */
 export const urlOf = ({ host, user, database }: { host: string; user: string; database: string }): string =>
   `postgresql:///${database}?host=${encodeURIComponent(host)}&user=${user}`;
 
-/** Sends a write whose body comes only when the service has been told to stop; gives the status of its answer. */
+/** Sends a write whose body follows only after the service was told to stop. Returns the status of the answer. */
 export async function writeWhileStopping(service: Running, path: string, token: string): Promise<number | undefined> {
   const body = JSON.stringify({ type: 'phone', notes: 'sent slowly' });
   const slow = request(service.url + path, {
@@ -104,7 +104,7 @@ export async function writeWhileStopping(service: Running, path: string, token: 
   await once(slow, 'continue');
   const answered = once(slow, 'response');
   service.child.kill('SIGTERM');
-  // Nobody is let in any more.
+  // The service accepts no new connections.
   await until(
     async () =>
       !(await fetch(`${service.url}/healthz`).then(

@@ -1,4 +1,4 @@
-/** What must go out, by the rules of the specification and the decisions; it shares no code with the service. */
+/** Predicts what must be sent by the rules of the specification and the decisions. Shares no code with the service. */
 
 export type Change = {
   start?: Temporal.Instant;
@@ -13,11 +13,11 @@ export type Change = {
 
 type Side = {
   recipient: string | null;
-  /** A confirmation that has been asked for and has not gone out. */
+  /** A requested confirmation that has not been sent. */
   asked: Temporal.Instant | undefined;
   wanted: boolean;
   reminder: Temporal.Instant | undefined;
-  /** Starts that a reminder has gone out for. */
+  /** Starts whose reminder has been sent. */
   reminded: Set<string>;
 };
 
@@ -29,7 +29,7 @@ type Appointment = {
   sms: Side;
   deleted: boolean;
   cancelled: boolean;
-  /** Whether the client's calendar has it, and since when it is to be taken out of there. */
+  /** Whether the client's calendar has the appointment, and since when it must be removed from there. */
   inCalendar: boolean;
   off: Temporal.Instant | undefined;
 };
@@ -46,7 +46,7 @@ const before = (a: Temporal.Instant, b: Temporal.Instant) => a.epochNanoseconds 
 export class YearModel {
   readonly expected: { what: string; at: Temporal.Instant }[] = [];
   withdrawn = 0;
-  /** Reminders that the clocks changed between them and the start: 23 or 25 hours. */
+  /** Reminders with a clock change before the start: 23 or 25 hours earlier. */
   overClockChange = 0;
   readonly #all = new Map<number, Appointment>();
 
@@ -102,7 +102,7 @@ export class YearModel {
     if (!its.reminded.has(one.start.toString())) its.reminder = dueTime(one.start, now);
   }
 
-  /** Deleted or restored, cancelled or not. */
+  /** The appointment was deleted, restored, cancelled or reinstated. */
   turn(room: number, now: Temporal.Instant, change: { deleted: boolean } | { cancelled: boolean }): void {
     const one = this.#all.get(room);
     if (!one) return;
@@ -121,7 +121,7 @@ export class YearModel {
     }
   }
 
-  /** The workers come by. */
+  /** The workers run. */
   due(now: Temporal.Instant): void {
     for (const one of this.#all.values()) {
       for (const channel of ['email', 'sms'] as const) {
@@ -161,7 +161,7 @@ export class YearModel {
   }
 }
 
-/** The same wall time of the day before in London, an hour before where that has passed, or none. */
+/** The same wall time on the day before in London; an hour before the start if that has passed; otherwise none. */
 function dueTime(start: Temporal.Instant, now: Temporal.Instant): Temporal.Instant | undefined {
   const wall = start.toZonedDateTimeISO('Europe/London').toPlainDateTime();
   const dayBefore = wall.subtract({ hours: 24 }).toZonedDateTime('Europe/London').toInstant();

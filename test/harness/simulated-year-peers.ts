@@ -5,9 +5,9 @@ import { mailServer, readMail } from './mail-server.ts';
 import { until } from './until.ts';
 
 /**
- * The mail server and the SMS gateway of the simulated year. They note what they accept, and choose who is to die while
- * handing something over: never when another message of the same worker has been accepted and is not yet written
- * down, which is the one moment that no sender can make good.
+ * The mail server and the SMS gateway of the simulated year. They record what they accept, and choose which worker is
+ * killed while it hands over a message: never while another accepted message of that worker is not yet recorded as
+ * sent, because no sender can recover from that.
  */
 
 export type Event = { what: string; at: Temporal.Instant };
@@ -22,14 +22,14 @@ export type Peers = {
 
 export type PeerOptions = {
   now: () => Temporal.Instant;
-  /** Whether the worker that hands something over right now is to die of it. */
+  /** Whether the worker that is handing over a message is to be killed. */
   strikes: () => boolean;
   kill: (worker: string) => void;
-  /** Whether all of these messages are written down as sent. */
+  /** Whether all of these messages are recorded as sent. */
   written: (ids: string[]) => Promise<boolean>;
 };
 
-// More than a worker can have in hand.
+// More than a worker can have claimed.
 const REMEMBERED = 16;
 
 export async function openPeers({ now, strikes, kill, written }: PeerOptions): Promise<Peers> {
@@ -43,7 +43,7 @@ export async function openPeers({ now, strikes, kill, written }: PeerOptions): P
     killedAt.push(now());
     kill(worker);
   };
-  /** From its sentence on nothing of the worker is accepted any more. */
+  /** From then on, nothing from the worker is accepted. */
   const condemned = (worker: string): boolean => {
     if (doomed.has(worker)) return true;
     if (!strikes()) return false;

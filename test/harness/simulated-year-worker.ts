@@ -8,7 +8,7 @@ import { Database } from '../../src/kernel/database/database.ts';
 import { DeliveryCounters } from '../../src/kernel/jobs/delivery-counters.ts';
 import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
 
-/** A worker process whose clock its parent sets: for each time it is told, it works what is due and answers. */
+/** A worker process whose clock the parent sets: for each time it gets, it does the jobs that are due and answers. */
 
 const { name, connection, smtpUrl, gatewayUrl } = JSON.parse(process.argv[2] ?? '');
 let now = Temporal.Instant.from('2000-01-01T00:00:00Z');

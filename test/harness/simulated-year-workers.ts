@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The worker processes of a simulated time. One more is always ready to take the place of one that was killed. */
+/** The worker processes of a simulation. A spare is always ready to replace one that was killed. */
 
 const PROGRAM = new URL('./simulated-year-worker.ts', import.meta.url).pathname;
 
@@ -40,7 +40,7 @@ export class YearWorkers {
     this.#workers.find((worker) => worker.name === name)?.child.kill('SIGKILL');
   }
 
-  /** All of them work what is due; gives how much it was. Whoever dies of it is replaced. */
+  /** All workers do the jobs that are due. Returns how many there were. A worker that was killed is replaced. */
   async work(now: string): Promise<number> {
     const handled = await Promise.all(this.#workers.map(({ child }) => tell(child, now)));
     const alive = this.#workers.filter(({ child }) => !child.killed);
@@ -60,7 +60,7 @@ export class YearWorkers {
   }
 }
 
-/** Answers with what it has handled; one that dies has handled something, too. */
+/** Returns how many jobs the worker has handled; a killed worker counts as one. */
 function tell(child: ChildProcess, now: string): Promise<number> {
   return new Promise((resolve) => {
     const done = (answer: unknown) => {

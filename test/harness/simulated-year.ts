@@ -7,7 +7,7 @@ import { YearWorkers } from './simulated-year-workers.ts';
 /**
  * Simulated time with real processes: appointments are booked, moved, edited, cancelled, deleted and restored at random
  * over HTTP, workers in processes of their own send on the same simulated clock, and some are killed while they send.
- * A model that shares no code with the service says what must go out, and when. Time jumps from one due time, or
+ * A model that shares no code with the service predicts what must be sent, and when. Time jumps from one due time, or
  * change, to the next.
  */
 
@@ -25,11 +25,11 @@ export type YearResult = {
   overClockChange: number;
   kills: number;
   changes: number;
-  /** Gone out after their due time, because a worker had been killed. */
+  /** Sent late because a worker had been killed. */
   late: number;
 };
 
-// Longer than a lease, and what a message that waits for another asks again after.
+// Longer than a lease, and than the delay of a message that waits for another.
 const AFTER_KILL = { seconds: 46 };
 const ASK_AGAIN = { seconds: 5 };
 const LONGEST_DELAY_S = 300;
@@ -45,7 +45,7 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
   const companies: TestCompany[] = [await app.company(), await app.company(), await app.company()];
   const model = new YearModel();
 
-  // Of its own, so that the year stays the same whoever hands over first.
+  // A separate generator, so that the year does not depend on which worker hands over first.
   const chance = randomFrom(options.seed + 1);
   const share = (2 * options.kills) / options.appointments;
   let killsLeft = options.kills;
@@ -62,7 +62,7 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
     gatewayUrl: peers.gatewayUrl,
   }));
 
-  /** Until nothing is open that is due now. What a killed worker held is free again after its lease. */
+  /** Runs the workers until no job is due. The jobs of a killed worker are free again after its lease. */
   const work = async (): Promise<void> => {
     for (;;) {
       const now = clock.read();
@@ -133,7 +133,7 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
     model.apply(one.room, now, change);
   };
 
-  /** Takes one out of a list, the last ones more often: they are still to come. */
+  /** Picks an appointment, later ones more often, because they are still to come. */
   const draw = (list: Booked[]) => list.splice(Math.floor((1 - random() ** 2) * list.length), 1)[0];
 
   const turn = async (now: Temporal.Instant) => {
@@ -158,7 +158,7 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
     await workers.start(options.workers);
     for (const minute of times.sort((a, b) => a - b)) {
       await workUntil(Temporal.Instant.from(options.from).add({ minutes: minute }));
-      // Several changes at one moment, before a worker comes by: what is asked for and withdrawn must not go out.
+      // Several changes before a worker runs: what was requested and withdrawn must not be sent.
       const now = clock.read();
       if (booked < options.appointments) await book(now);
       for (let more = pick([0, 1, 1, 2, 3]); more > 0; more--) {
@@ -182,7 +182,7 @@ export async function proveYear(options: YearOptions): Promise<YearResult> {
   return { sent: seen.length, withdrawn, overClockChange, kills: killedAt.length, changes, late };
 }
 
-/** Each expected message once, at its due time; later only where a worker had been killed just before. */
+/** Each expected message was sent once, at its due time, and later only if a worker had been killed just before. */
 function compare(expected: Event[], seen: Event[], killedAt: Temporal.Instant[]): number {
   const order = (events: Event[]) =>
     [...events].sort((a, b) => a.what.localeCompare(b.what) || Temporal.Instant.compare(a.at, b.at));

@@ -8,7 +8,7 @@ const MAX_FILES = 10;
 export default async function* slowestFiles(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const files: { file: string; seconds: number }[] = [];
   for await (const { type, data } of events) {
-    // A file is a test of the runner's own, named by its path. Its time includes the start of the process.
+    // For the runner a file is a test that is named by its path. Its duration includes the start of the process.
     if (type !== 'test:complete' || resolve(data.name) !== data.file) continue;
     files.push({ file: data.name, seconds: data.details.duration_ms / 1_000 });
   }

@@ -1,4 +1,4 @@
-// Loaded into the service with --import: a signal throws where no code catches, as an error of a library would.
+// Loaded into the service with --import: a signal throws where no code catches it, like an error in a library.
 process.on('SIGUSR2', () =>
   setTimeout(() => {
     throw new Error('injected');

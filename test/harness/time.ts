@@ -13,7 +13,7 @@ export type Resource = 'interactions' | 'invoices' | 'appointments';
 
 let numbers = 0;
 
-/** Bodies that lack nothing; the appointment is long enough for any start or end of these tests. */
+/** Complete bodies. The appointment is long enough for any start or end in these tests. */
 export const BODIES: Record<Resource, (company: TestCompany) => Fields> = {
   interactions: () => ({ type: 'phone' }),
   invoices: () => {
@@ -62,7 +62,7 @@ export async function created(
   return answer.body;
 }
 
-/** The instant that a write has stored; no operation shows that of end_time. */
+/** The stored instant, because no operation shows that of end_time. */
 export async function instantOf({ field, shown }: Time, answer: Answer): Promise<string> {
   assert.equal(answer.status, 200, answer.text);
   assert.match(answer.body[field], shown);

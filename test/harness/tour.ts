@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 export type Step = {
   commands: string;
-  /** Of the one request that the block sends, where it sends one. */
+  /** The status of the request that the block sends, if it sends one. */
   status: string | undefined;
   fragments: string[];
 };
@@ -23,17 +23,17 @@ export async function readTour(page: string, heading: string, language = 'sh'): 
   return [...tour.matchAll(blocksOf(language))].map(([, commands = '', told, said = '']) => ({
     commands,
     status: told === 'Prints' ? undefined : told,
-    // What an API answers is quoted from its first quotation mark on; other words in quotes are names.
+    // A quotation that contains a quotation mark is part of an API answer; other quoted words are names.
     fragments: [...said.matchAll(told === 'Prints' ? /`([^`]+)`/g : /`("[^`]+)`/g)].map(([, part = '']) => part),
   }));
 }
 
-/** Every block in its order, in one shell; then holds each output against what the text says of it. */
+/** Runs every block in order in one shell, then compares each output with what the text says. */
 export async function takeTour(steps: Step[], options: { cwd: string; env?: NodeJS.ProcessEnv }): Promise<void> {
   const script = ['set -eu', 'exec 2>&1', ...steps.map(({ commands }) => `${commands}echo '${MARK}'`)].join('\n');
   const outputs = await outputsOf(steps, 'bash', ['-c', script], options);
   for (const [i, { commands, status, fragments }] of steps.entries()) {
-    // npm has its own opinions about the machine it runs on.
+    // npm prints warnings about the machine it runs on.
     const output = (outputs[i] ?? '').replaceAll(/^npm warn .*\n/gm, '');
     const told = `${commands}${output}`;
     const requests = commands.match(/^(call|curl) /gm)?.length ?? 0;
@@ -44,7 +44,7 @@ export async function takeTour(steps: Step[], options: { cwd: string; env?: Node
   }
 }
 
-/** The same of blocks of TypeScript, as one program. The text quotes every line that is printed. */
+/** Runs blocks of TypeScript as one program. The text quotes every line that is printed. */
 export async function takeTypedTour(steps: Step[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<void> {
   const script = steps.map(({ commands }) => `${commands}console.log('${MARK}');`).join('\n');
   const node = ['--input-type=module-typescript', '--eval', script];
@@ -60,7 +60,7 @@ async function outputsOf(
   args: string[],
   options: { cwd: string; env?: NodeJS.ProcessEnv },
 ): Promise<string[]> {
-  // A script that broke off is told by its output, below.
+  // A script that broke off is detected by its output, below.
   const run = promisify(execFile)(program, args, options);
   const { stdout, stderr } = await run.catch((broken: { stdout: string; stderr: string }) => broken);
   const outputs = stdout.split(`${MARK}\n`).slice(0, -1);

@@ -6,9 +6,9 @@ import { YearWorkers } from './simulated-year-workers.ts';
 import { KEY, secrets } from './webhook-worker.ts';
 
 /**
- * Simulated time with real processes: records are written at random over HTTP, workers in processes of their own deliver
- * them, and some are killed while they do; the receivers refuse, hang, break off and are down for days. In the end every
- * event has been taken by every endpoint, in the order of its record, and twice only where an answer was lost.
+ * Simulated time with real processes: records are written at random over HTTP, worker processes deliver them, and some
+ * are killed while they do. The receivers refuse, hang, break off and are down for days. In the end every event was
+ * delivered to every endpoint, in the order of its record, and twice only if an answer was lost.
  */
 
 export type ProofOptions = { seed: number; events: number; workers: number; kills: number };
@@ -16,9 +16,9 @@ export type ProofResult = {
   events: number;
   deliveries: number;
   requests: number;
-  /** Given up after three days at an endpoint that took others meanwhile, and then replayed. */
+  /** Abandoned after three days at an endpoint that accepted other events meanwhile, and then replayed. */
   givenUp: number;
-  /** Taken a second time, because nobody had learned that they had been taken. */
+  /** Delivered a second time, because the first answer was lost. */
   twice: number;
   lostAnswers: number;
   kills: number;
@@ -60,7 +60,7 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
   let killsLeft = kills;
   let killed = 0;
   let striking = false;
-  // Of its own, so that what is written stays the same whoever comes first.
+  // A separate generator, so that the writes do not depend on the order of deliveries.
   const chance = randomFrom(seed + 1);
   const forged: Promise<unknown>[] = [];
   receiver.onEvent = (received) => {
@@ -148,7 +148,7 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
       }
       assert.equal(new Set(endpoint.taken.map(({ event }) => event.id)).size, found.events);
     }
-    // A worker that was killed has had no more than four of each of the four endpoints in hand.
+    // A killed worker had claimed at most four deliveries of each of the four endpoints.
     assert.ok(twice <= lostAnswers + 16 * killed, `${twice} twice, ${lostAnswers} lost answers, ${killed} kills`);
     const days = Math.round(from.until(clock.read()).total('days'));
     return { events, deliveries, requests, givenUp, twice, lostAnswers, kills: killed, resumed, days };
@@ -178,7 +178,7 @@ async function resumeAll(endpoints: Iterable<Endpoint>): Promise<number> {
 
 type Judged = { events: number; twice: number; failed: { id: string; event_id: string }[] };
 
-/** Everything is there or is known to have been given up, and of each record in its order, also what came twice. */
+/** Every event was delivered or is recorded as failed. The events of each record arrived in order, repeats included. */
 async function judge({ company, name, id: endpointId, taken }: Endpoint): Promise<Judged> {
   const places = new Map<string, number>();
   for (let path = '/events?types=interaction.*&limit=500'; ; ) {

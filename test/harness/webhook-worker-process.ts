@@ -7,7 +7,7 @@ import { AUDIT_LOGS } from '../../src/server/audit-logs.ts';
 import { webhookQueues } from '../../src/webhooks/queues.ts';
 import { ticking } from './ticking.ts';
 
-/** A worker of webhooks whose clock its parent sets: for each time it is told, it works what is due and answers. */
+/** A webhook worker process whose clock the parent sets: for each time it gets, it does the due jobs and answers. */
 
 const { connection, key } = JSON.parse(process.argv[2] ?? '');
 let now = Temporal.Instant.from('2000-01-01T00:00:00Z');

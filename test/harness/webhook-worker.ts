@@ -26,7 +26,7 @@ type Options = {
 
 type WorkerApp = Pick<TestApp, 'db' | 'connection'> & { clock: Pick<TestApp['clock'], 'read'> };
 
-/** A worker of webhooks on the app's database and clock, driven step by step with `runOnce`. */
+/** A webhook worker on the app's database and clock, driven step by step with `runOnce`. */
 export function webhookWorker({ db, connection, clock: { read } }: WorkerApp, options: Options = {}): WebhookWorker {
   const {
     reach = { allowPrivateAddresses: true, timeouts: { headersMs: 300, totalMs: 600 } },

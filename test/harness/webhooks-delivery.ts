@@ -2,7 +2,7 @@ import type { TestCompany } from './app.ts';
 import { ok } from './assert.ts';
 import { type Endpoint, openWebhooks } from './webhooks.ts';
 
-/** From a change to the receiver: what is sent, in which order, how often, and what is done when it fails. */
+/** Delivery from a change to the receiver: what is sent, in which order, how often, and what happens when it fails. */
 
 export const { app, receiver, worker, endpointOf, deliverUntil } = await openWebhooks();
 

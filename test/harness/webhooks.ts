@@ -4,7 +4,7 @@ import { ok } from './assert.ts';
 import { openReceiver, type Received } from './receiver.ts';
 import { secrets, webhookWorker } from './webhook-worker.ts';
 
-/** Companies with webhook endpoints, a receiver and a worker. Nothing of an earlier test is left to be sent. */
+/** An app with a receiver and a worker for webhooks. Each test starts without deliveries of earlier tests. */
 
 export type Endpoint = { id: string; path: string; secret: string };
 
@@ -39,7 +39,7 @@ export async function openWebhooks() {
     return { ...made, path: `/webhooks/endpoints/${made.id}` };
   }
 
-  /** Moves the clock from one attempt to the next, and at last to this time. */
+  /** Runs every attempt up to this time, moving the clock from one to the next. */
   async function deliverUntil(iso: string): Promise<void> {
     const end = Temporal.Instant.from(iso);
     for (;;) {

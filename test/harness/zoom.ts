@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Answers as Zoom's documents say; what it does otherwise is the test's choice. */
+/** Answers as Zoom's documentation says, unless the test chooses another behaviour. */
 
 export type Asked = { method: string; path: string; query: URLSearchParams; body: Fields; headers: Fields };
 
-/** An answer of its own; or, having done what was asked, silence or a broken connection; or silence at once. */
+/** Another answer, or silence; or silence or a broken connection after the request was executed. */
 export type Behaviour =
   | { status: number; body?: unknown; headers?: Record<string, string> }
   | 'hang'
@@ -20,13 +20,13 @@ type Fields = Record<string, any>;
 export type Zoom = {
   apiUrl: string;
   oauthUrl: string;
-  /** What is there now, by id. */
+  /** The meetings that exist, by id. */
   meetings: Map<string, Fields>;
-  /** What was asked of the API. */
+  /** The requests to the API. */
   asked: Asked[];
-  /** How often tokens were given. */
+  /** How many tokens were issued, and which are valid. */
   tokens: { given: number; valid: Set<string> };
-  /** Asked before every request, those for tokens included. */
+  /** Called before every request, including those for tokens. */
   behave: (asked: Asked) => Behaviour | Promise<Behaviour>;
   reset(): void;
   close(): void;
@@ -94,7 +94,7 @@ export async function zoomServer(): Promise<Zoom> {
     return { status: 201, body: made };
   }
 
-  /** Two to a page, so that pages are turned. */
+  /** Two to a page, so that there are several pages. */
   function list(user: string, query: URLSearchParams) {
     const all = [...zoom.meetings.values()].filter(({ host_email }) => host_email === user);
     const from = Number(query.get('next_page_token') || 0);

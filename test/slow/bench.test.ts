@@ -10,7 +10,7 @@ import { drawChart } from '../../bench/report/chart.ts';
 import type { Report } from '../../bench/report/report.ts';
 import { temporaryDirectory } from '../harness/service.ts';
 
-/** The benchmark runs and measures what it says. No times are judged here: they are the machine's. */
+/** The benchmark runs and measures what it says. The times are not checked, because they depend on the machine. */
 
 const MAIN = new URL('../../bench/main.ts', import.meta.url).pathname;
 const { path: folder, remove } = await temporaryDirectory();
@@ -33,7 +33,7 @@ test('every operation is measured on the service and on the baseline', async () 
   for (const { name, kind, service, baseline, ratio, change } of report.operations) {
     assert.ok(service.requests > 0 && baseline.requests > 0, `${name} was not measured`);
     assert.ok(ratio.min > 0 && ratio.min <= ratio.median && ratio.median <= ratio.max, name);
-    // A write that changes nothing, or a list that does, would be something else than what its name says.
+    // A write must change something, and a list must not.
     assert.equal(Object.keys(change).length > 0, kind === 'write', name);
     assert.ok(printed.includes(name), `${name} is not in the table`);
   }
@@ -52,7 +52,7 @@ test('an unknown operation ends the run with a line that names those there are',
   await assert.rejects(bench('--only', 'getCase'), /getCaseInteractions.*not getCase\b/);
 });
 
-test('answers are the same where their keys and the types of their values are', () => {
+test('answers count as equal if their keys and the types of their values are', () => {
   const answer = { id: 'a', total: 1, items: [{ id: 'b', paid_at: null }] };
   const differ = (other: unknown) => firstDifference(shapeOf(answer), shapeOf(other), 'answer');
   assert.equal(differ({ ...answer, id: 'c', total: 2 }), undefined);

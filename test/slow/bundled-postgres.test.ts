@@ -176,7 +176,7 @@ test('stop can be called again and frees the data directory', linuxOnly, async (
   await (await start(dataDir)).stop();
 });
 
-test('there is nothing to find where no service has ever run', async () => {
+test('nothing is found if no service has ever run', async () => {
   assert.equal(await findBundledPostgres(join(tmpdir(), 'case-records-test-of-nobody')), undefined);
 });
 
@@ -262,7 +262,7 @@ test('a pid that another program has got by now does not prevent a start', linux
   assert.equal(other.exitCode, null);
 });
 
-test('a server of somebody else is left alone', linuxOnly, async (t) => {
+test('a server that belongs to another user is left alone', linuxOnly, async (t) => {
   const dataDir = await initialisedDataDir(t);
   const directory = join(dataDir, 'postgres');
   const user = await serverUser(directory);
@@ -280,7 +280,7 @@ test('a server of somebody else is left alone', linuxOnly, async (t) => {
   await once(foreign, 'exit');
 });
 
-test('of two services that start at once on an empty directory one wins', linuxOnly, async (t) => {
+test('of two services that start concurrently on an empty directory one wins', linuxOnly, async (t) => {
   const dataDir = await emptyDataDir(t);
   const services = await Promise.all([startService(dataDir), startService(dataDir)]);
   const reports = await Promise.all(services.map(reportOf));
@@ -375,7 +375,7 @@ test('a release that the server user cannot reach is copied once', { ...linuxOnl
   assert.equal((await releaseReachableBy(NOBODY, release, copies)).folder, reachable[0]?.folder);
 });
 
-/** As npm unpacks it: without the symbolic links. */
+/** A copy without the symbolic links, as npm unpacks it. */
 async function releaseIn(dataDir: string): Promise<Release> {
   const installed = await installedRelease();
   const folder = join(dataDir, 'native');

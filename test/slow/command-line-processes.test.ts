@@ -113,7 +113,7 @@ describe('on the bundled database', () => {
     });
   });
 
-  /** The launcher believes the version that it is told: this Node, telling another one. */
+  /** A Node that reports an old version, which the launcher believes. */
   async function oldNode(): Promise<string> {
     const folder = join(home.path, 'old');
     await mkdir(folder);

@@ -6,7 +6,7 @@ import { commandOutput, runCommand } from '../harness/command-line.ts';
 import { temporaryDirectory, urlOf } from '../harness/service.ts';
 import { CREDENTIALS } from '../harness/zoom.ts';
 
-/** The doctor checks no data on a server that could lose a write, so these tests have a server that keeps everything. */
+/** The doctor checks no data on a server that could lose a write, so these tests have a durable server. */
 
 const home = await temporaryDirectory();
 const server = await startBundledPostgres({ dataDir: home.path, log: () => {} });

@@ -14,7 +14,7 @@ import { testQuery } from '../harness/query.ts';
 import { launch, type Running, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
-/** What a service meets while another server takes over; `npm run chaos -- --only failover` does it with real ones. */
+/** What a service sees during a failover; `npm run chaos -- --only failover` does it with real servers. */
 
 const data = await temporaryDirectory();
 const DATA_DIR = data.path;
@@ -46,7 +46,7 @@ async function set(setting: string, value: string): Promise<void> {
   await until(async () => (await owner.query(`SHOW ${setting}`)).rows[0][setting] === value);
 }
 
-/** Whoever waits for a standby meanwhile is told not to. PostgreSQL then says that it is done. */
+/** Cancels every wait for a standby meanwhile. PostgreSQL then reports the commit as done. */
 async function withoutWaiting(answer: Promise<Answer>): Promise<Answer> {
   let answered = false;
   const told = answer.finally(() => {
@@ -78,7 +78,7 @@ test('a write that its standby does not have is not acknowledged, nor is its ans
   assert.equal(rows[0].n, 2);
 });
 
-test('a connection to a server that only reads is given up', async () => {
+test('a connection to a read-only server is closed', async () => {
   const services = `FROM pg_stat_activity WHERE application_name = 'case-records'`;
   await owner.query('ALTER DATABASE case_records SET default_transaction_read_only = on');
   await owner.query(`SELECT pg_terminate_backend(pid) ${services}`);
@@ -93,7 +93,7 @@ test('a connection to a server that only reads is given up', async () => {
   for (const headers of [{}, keyed]) assert.equal((await note('on a standby', headers)).status, 200);
 });
 
-/** Whoever asks for interactions meanwhile waits, until that is done to it. */
+/** Blocks requests for interactions until `ended` was applied to their connections. */
 async function whileLocked<T>(work: Promise<T>, ended: 'pg_cancel_backend' | 'pg_terminate_backend'): Promise<T> {
   const waiting = `FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
   await until(async () => (await owner.query(`SELECT ${ended}(pid) ${waiting}`)).rowCount);
@@ -108,7 +108,7 @@ test('a list whose connection is lost before its first entry is unavailable, and
   try {
     const first = db.streamRows(testQuery('listed', 'SELECT notes FROM interactions')).next();
     await whileLocked(assert.rejects(first, { code: 'unavailable' }), 'pg_terminate_backend');
-    // What the statement time-out does.
+    // Like the statement time-out.
     const answer = await whileLocked(note('behind a lock'), 'pg_cancel_backend');
     assert.equal(answer.status, 503, answer.text);
   } finally {
@@ -140,7 +140,7 @@ test('a server that does not wait for its own disk or for its standbys is refuse
   await owner.query('ALTER DATABASE case_records RESET synchronous_commit');
 });
 
-test('a listener notices that nobody is at the other end any more', async () => {
+test('a listener notices that the server is no longer there', async () => {
   const sockets: Socket[] = [];
   const relay = createServer((near) => {
     const far = connect(join(socket.host, '.s.PGSQL.5432'));
@@ -157,7 +157,7 @@ test('a listener notices that nobody is at the other end any more', async () => 
     await listener.open();
     assert.ok(listener.listening);
     const [near, far] = sockets as [Socket, Socket];
-    // Nothing goes through any more, and neither end is told.
+    // No data passes any more, and neither end is told.
     near.unpipe(far);
     far.unpipe(near);
     far.resume();

@@ -7,7 +7,7 @@ import { startApp } from '../harness/app.ts';
 import { type MailServer, mailServer, readMail } from '../harness/mail-server.ts';
 import { messageWorker } from '../harness/message-worker.ts';
 
-/** What the generator writes into names, notes and places is only ever text in what goes out. */
+/** Generated names, notes and places appear only as text in the messages. */
 
 const app = await startApp();
 const RUNS = 40;
@@ -23,7 +23,7 @@ const HEADERS = new Set([
   ...['from', 'to', 'reply-to', 'subject', 'message-id', 'date', 'mime-version', 'content-type', 'auto-submitted'],
   ...['content-transfer-encoding', 'x-auto-response-suppress'],
 ]);
-/** Of the lines of an invite, folded ones put together. */
+/** The lines of an invite, unfolded. */
 const LINES = new Set([
   ...[
     'BEGIN',
@@ -79,7 +79,7 @@ test('no text makes a header, a recipient or a line of what is sent', async () =
     async (told) => {
       server.mails.length = 0;
       texts.length = 0;
-      // Each may be refused; what is accepted goes into the message.
+      // Each may be refused. What is accepted appears in the message.
       await company.patch('/manage/company', { name: told.company });
       await company.patch('/manage/company', { sender_name: told.sender });
       await company.patch(`/manage/advisers/${adviser.id}`, { name: told.adviser });

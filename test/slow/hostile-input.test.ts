@@ -14,7 +14,7 @@ test(`hostile requests to every operation: no failure, no hang, no answer that i
   t.diagnostic(`${counts.requests} requests in ${Math.round(seconds)} s, ${counts.readBack} read back`);
   assert.deepEqual(faults, []);
   assert.deepEqual(log.unexpected, [], 'a line of the log is about one request, and none tells of a failure');
-  // What is refused at the door proves nothing of what lies behind it.
+  // Requests that are refused early do not test the code behind.
   const accepted = (counts.statuses.get('200') ?? 0) / counts.requests;
   assert.ok(accepted > 0.2, `only ${accepted} were accepted`);
   assert.ok(counts.readBack > 100 && counts.listed > 50);

@@ -26,7 +26,7 @@ test('100,000 interactions in one case do not move the process by more than 50 M
     const company = caller(service.url, token);
     const memory = async () =>
       Number(/^process_resident_memory_bytes (\S+)/m.exec((await company.get('/metrics')).text)?.[1]);
-    // The first read warms up what every list needs.
+    // The first read loads what every list needs.
     await drain(`${service.url}/cases/${caseId}/interactions?to=2020-01-03%2000:00`, token);
     const before = await memory();
     let most = before;
@@ -49,7 +49,7 @@ test('100,000 interactions in one case do not move the process by more than 50 M
   }
 });
 
-/** Reads and forgets: what the reader keeps is not what is measured. */
+/** Reads and discards, so that the memory of the reader is not measured. */
 function drain(url: string, token: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

@@ -38,7 +38,7 @@ async function serve(settings: Settings) {
   return { ...service, client, book };
 }
 
-test('without a mail server confirmations become files at once, and the log says so once', async () => {
+test('without a mail server confirmations are written to files immediately, and the log says so once', async () => {
   const { url, client, book, output, stop } = await serve({});
   for (let i = 0; i < 2; i++) await book();
   await until(

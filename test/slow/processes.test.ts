@@ -13,7 +13,7 @@ import {
 } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
-/** WEB_CONCURRENCY: several processes that answer requests on one port, with the database that comes with the service. */
+/** WEB_CONCURRENCY: several processes that answer requests on one port, with the bundled database. */
 
 const data = await temporaryDirectory();
 after(data.remove);
@@ -49,7 +49,7 @@ test('two processes answer on one port, and what they count is told as one', asy
   const company = await demo();
   assert.equal(company.base_url, service.url);
   await company.post(`${company.path}/interactions`, { type: 'phone', notes: 'seen by both' });
-  // Each on a connection of its own, so that they come to both.
+  // Each request has its own connection, so that both processes get some.
   for (let i = 0; i < 20; i++) assert.equal((await company.get(`${company.path}/interactions`)).body.length, 1);
   for (let i = 0; i < 4; i++) {
     const { text, status } = await company.get('/metrics');
@@ -78,7 +78,7 @@ test('a process that is killed is replaced, and the others answer meanwhile', as
   await until(async () => (await company.get('/readyz')).status === 200);
 });
 
-test('a request that is under way when the signal comes is answered, then all of them end', async () => {
+test('a request that is in progress when the signal comes is answered, then all of them end', async () => {
   const { path, token } = await demo();
   const pids = await childrenOf(service);
   assert.equal(await writeWhileStopping(service, `${path}/interactions`, token), 200);
@@ -86,7 +86,7 @@ test('a request that is under way when the signal comes is answered, then all of
   assert.ok(!pids.some(isAlive));
 });
 
-test('where the first process is killed, the others end by themselves', async () => {
+test('if the first process is killed, the others end by themselves', async () => {
   service = await startProcess(settings);
   const pids = await childrenOf(service);
   await service.stop('SIGKILL');

@@ -10,7 +10,7 @@ import { launch, printed, temporaryDirectory } from '../harness/service.ts';
 const POLL_MS = 2;
 const START_MS = 30_000;
 
-/** Asks from the first moment on. Each connection is a new one, so that it comes to any of the processes. */
+/** Polls from the beginning, each time on a new connection, which any of the processes may get. */
 async function untilReady(base: string): Promise<void> {
   const deadline = performance.now() + START_MS;
   for (;;) {
@@ -40,7 +40,7 @@ for (const processes of ['1', '2']) {
       const answer = await caller(demo.base_url, demo.token).get(`/cases/${demo.case_id}/interactions`);
       assert.equal(answer.status, 200, answer.text);
       await greeted;
-      // A process that replaces another one does not wait for a start, which was complete before.
+      // A replacement process does not wait for the start, which was already complete.
       const children = await childrenOf(service.child.pid as number);
       const commands = await Promise.all(children.map(commandOf));
       const web = children.filter((_, i) => commands[i]?.includes('web-process'));

@@ -11,13 +11,13 @@ import { caller } from '../harness/http.ts';
 import { testQuery } from '../harness/query.ts';
 import { launch, printed, type Settings, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 
-/** An acknowledged write waits for the disk, whatever a role, a database or the server was told about it. */
+/** An acknowledged write waits for the disk, whatever a role, a database or the server is configured to do. */
 
 const ROLE = `ALTER ROLE ${SERVICE_ROLE}`;
 const shown = (pool: PoolName) =>
   testQuery(`shown ${pool}`, `SELECT current_setting('synchronous_commit') AS value`, [], pool);
 
-/** What holds on a connection of each kind that a Database opens. */
+/** The settings on a connection of each kind that a Database opens. */
 async function settingsOf(db: Database): Promise<string[]> {
   const values: string[] = [];
   for (const pool of ['short', 'list', 'search'] as const) {
@@ -99,7 +99,7 @@ describe('on a server that is told otherwise', () => {
 
 const REASON = `The role "${SERVICE_ROLE}" has synchronous_commit off`;
 
-/** What a command says that ends by itself with 1. One that goes on is stopped. */
+/** The output of a command that must end with 1. A command that keeps running is stopped. */
 async function refusal(settings: Settings, command: string): Promise<string> {
   const launched = launch(settings, command);
   printed(launched, /listens on|worker is running/).then(
@@ -133,7 +133,7 @@ describe('a service', () => {
       const demo = JSON.parse(await readFile(join(DATA_DIR, 'demo.json'), 'utf8'));
       const write = async () =>
         (await caller(service.url, demo.token).post(`/cases/${demo.case_id}/interactions`, { type: 'phone' })).status;
-      // Requests in between meet connections that were just ended.
+      // Requests in between meet connections that have just been ended.
       for (let tries = 0; (await write()) !== 200; tries++) {
         assert.ok(tries < 100, 'it writes on new connections');
         await pause(50);

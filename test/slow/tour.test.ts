@@ -8,7 +8,7 @@ import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { databaseProcess, isAlive, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 import { readTour, takeTour, takeTypedTour } from '../harness/tour.ts';
 
-/** What the documents tell a newcomer to type. */
+/** The commands that the documents tell a newcomer to type. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const home = await temporaryDirectory();

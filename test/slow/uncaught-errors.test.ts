@@ -10,14 +10,14 @@ import { caller } from '../harness/http.ts';
 import { databaseProcess, isAlive, type Running, startProcess, temporaryDirectory } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
-/** An error that no code catches ends the process in good order, and another one takes its place. */
+/** An uncaught error ends the process in an orderly way, and another process replaces it. */
 
 const data = await temporaryDirectory();
 after(data.remove);
 const THROWING = new URL('../harness/throwing.mjs', import.meta.url).pathname;
 const settings = { DATA_DIR: data.path, NODE_OPTIONS: `--import=${THROWING}` };
 
-/** Also where a test has failed in the middle. */
+/** Also if a test has failed in the middle. */
 async function start(more: Record<string, string> = {}): Promise<Running> {
   const service = await startProcess({ ...settings, ...more });
   after(() => service.stop('SIGKILL'));
@@ -97,7 +97,7 @@ test('of two processes the other serves, and a new one comes in place of the one
   const [first = 0, second = 0] = await processes();
   process.kill(first, 'SIGUSR2');
   await until(async () => {
-    // On a connection of its own each time.
+    // Each request has its own connection.
     assert.equal((await company.get(company.path)).status, 200);
     const now = await processes();
     return now.length === 2 && !now.includes(first);

@@ -19,7 +19,7 @@ after(async () => {
 });
 const DATA_DIR = data.path;
 
-test('what is written is sent at once; a failing endpoint becomes a mail', async (t) => {
+test('a write is delivered immediately; a failing endpoint causes a mail', async (t) => {
   const SECRETS_KEY = Buffer.alloc(32, 1).toString('base64');
   const service = await startProcess({ DATA_DIR, SECRETS_KEY, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true' });
   t.after(() => service.stop());
@@ -36,7 +36,7 @@ test('what is written is sent at once; a failing endpoint becomes a mail', async
   assert.equal(received.event.after.notes, 'by webhook');
   await until(async () => /^webhooks_ended_total\{outcome="delivered"\} 1$/m.test(await metrics()));
 
-  // Three days in a moment: its attempts are moved into the past.
+  // Simulates three days: its attempts are moved into the past.
   await client.patch('/manage/company', { contact_email: 'it@firm.example' });
   receiver.onEvent = () => ({ status: 500 });
   await write();
