@@ -15,7 +15,9 @@ export async function startInputApp(): Promise<{ app: TestApp; log: LogCheck }> 
   };
   const secrets = new SecretBox([randomBytes(32)]);
   const app = await startApp({ logger: pino({ base: null }, { write }), secrets, allowPrivateAddresses: true });
-  Object.assign(log, { lines: 0, odd: [] }); // discards the lines of the start
+  // Discards the lines of the start.
+  log.lines = 0;
+  log.unexpected = [];
   return { app, log };
 }
 

@@ -98,7 +98,7 @@ export class Session {
     assert.equal(answer.headers['x-injected'], undefined);
     assert.doesNotMatch(String(answer.headers.link), /<[^/]/, 'a link is not just a path');
     assert.doesNotMatch(answer.text, /node_modules|FST_ERR|\.[jt]s:\d+:\d/);
-    assertDescribed(method, path, answer);
+    assertDescribed(method, path, answer, true);
     const isProblem = answer.headers['idempotency-replayed'] === undefined && answer.body?.error === undefined;
     if (answer.status >= 400 && method !== 'HEAD' && isProblem) {
       assert.equal(answer.body?.request_id, answer.headers['x-request-id'], answer.text);
