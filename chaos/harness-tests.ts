@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { sendWithRetries } from '../test/harness/retries.ts';
-import { proveYear } from '../test/harness/simulated-year.ts';
-import { proveWebhooks } from '../test/harness/webhook-proof.ts';
+import { runSimulatedYear } from '../test/harness/simulated-year.ts';
+import { runWebhookChaos } from '../test/harness/webhook-chaos.ts';
 import { addFault, type ChaosTest, emptyResults } from './chaos-test.ts';
 import { sendInput } from './input/input.ts';
 import { startInputApp } from './input/input-app.ts';
@@ -33,7 +33,7 @@ export const messages: ChaosTest = {
     const options = short
       ? { seed, appointments: 60, from: '2026-10-05T08:00:00Z', days: 31, workers: 2, kills: 2 }
       : { seed, appointments: 2_000, from: '2026-01-05T08:00:00Z', days: 365, workers: 4, kills: 40 };
-    const result = await proveYear(options);
+    const result = await runSimulatedYear(options);
     return {
       ...emptyResults(),
       rounds: result.kills,
@@ -51,7 +51,7 @@ export const webhooks: ChaosTest = {
   description: 'receivers refuse, hang and are down for days; workers are killed while they deliver',
   async run({ seed, short }) {
     const options = short ? { seed, events: 60, workers: 2, kills: 2 } : { seed, events: 2_000, workers: 4, kills: 40 };
-    const result = await proveWebhooks(options);
+    const result = await runWebhookChaos(options);
     return {
       ...emptyResults(),
       rounds: result.kills,

@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { eventStatements, existsStatement } from '../src/events/statements.sql.ts';
 import { allStatements, type PreparedStatement } from '../src/kernel/sql/statement.ts';
-import { AUDIT_LOGS } from '../src/server/audit-logs.ts';
+import { withUnconnectedApp } from './unconnected-app.ts';
 
 /**
  * Writes every statement, in its single and its batch form, to sql/*.sql, so that a diff shows what the database gets.
@@ -20,9 +19,8 @@ for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' }).so
   await import(new URL(file, source).href);
 }
 
-// The statements of the event log are built from the audit logs.
-eventStatements(AUDIT_LOGS);
-for (const log of AUDIT_LOGS) existsStatement(log);
+// Some statements are declared with the routes: those of the event log, and the row locks of If-Match.
+await withUnconnectedApp(() => {});
 
 const files = new Map<string, string>();
 for (const statement of allStatements().sort((a, b) => (a.name < b.name ? -1 : 1))) {

@@ -37,6 +37,10 @@ SELECT (SELECT count(*)::int FROM listed) AS total,
           FROM (SELECT * FROM listed a ORDER BY lower(a.name), a.id
                  LIMIT $2::int OFFSET $3::int) a) AS json;
 
+-- advisers.lock_row (writes; pool: short)
+SELECT 1 FROM advisers WHERE company_id = $1::uuid AND id = $2::uuid
+   FOR NO KEY UPDATE;
+
 -- advisers.remove (writes; pool: short)
  WITH locked AS (
   SELECT a.* FROM advisers a WHERE a.company_id = $1::uuid AND a.removed_at IS NULL AND a.id = $2::uuid FOR NO KEY UPDATE

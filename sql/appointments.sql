@@ -869,6 +869,10 @@ SELECT json_build_object('was', json_build_object('appointments', a), 'has_meeti
   SELECT json_build_object('channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'day_before', (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before), 'for_new_start', m.start_at = a.start_at, 'resent', m.resend_of IS NOT NULL)
     FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id ORDER BY (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC))::text FROM appointments a WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid;
 
+-- appointments.lock_row (writes; pool: short)
+SELECT 1 FROM appointments WHERE company_id = $1::uuid AND case_id = $2::uuid AND id = $3::uuid
+   FOR NO KEY UPDATE;
+
 -- appointments.outcome+confirmations (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS zone, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, 1 AS nth), a AS (
     UPDATE appointments a SET attended = input.attended, cancelled = input.cancelled, type = input.type, updated_at = input.now, version = a.version + 1

@@ -28,6 +28,10 @@ SELECT (SELECT count(*)::int FROM listed) AS total,
           FROM (SELECT * FROM listed c ORDER BY c.created_at DESC, c.id DESC
                  LIMIT $2::int OFFSET $3::int) c) AS json;
 
+-- cases.lock_row (writes; pool: short)
+SELECT 1 FROM cases WHERE company_id = $1::uuid AND id = $2::uuid
+   FOR NO KEY UPDATE;
+
 -- cases.search (reads; pool: search)
 WITH listed AS MATERIALIZED (SELECT c.* FROM cases c WHERE c.company_id = $1::uuid AND (c.search LIKE lower($4::text) OR c.id IN (
 SELECT u.case_id FROM customers u

@@ -50,6 +50,10 @@ SELECT (SELECT count(*)::int FROM listed) AS total,
           FROM (SELECT * FROM listed k ORDER BY k.created_at DESC, k.id DESC
                  LIMIT $2::int OFFSET $3::int) k) AS json;
 
+-- clients.lock_row (writes; pool: short)
+SELECT 1 FROM clients WHERE company_id = $1::uuid AND id = $2::uuid
+   FOR NO KEY UPDATE;
+
 -- clients.rotate (writes; pool: short)
 WITH old AS (SELECT k.* FROM clients k WHERE k.company_id = $1::uuid AND k.id = $2::uuid FOR NO KEY UPDATE), k AS (
   UPDATE clients k

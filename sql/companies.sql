@@ -32,6 +32,10 @@ SELECT (SELECT count(*)::int FROM listed) AS total,
           FROM (SELECT * FROM listed c ORDER BY lower(c.name), c.id
                  LIMIT $1::int OFFSET $2::int) c) AS json;
 
+-- companies.lock_row (writes; pool: short)
+SELECT 1 FROM companies WHERE id = $1::uuid
+   FOR NO KEY UPDATE;
+
 -- companies.search (reads; pool: search)
 WITH listed AS MATERIALIZED (SELECT c.* FROM companies c WHERE true AND (lower(c.name) LIKE lower($3::text)))
 SELECT (SELECT count(*)::int FROM listed) AS total,

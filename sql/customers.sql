@@ -28,6 +28,10 @@ SELECT (SELECT count(*)::int FROM listed) AS total,
           FROM (SELECT * FROM listed u ORDER BY lower(u.last_name), lower(u.first_names), u.id
                  LIMIT $2::int OFFSET $3::int) u) AS json;
 
+-- customers.lock_row (writes; pool: short)
+SELECT 1 FROM customers WHERE company_id = $1::uuid AND case_id = $2::uuid AND id = $3::uuid
+   FOR NO KEY UPDATE;
+
 -- customers.remove (writes; pool: short)
 WITH old AS (SELECT u.* FROM customers u WHERE u.company_id = $1::uuid AND u.case_id = $2::uuid AND u.removed_at IS NULL AND u.id = $3::uuid FOR NO KEY UPDATE), u AS (
   UPDATE customers u SET removed_at = $4::timestamptz, updated_at = $4::timestamptz FROM old WHERE u.company_id = old.company_id AND u.case_id = old.case_id AND u.id = old.id

@@ -110,6 +110,10 @@ AS d (type, icon, formatted_type) ON d.type = i.type WHERE i.company_id = $1::uu
   AND (i.deleted_at IS NOT NULL) = coalesce($7::boolean, false) ORDER BY n ) l
       GROUP BY (l.n - 1) / 100 ORDER BY (l.n - 1) / 100;
 
+-- interactions.lock_row (writes; pool: short)
+SELECT 1 FROM interactions WHERE company_id = $1::uuid AND case_id = $2::uuid AND id = $3::uuid
+   FOR NO KEY UPDATE;
+
 -- interactions.read (reads; pool: short)
   SELECT ('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($4::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '"}') FROM interactions i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
 ('SMS', 'comment', 'SMS'), ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),

@@ -11,6 +11,10 @@ SELECT 1 FROM webhook_endpoints w WHERE w.company_id = c.id AND w.state = 'activ
      AND (t.expires_at IS NULL OR t.expires_at > $2::timestamptz)
      AND k.disabled_at IS NULL AND t.client_generation IS NOT DISTINCT FROM k.generation;
 
+-- tokens.lock_row (writes; pool: short)
+SELECT 1 FROM tokens WHERE company_id = $1::uuid AND id = $2::uuid
+   FOR NO KEY UPDATE;
+
 -- tokens.record_last_used (writes; pool: short)
 WITH used AS (
   SELECT t.company_id, t.id, u.last_used_at

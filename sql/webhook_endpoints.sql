@@ -98,6 +98,10 @@ SELECT position::text FROM webhook_endpoints
    AND state = 'active' AND removed_at IS NULL
    FOR NO KEY UPDATE NOWAIT;
 
+-- webhook_endpoints.lock_row (writes; pool: short)
+SELECT 1 FROM webhook_endpoints WHERE company_id = $1::uuid AND id = $2::uuid
+   FOR NO KEY UPDATE;
+
 -- webhook_endpoints.lock_shared (writes; pool: short)
 SELECT state, epoch, faltering AS unhealthy FROM webhook_endpoints
  WHERE company_id = $1::uuid AND id = $2::uuid AND removed_at IS NULL

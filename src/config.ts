@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-export const SMS_PROVIDERS = ['outbox', 'twilio', 'gateway'] as const;
+const SMS_PROVIDERS = ['outbox', 'twilio', 'gateway'] as const;
 
 type Setting<T, D extends string | undefined> = { read: (text: string) => T; defaultText: D; description: string };
 

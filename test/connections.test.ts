@@ -91,17 +91,24 @@ test('a write whose connection ends is a 503 and is not retried', async () => {
   assert.deepEqual((await company.get(`${company.path}/interactions`)).body, []);
 });
 
-test('a read whose connection ends is answered on another', async () => {
-  const company = await app.company();
-  await holding('LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE', [], async (holder) => {
-    const read = company.get(`${company.path}/interactions`);
-    await until(async () => (await waiting()) === 1);
-    await endThose(`wait_event_type = 'Lock'`);
-    await until(async () => (await waiting()) === 1);
-    await holder.query('ROLLBACK');
-    assert.equal((await read).status, 200);
+for (const [what, table, path] of [
+  ['a list of a case', 'interactions', (company: TestCompany) => `${company.path}/interactions`],
+  ['a page of a list', 'interactions', (company: TestCompany) => `${company.path}/interactions?page=1`],
+  ['a list of the company', 'custom_tags', () => '/manage/tags'],
+  ['the event log', 'events', () => '/events'],
+] as const) {
+  test(`${what}, whose connection ends, is answered on another`, async () => {
+    const company = await app.company();
+    await holding(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, [], async (holder) => {
+      const read = company.get(path(company));
+      await until(async () => (await waiting()) === 1);
+      await endThose(`wait_event_type = 'Lock'`);
+      await until(async () => (await waiting()) === 1);
+      await holder.query('ROLLBACK');
+      assert.equal((await read).status, 200);
+    });
   });
-});
+}
 
 test('after all connections have ended, reads are answered and writes are again', async () => {
   const company = await app.company();

@@ -222,7 +222,7 @@ test('from a change to a receiver over https, and to no private address', async 
   assert.equal(made.status, 200, made.text);
   receiver.received.length = 0;
   let address = PUBLIC;
-  const worker = webhookWorker(app, { reach: reachTo(async () => [address], []) });
+  const worker = webhookWorker(app, { outbound: reachTo(async () => [address], []) });
   await company.post(`${company.path}/interactions`, { type: 'phone' });
   await worker.runOnce();
   const [received] = receiver.received;

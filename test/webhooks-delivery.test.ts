@@ -328,7 +328,7 @@ test('one endpoint that hangs leaves room for the others of its company', async 
   await endpointOf(company, { url: `${receiver.url}/slow` });
   await endpointOf(company, { url: `${receiver.url}/quick` });
   const patient = webhookWorker(app, {
-    reach: { allowPrivateAddresses: true, timeouts: { headersMs: 10_000, totalMs: 10_000 } },
+    outbound: { allowPrivateAddresses: true, timeouts: { headersMs: 10_000, totalMs: 10_000 } },
     slots: 32,
   });
   for (let i = 0; i < 20; i++) await call(company);

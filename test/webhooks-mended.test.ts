@@ -157,7 +157,7 @@ test('results that wait for a locked endpoint delay no others, and no accepted d
   receiver.onEvent = ({ path }) => (path === '/hooks/held' ? { until: answered.promise } : undefined);
   const db = new Database({ connection: app.connection, poolSize: 4 });
   const times = { headersMs: 10_000, totalMs: 10_000 };
-  const worker = webhookWorker({ ...app, db }, { reach: { allowPrivateAddresses: true, timeouts: times } });
+  const worker = webhookWorker({ ...app, db }, { outbound: { allowPrivateAddresses: true, timeouts: times } });
   await worker.start();
   t.after(async () => {
     await worker.stop(10);
@@ -185,7 +185,7 @@ test('two endpoints that hang leave room for the others of their company', async
   for (let i = 0; i < 40; i++) ids.push(await call(company));
   receiver.onEvent = ({ path }) => (path.includes('slow') ? { hang: true } : undefined);
   const worker = webhookWorker(app, {
-    reach: { allowPrivateAddresses: true, timeouts: { headersMs: 1_000, totalMs: 1_100 } },
+    outbound: { allowPrivateAddresses: true, timeouts: { headersMs: 1_000, totalMs: 1_100 } },
   });
   await worker.start();
   t.after(() => worker.stop(10));

@@ -215,7 +215,7 @@ test('what is queued at the very moment in which the one before it ends has its 
   const { promise, resolve } = Promise.withResolvers<void>();
   receiver.onEvent = ({ event }) => (event.after.notes === '1' ? { until: promise } : undefined);
   const patient = webhookWorker(app, {
-    reach: { allowPrivateAddresses: true, timeouts: { headersMs: 10_000, totalMs: 10_000 } },
+    outbound: { allowPrivateAddresses: true, timeouts: { headersMs: 10_000, totalMs: 10_000 } },
   });
   const working = patient.runOnce();
   await until(() => receiver.received.length >= 1);

@@ -6,7 +6,7 @@ import { GROUPS, type Group } from './groups.ts';
 import { commandHelp, groupHelp, programHelp } from './help.ts';
 import { formatCell, formatFields, formatTable } from './table.ts';
 
-export type Output = { text: string; note?: string | undefined; failed?: boolean | undefined };
+type Output = { text: string; note?: string | undefined; failed?: boolean | undefined };
 
 /** Runs the command and returns its output, or the daemon that the caller is to start. */
 export async function runCommandLine(

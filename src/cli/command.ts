@@ -37,7 +37,7 @@ export type CommandResult = {
 };
 
 /** A daemon that has been started. */
-export type RunningDaemon = {
+type RunningDaemon = {
   /** Resolves with the reason if the daemon cannot continue. */
   failed: Promise<Error>;
   stop(): Promise<void>;

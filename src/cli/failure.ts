@@ -5,7 +5,7 @@ import { CommandError } from './command-line.ts';
 import { PROGRAM } from './help.ts';
 import { fieldFlag } from './schema-flags.ts';
 
-export type Failure = { lines: readonly string[]; exitCode: number };
+type Failure = { lines: readonly string[]; exitCode: number };
 
 /** Returns the lines to print for an error, and the exit code that tells scripts its kind. */
 export function toFailure(thrown: unknown): Failure {

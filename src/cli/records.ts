@@ -19,7 +19,7 @@ type CommandSpec = Pick<Command, 'name' | 'summary' | 'description' | 'argument'
 };
 type RecordHandler<Context, S extends TObject> = (context: Context, task: Task<S>) => Promise<string>;
 
-export type Task<S extends TObject> = Invocation & { form: Form<Static<S>> };
+type Task<S extends TObject> = Invocation & { form: Form<Static<S>> };
 
 const EMPTY_BODY: TObject = Type.Object({});
 

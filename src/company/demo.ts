@@ -34,7 +34,7 @@ const CUSTOM_TAGS = ['vip-client', 'newsletter'];
 
 type DemoOptions = { baseUrl: string; file: string };
 /** What `ensureDemo` changed: created the company, replaced its key because the file was lost, or neither. */
-export type EnsuredDemo = { created?: Demo; renewed?: Demo };
+type EnsuredDemo = { created?: Demo; renewed?: Demo };
 
 /** Runs when the bundled database starts, so that the demonstration company and its file exist together. */
 export async function ensureDemo(db: Database, clock: Clock, options: DemoOptions): Promise<EnsuredDemo> {

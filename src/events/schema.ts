@@ -4,7 +4,7 @@ import { instant, nullable, POSITIVE_INTEGER_PATTERN } from '../kernel/validatio
 export const MAX_EVENTS = 500;
 export const DEFAULT_EVENTS = 100;
 
-export const EVENT_ID_PATTERN = '^evt_[A-Za-z0-9_-]{22}$';
+const EVENT_ID_PATTERN = '^evt_[A-Za-z0-9_-]{22}$';
 
 const snapshot = (description: string) =>
   Type.Unsafe<Record<string, unknown> | null>({

@@ -13,7 +13,7 @@ import { readWatermark } from './watermark.ts';
 /** A page of events as JSON, and the id that the next page starts after. */
 export type EventPage = { json: string; next: string };
 
-export type EventReader = {
+type EventReader = {
   ofCompany(context: Context, query: Form<EventQuery>): Promise<EventPage>;
   ofCase(context: Context, caseId: string, query: Form<EventQuery>): Promise<EventPage>;
   ofRecord(context: Context, log: AuditLog, key: RecordKey, query: Form<EventQuery>): Promise<EventPage>;

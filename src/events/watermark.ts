@@ -3,7 +3,7 @@ import { UnavailableError } from '../kernel/errors.ts';
 import { findWatermark } from './statements.sql.ts';
 
 /** The position up to which the log is complete, and the last position that was ever issued. */
-export type Watermark = { position: bigint; lastIssued: bigint };
+type Watermark = { position: bigint; lastIssued: bigint };
 
 type WatermarkReads = {
   /**

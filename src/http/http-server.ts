@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { sendRawProblem } from './operation/problems.ts';
 import type { UnreadResponses } from './plugins/unread-responses.ts';
 
-export type HttpServerOptions = {
+type HttpServerOptions = {
   responses: UnreadResponses;
   maxConnections: number | undefined;
 };

@@ -18,7 +18,7 @@ export type Company = {
 export type Credential = { type: 'key' | 'client'; id: string; name: string };
 
 /** The primary key of a token's row. An access token has its own, other than its client's. */
-export type TokenKey = { companyId: string; id: string };
+type TokenKey = { companyId: string; id: string };
 
 /** The company and the credential that a token belongs to, and what it may do now. */
 export type Caller = { company: Company; credential: Credential; token: TokenKey; scopes: ReadonlySet<string> };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type RetryOptions = {
+type RetryOptions = {
   /** Whether the error allows another attempt. The number of the failed attempt counts from 1. */
   while: (error: unknown, attempt: number) => boolean;
   /** Returns the milliseconds to wait after the failed attempt. */

@@ -26,7 +26,7 @@ export type BundledPostgres = {
   stop(): Promise<void>;
 };
 
-export type BundledPostgresOptions = {
+type BundledPostgresOptions = {
   dataDir: string;
   log: (line: string) => void;
   settings?: Record<string, string>;

@@ -12,7 +12,7 @@ const ANSWER_TIMEOUT_MS = 2_000;
 const COMMAND_TIMEOUT_MS = 30_000;
 const RETRY_INTERVAL_MS = 100;
 
-export type DataDirectoryLock = { release(): void };
+type DataDirectoryLock = { release(): void };
 
 /** A command soon releases the directory, so other processes wait for it; they do not wait for a service. */
 export type HolderRole = 'service' | 'command';

@@ -19,7 +19,7 @@ const SHUTDOWN_TIMEOUT_MS = 30_000;
 export type Postmaster = { pid: number; isAlive(): Promise<boolean>; ended: Promise<string> };
 
 /** The content of postmaster.pid, which a crashed server may have left behind. */
-export type PostmasterFile = { pid: number; status: string };
+type PostmasterFile = { pid: number; status: string };
 
 export async function readPostmasterFile(directory: string): Promise<PostmasterFile | undefined> {
   try {

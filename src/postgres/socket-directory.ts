@@ -13,7 +13,7 @@ export const SOCKET_LOCK_NAME = `${SOCKET_NAME}.lock`;
 const MAX_ADDRESS_BYTES = 103;
 
 /** A path to the directory of a socket, short enough for a socket address. */
-export type SocketDirectory = { host: string; close(): Promise<void> };
+type SocketDirectory = { host: string; close(): Promise<void> };
 
 export async function openSocketDirectory(directory: string): Promise<SocketDirectory> {
   if (Buffer.byteLength(join(directory, SOCKET_NAME)) <= MAX_ADDRESS_BYTES) {

@@ -24,7 +24,7 @@ import { webhookQueues } from '../webhooks/queues.ts';
 import { purgeEnded } from '../webhooks/retention.ts';
 import { AUDIT_LOGS } from './audit-logs.ts';
 
-export type WorkerOptions = {
+type WorkerOptions = {
   config: Config;
   connection: Connection;
   clock: Clock;
@@ -95,7 +95,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   };
 }
 
-export function createSenders(config: Config, logger: Logger): { email: EmailSender; sms: Sender } {
+function createSenders(config: Config, logger: Logger): { email: EmailSender; sms: Sender } {
   const outbox = join(config.DATA_DIR, 'outbox');
   if (config.SMTP_URL === undefined) logger.warn({ outbox }, 'SMTP_URL is not set: emails are written to files');
   if (config.SMS_PROVIDER === 'outbox') logger.warn({ outbox }, 'SMS_PROVIDER is outbox: SMS are written to files');

@@ -95,7 +95,7 @@ export const defaultTags = async () =>
 export async function assertNoTrace(
   company: TestCompany,
   body: unknown,
-  judge: (answer: Answer) => void,
+  check: (answer: Answer) => void,
 ): Promise<void> {
   const full = {
     ...OPTIONAL,
@@ -105,8 +105,8 @@ export async function assertNoTrace(
   };
   const { id } = await create(company, full);
   const before = await list(company);
-  judge(await company.post(entries(company), body));
-  for (const method of UPDATE_METHODS) judge(await company.send(method, entry(company, id), body));
+  check(await company.post(entries(company), body));
+  for (const method of UPDATE_METHODS) check(await company.send(method, entry(company, id), body));
   assert.deepEqual(await list(company), before);
 }
 

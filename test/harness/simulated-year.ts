@@ -36,7 +36,7 @@ const LONGEST_DELAY_S = 300;
 
 const later = (a: Temporal.Instant, b: Temporal.Instant) => Temporal.Instant.compare(a, b) > 0;
 
-export async function proveYear(options: YearOptions): Promise<YearResult> {
+export async function runSimulatedYear(options: YearOptions): Promise<YearResult> {
   const random = randomFrom(options.seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const app = await startApp();

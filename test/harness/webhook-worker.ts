@@ -17,7 +17,7 @@ export const secrets = new SecretBox([KEY]);
 export type WebhookWorker = JobWorker & { mails: PlainMail[]; outcomes: string[] };
 
 type Options = {
-  reach?: OutboundPolicy & { timeouts?: PostTimeouts };
+  outbound?: OutboundPolicy & { timeouts?: PostTimeouts };
   tell?: (mail: PlainMail) => Promise<void>;
   slots?: number;
   pollMs?: number;
@@ -29,7 +29,7 @@ type WorkerApp = Pick<TestApp, 'db' | 'connection'> & { clock: Pick<TestApp['clo
 /** A webhook worker on the app's database and clock, driven step by step with `runOnce`. */
 export function webhookWorker({ db, connection, clock: { read } }: WorkerApp, options: Options = {}): WebhookWorker {
   const {
-    reach = { allowPrivateAddresses: true, timeouts: { headersMs: 300, totalMs: 600 } },
+    outbound: reach = { allowPrivateAddresses: true, timeouts: { headersMs: 300, totalMs: 600 } },
     tell,
     slots = 32,
     pollMs = 20_000,

@@ -46,7 +46,7 @@ export const SIDE_EFFECT_INPUTS = {
   meeting: {},
   states: STATE_INPUTS,
 } as const;
-export type SideEffect = keyof typeof SIDE_EFFECT_INPUTS;
+type SideEffect = keyof typeof SIDE_EFFECT_INPUTS;
 
 /** The side effects whose CTE returns the messages that it has written. */
 export const MESSAGE_EFFECTS = ['withdrawn', 'confirmations', 'reminders', 'renewed'] as const;

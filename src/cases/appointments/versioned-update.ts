@@ -9,7 +9,7 @@ import type { StoredMessage } from './side-effects.ts';
 /** A change is decided on the row that was read, and written only if that version is still the current one. */
 
 /** The columns that a decision may use. The row has more, and the audit log stores all of them. */
-export type AppointmentRow = {
+type AppointmentRow = {
   start_at: string;
   end_at: string;
   email_recipient: string | null;

@@ -11,15 +11,7 @@ import {
   wallTime,
 } from '../../kernel/validation/schema-types.ts';
 
-export const INTERACTION_TYPES = [
-  'phone',
-  'email',
-  'SMS',
-  'appointment',
-  'letter',
-  'video_conference',
-  'other',
-] as const;
+const INTERACTION_TYPES = ['phone', 'email', 'SMS', 'appointment', 'letter', 'video_conference', 'other'] as const;
 
 const type = Type.Unsafe<(typeof INTERACTION_TYPES)[number]>({
   type: 'string',

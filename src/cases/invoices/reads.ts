@@ -41,7 +41,7 @@ export async function readInvoice(
   return record;
 }
 
-export type InvoiceState = { cancelled: boolean; has_payments: boolean };
+type InvoiceState = { cancelled: boolean; has_payments: boolean };
 
 export async function requireInvoice({ db, company }: Context, caseId: string, id: string): Promise<InvoiceState> {
   const state = await db.queryFirst<InvoiceState>(sql.findInvoice({ company_id: company.id, case_id: caseId, id }));
@@ -49,7 +49,7 @@ export async function requireInvoice({ db, company }: Context, caseId: string, i
   return state;
 }
 
-export type ItemState = { cancelled: boolean; invoice_cancelled: boolean };
+type ItemState = { cancelled: boolean; invoice_cancelled: boolean };
 
 export async function requireItem(
   { db, company }: Context,

@@ -10,7 +10,7 @@ const IMMUTABLE = { cacheControl: 'public, max-age=31536000, immutable' };
 
 type Pages = { page: StaticContent; script: StaticContent; scriptPath: string };
 
-export type DocsPagesOptions = { docs: boolean; responses: UnreadResponses };
+type DocsPagesOptions = { docs: boolean; responses: UnreadResponses };
 
 /** Serves `/openapi.json` and, if `docs` is true, a readable reference at `/docs`. */
 export async function docsPages(app: FastifyInstance, { docs, responses }: DocsPagesOptions): Promise<void> {

@@ -79,7 +79,7 @@ const isListed = (etags: string | undefined, etag: string): boolean =>
   etags?.split(',').some((listed) => ['*', etag, `W/${etag}`].includes(listed.trim())) ?? false;
 
 /** RFC 9110, section 12.5.3. An encoding without a weight has weight 1; brotli, which is smaller, wins a tie. */
-export function preferredEncoding(accepted: string | undefined): Encoding {
+function preferredEncoding(accepted: string | undefined): Encoding {
   const weights = new Map<string, number>();
   for (const part of (accepted ?? '').split(',')) {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());

@@ -19,7 +19,7 @@ declare module 'fastify' {
 /** Returns the caller of a token: synchronously if it is cached, undefined if the token is not valid. */
 export type Authenticate = (token: string) => Caller | Promise<Caller | undefined>;
 
-export type AuthenticationOptions = {
+type AuthenticationOptions = {
   authenticate: Authenticate;
   failures: FixedWindowCounter;
 };

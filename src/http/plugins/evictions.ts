@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 /** Why a connection was closed: what the process held for it. */
-export type EvictionReason = 'unfinished_request' | 'unread_response' | 'pipelined_requests';
+type EvictionReason = 'unfinished_request' | 'unread_response' | 'pipelined_requests';
 
 const LOG_INTERVAL_MS = 10_000;
 

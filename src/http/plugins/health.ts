@@ -16,7 +16,7 @@ const STOPPING = new UnavailableError('The service is stopping.');
 /** Every transaction ends within this time, so a log that is stalled for longer needs attention. */
 const MAX_STALL_SECONDS = 20;
 
-export type HealthOptions = {
+type HealthOptions = {
   db: Database;
   migrations: Migration[];
   /** The service listens before its start is complete, because the demonstration company needs the address. */

@@ -16,7 +16,7 @@ import type { UnreadResponses } from './unread-responses.ts';
  */
 export type GatherMetrics = (readOwn: () => Promise<MetricObject[]>) => () => Promise<MetricObject[][]>;
 
-export type MetricsOptions = {
+type MetricsOptions = {
   db: Database;
   clock: Clock;
   deliveryCounters: DeliveryCounters;

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { BodyTooLargeError, invalidRequest, UnavailableError } from '../../kernel/errors.ts';
 import type { Evictions } from './evictions.ts';
 
-export const MAX_UNFINISHED_BYTES = 64 * 1024 * 1024;
+const MAX_UNFINISHED_BYTES = 64 * 1024 * 1024;
 // Evicting more than necessary avoids a search for the slowest body with every chunk.
 const EVICT_DOWN_TO = 7 / 8;
 const MIN_CAPACITY = 4 * 1024;

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Evictions } from './evictions.ts';
 
-export const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
-export const MAX_PIPELINED_REQUESTS = 32;
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+const MAX_PIPELINED_REQUESTS = 32;
 const SWEEP_INTERVAL_MS = 250;
 // Node's timeout is 60 s as well, but restarts when the kernel accepts a part of the response.
 const MAX_STALL_MS = 60_000;

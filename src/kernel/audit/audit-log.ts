@@ -46,7 +46,7 @@ export type AuditLogOptions<Action extends string> = {
 type KeyColumns = { company: string; case: string; id: string };
 
 /** Stores an image instead of the row, because the row holds secrets or data of other records. */
-export type ImageAuditLog<Action extends string = string> = AuditLog<Action> & {
+type ImageAuditLog<Action extends string = string> = AuditLog<Action> & {
   image: string;
   /** SQL: the image of the row that `row` names; the row must be locked. */
   snapshotOf(row: string): string;

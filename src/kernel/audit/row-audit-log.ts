@@ -26,7 +26,7 @@ type VersionedUpdate<Action extends string> = {
 };
 
 /** Stores the rows of the record as they are: a caller who may read the record may see all of them. */
-export type RowAuditLog<Action extends string = string> = AuditLog<Action> & {
+type RowAuditLog<Action extends string = string> = AuditLog<Action> & {
   /** SQL: the rows of the record under its alias. */
   snapshot: string;
   /**

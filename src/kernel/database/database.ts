@@ -9,7 +9,7 @@ import { sessionLimits } from './session-settings.ts';
 
 export type Connection = { connectionString: string } | { host: string; user: string; database: string };
 
-export type DatabaseOptions = {
+type DatabaseOptions = {
   connection: Connection;
   poolSize: number;
   onError?: (error: Error) => void;

@@ -31,7 +31,7 @@ type Waiter = {
   since: number;
 };
 
-export type PipelinedPoolOptions = {
+type PipelinedPoolOptions = {
   size: number;
   /**
    * Maximum statements in flight per connection; a slow one delays those behind it. A batch that is taken from the wait

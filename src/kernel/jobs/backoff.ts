@@ -29,7 +29,7 @@ export const PROVIDER_SCHEDULE: BackoffSchedule = {
   nearDeadline: 'shrink',
 };
 
-export type FailedAttempt = {
+type FailedAttempt = {
   /** Counts from 1. */
   attempt: number;
   now: Instant;

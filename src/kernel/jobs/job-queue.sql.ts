@@ -7,7 +7,7 @@ import { type Query, read, type Statement, write } from '../sql/statement.ts';
  * claimed), `lease_until` and `lease_by` (until when and by which claim it is leased), and an index on
  * (company_id, claim_at) WHERE `open`.
  */
-export type QueueTable = {
+type QueueTable = {
   /** Prefix of the statements' names; the name of the table by default. */
   name?: string;
   table: string;
@@ -18,7 +18,7 @@ export type QueueTable = {
 };
 
 /** A queue whose jobs the companies take turns in. */
-export type FairQueueTable = QueueTable & {
+type FairQueueTable = QueueTable & {
   /** The table of the companies; its primary key is `id`. */
   tenantTable: string;
 };

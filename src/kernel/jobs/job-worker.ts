@@ -7,7 +7,7 @@ import type { ClaimValues } from './job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from './job-queue.ts';
 import { CHANNEL } from './notify-workers.ts';
 
-export type JobWorkerOptions = {
+type JobWorkerOptions = {
   db: Database;
   connection: Connection;
   clock: Clock;

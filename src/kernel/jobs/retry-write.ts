@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { UnavailableError } from '../errors.ts';
 import { retry } from '../retry.ts';
 
-export type RecordOptions = {
+type RecordOptions = {
   signal: AbortSignal;
   logger: Logger;
   /** What the log calls the result, such as "message result". */

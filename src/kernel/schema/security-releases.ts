@@ -3,7 +3,7 @@
  * `npm run releases` compares the table with the lists of the projects; see docs/supply-chain.md.
  */
 
-export type SecurityRelease = {
+type SecurityRelease = {
   version: string;
   released: string;
   /** Where the version and the date come from. */

@@ -20,7 +20,7 @@ export type InputType = NonNullType | `${NonNullType}?`;
 export type Inputs = Readonly<Record<string, InputType>>;
 
 /** An array in PostgreSQL's notation (`pgArrayLiteral`), which `pg` does not have to convert. */
-export type PgArrayLiteral = string & { readonly pgArray: true };
+type PgArrayLiteral = string & { readonly pgArray: true };
 
 type NonNullValue<Type extends string> = Type extends `${infer Element extends Scalar}[]`
   ? readonly (ScalarTypes[Element] | null)[] | PgArrayLiteral

@@ -35,7 +35,7 @@ export const nullable = ({ sql, text }: JsonField): JsonField => ({
 });
 export const NULL: JsonField = { sql: 'null', text: [{ constant: 'null' }] };
 
-export type JsonFields = Record<string, string | JsonField>;
+type JsonFields = Record<string, string | JsonField>;
 
 /** Turns { key: expression } into a JSON object with the keys in that order. */
 export const jsonObject = (fields: JsonFields): string =>

@@ -64,10 +64,7 @@ type PartValues<P extends Parts> = {
 type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (u: infer I) => void ? I : never;
 type AllInputs<I extends Inputs, P extends Parts> = I & UnionToIntersection<P[keyof P]> & Inputs;
 
-export type StatementVariants<I extends Inputs, P extends Parts> = (
-  values: InputValues<I>,
-  parts?: PartValues<P>,
-) => Query;
+type StatementVariants<I extends Inputs, P extends Parts> = (values: InputValues<I>, parts?: PartValues<P>) => Query;
 
 type VariantDeclaration<I extends Inputs, P extends Parts> = {
   inputs: I;
@@ -142,8 +139,10 @@ function declareVariants<I extends Inputs, P extends Parts>(
     return added;
   };
   const bitsOf = (chosen: readonly string[]) => chosen.reduce((sum, part) => sum | (1 << partNames.indexOf(part)), 0);
-  const allBits = Array.from({ length: 1 << partNames.length }, (_, bits) => bits);
-  for (const bits of shown?.map(bitsOf) ?? allBits) variantsToShow.push(() => variant(bits));
+  variantsToShow.push(() => {
+    const allBits = () => Array.from({ length: 1 << partNames.length }, (_, bits) => bits);
+    for (const bits of shown?.map(bitsOf) ?? allBits()) variant(bits);
+  });
   const bind = (values: InputValues<I>, chosen: PartValues<P> = {}): Query => {
     const bits = partNames.reduce((sum, part, i) => (chosen[part] ? sum | (1 << i) : sum), 0);
     const { prepared, order } = variant(bits);
@@ -161,13 +160,10 @@ function prepare<I extends Inputs>(name: string, declaration: Declaration<I>, re
   const properties = { readOnly, pool, key };
   if ('sql' in declaration) return register({ name, text: declaration.sql(parameterNames(inputs)), ...properties });
   const text = (inputTable: string) => declaration.fromInput(columnNames(inputs), inputTable);
+  const single = { name, text: text(singleInput(inputs)), ...properties };
+  if (!declaration.batch) return register(single);
   const batch = { name: `${name}*`, text: text(batchInput(inputs)), types: Object.values(inputs) };
-  return register({
-    name,
-    text: text(singleInput(inputs)),
-    ...properties,
-    ...(declaration.batch && { batch }),
-  });
+  return register({ ...single, batch });
 }
 
 /** Inputs with these names identify the record of a statement. */
@@ -179,7 +175,7 @@ const inOrder = (order: readonly string[], values: object): unknown[] =>
 // PostgreSQL cuts off longer names.
 const MAX_NAME_LENGTH = 63;
 const registered = new Map<string, PreparedStatement>();
-const variantsToShow: (() => unknown)[] = [];
+const variantsToShow: (() => void)[] = [];
 
 /** A connection knows one text for a name, so a second text under the same name would fail at random. */
 function register(statement: PreparedStatement): PreparedStatement {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import { instant, nullable, optional, text, time, uuid } from '../../kernel/validation/schema-types.ts';
 
-export const DELIVERY_STATES = ['waiting', 'delivered', 'failed', 'dropped'] as const;
+const DELIVERY_STATES = ['waiting', 'delivered', 'failed', 'dropped'] as const;
 
 const state = (description: string) =>
   Type.Unsafe<(typeof DELIVERY_STATES)[number]>({ type: 'string', enum: [...DELIVERY_STATES], description });

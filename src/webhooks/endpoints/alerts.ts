@@ -10,7 +10,7 @@ import * as sql from './alerts.sql.ts';
 
 export type SendMail = (mail: PlainMail, now: Instant, signal: AbortSignal) => Promise<unknown>;
 
-export type AlertQueueOptions = {
+type AlertQueueOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;

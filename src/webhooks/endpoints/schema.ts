@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { CreatedBy, credentialSchema } from '../../kernel/credential.schema.ts';
 import { decimal, instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 
-export const ENDPOINT_STATES = ['active', 'disabled', 'failing'] as const;
+const ENDPOINT_STATES = ['active', 'disabled', 'failing'] as const;
 
 const enumOf = <Value extends string>(values: readonly Value[], description: string) =>
   Type.Unsafe<Value>({ type: 'string', enum: [...values], description });

@@ -5,8 +5,8 @@ import { connectToPublicHost, NoResponseError, type OutboundPolicy } from './pub
 
 export type PostTimeouts = { headersMs: number; totalMs: number };
 export type PostOptions = OutboundPolicy & { timeouts?: PostTimeouts };
-export type PostRequest = { headers: Record<string, string>; body: string };
-export type PostResponse = { status: number; retryAfter: string | undefined; text: string };
+type PostRequest = { headers: Record<string, string>; body: string };
+type PostResponse = { status: number; retryAfter: string | undefined; text: string };
 
 const DEFAULT_TIMEOUTS: PostTimeouts = { headersMs: 10_000, totalMs: 20_000 };
 const MAX_RESPONSE_BYTES = 65_536;

@@ -14,7 +14,7 @@ export const scheduleReconcile = (now: string) => `wanted = g.wanted + 1, state 
   lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END`;
 
 /** SQL: whether the appointment `a` is to have a meeting. */
-export const isDesired = 'a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0';
+const isDesired = 'a.video_meeting AND a.deleted_at IS NULL AND a.cancelled = 0';
 
 /** SQL: updates the meetings of the changed appointments `a`, if the change concerns the meeting. */
 export const syncFromAppointments = (now: string) =>

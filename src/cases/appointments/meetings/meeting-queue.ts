@@ -12,7 +12,7 @@ import * as sql from './meeting-queue.sql.ts';
 import { MeetingError, type ProviderMeeting } from './provider.ts';
 import { type ReconcileResult, type ReconcileServices, type ReconcileStep, reconcile } from './reconcile.ts';
 
-export type MeetingQueueOptions = ReconcileServices & {
+type MeetingQueueOptions = ReconcileServices & {
   db: Database;
   clock: Clock;
   logger: Logger;

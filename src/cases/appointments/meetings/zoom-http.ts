@@ -11,7 +11,7 @@ import { MeetingError } from './provider.ts';
 const MAX_REPLY_LENGTH = 1_000_000;
 const MAX_REASON_LENGTH = 300;
 
-export type ZoomRequest = { method: string; url: URL; headers: Record<string, string>; body?: object };
+type ZoomRequest = { method: string; url: URL; headers: Record<string, string>; body?: object };
 export type ZoomReply = { status: number; json: Record<string, unknown>; retryAfter: Instant | undefined };
 
 /** Sends one request to Zoom. A timeout or a broken connection is a temporary, uncertain error. */

@@ -10,7 +10,7 @@ import {
 import { rejection, sendToZoom, type ZoomReply } from './zoom-http.ts';
 import { ZoomTokens } from './zoom-tokens.ts';
 
-export type ZoomSettings = { apiUrl: string; oauthUrl: string; clock: Clock; timeoutMs?: number };
+type ZoomSettings = { apiUrl: string; oauthUrl: string; clock: Clock; timeoutMs?: number };
 
 const MAX_TOPIC_LENGTH = 200;
 const PAGE_SIZE = 300;

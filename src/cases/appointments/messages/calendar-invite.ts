@@ -2,7 +2,7 @@ import ical, { ICalAttendeeRole, ICalAttendeeStatus, ICalCalendarMethod, ICalEve
 import type { Instant } from '../../../kernel/time/time.ts';
 import type { OutgoingMessage } from './message.ts';
 
-export type CalendarInvite = { method: 'REQUEST' | 'CANCEL'; content: string };
+type CalendarInvite = { method: 'REQUEST' | 'CANCEL'; content: string };
 
 /**
  * Returns the calendar invitation of a confirmation or cancellation, and undefined for a reminder. All messages of an

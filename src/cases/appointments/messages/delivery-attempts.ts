@@ -12,7 +12,7 @@ import type { MessageKey } from './message-queue.sql.ts';
 import * as sql from './message-queue.sql.ts';
 
 /** Records the attempts to send a message: the intent before the attempt, and its result afterwards. */
-export type DeliveryAttempts = {
+type DeliveryAttempts = {
   /** Returns undefined if another worker has claimed the message in the meantime. */
   start(message: ClaimedMessage): Promise<StartedMessage | undefined>;
   recordSent(message: ClaimedMessage, started: StartedMessage, receipt: Receipt): Promise<void>;
@@ -22,7 +22,7 @@ export type DeliveryAttempts = {
 
 export type ClaimedMessage = { key: MessageKey; lease: Lease };
 /** `retryAt` is undefined if there is no further attempt. */
-export type DeliveryFailure = { reason: string; retryAt: Instant | undefined; uncertain: boolean };
+type DeliveryFailure = { reason: string; retryAt: Instant | undefined; uncertain: boolean };
 type SentMessage = { key: MessageKey; receipt: Receipt };
 
 export type StartedMessage = {
@@ -74,7 +74,7 @@ export const toOutgoingMessage = (key: MessageKey, row: StartedMessage): Outgoin
 /** How long a message waits before it checks again whether an earlier confirmation is still being sent. */
 const BEHIND_DELAY = { seconds: 5 };
 
-export type DeliveryAttemptsOptions = {
+type DeliveryAttemptsOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;

@@ -49,7 +49,7 @@ function outboxSender(settings: MailSettings): EmailSender {
 }
 
 /** Addresses are objects: nodemailer parses text as a list, so a comma in a name would split it into two addresses. */
-export function composeEmail(
+function composeEmail(
   message: OutgoingMessage,
   { from: defaultAddress, domain }: Pick<MailSettings, 'from' | 'domain'>,
   now: Instant,

@@ -9,7 +9,7 @@ import { type ClaimedMessage, deliveryAttempts, type StartedMessage, toOutgoingM
 import { CHANNELS, type Channel, DeliveryError, type OutgoingMessage, type Receipt, type Sender } from './message.ts';
 import { MESSAGE_KEY, type MessageKey, statements } from './message-queue.sql.ts';
 
-export type MessageQueueOptions = {
+type MessageQueueOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;

@@ -1,7 +1,7 @@
 import type { SmsProvider } from './sms.ts';
 import { post, rejection } from './sms-http.ts';
 
-export type GatewaySettings = {
+type GatewaySettings = {
   url: string;
   headers: Record<string, string>;
   /** A template with {{to}}, {{text}}, {{from}} and {{id}}. */

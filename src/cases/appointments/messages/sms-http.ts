@@ -9,7 +9,7 @@ import { DeliveryError } from './message.ts';
 
 const MAX_REPLY_LENGTH = 10_000;
 
-export type Reply = { status: number; text: string; json: Record<string, unknown> };
+type Reply = { status: number; text: string; json: Record<string, unknown> };
 
 // Error codes of a failed name lookup, connection or TLS handshake: nothing was sent. A slow connection ends with
 // undici's own timeout of 10 s, so it is among them.

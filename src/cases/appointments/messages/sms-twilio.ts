@@ -1,7 +1,7 @@
 import type { SmsProvider } from './sms.ts';
 import { post, rejection } from './sms-http.ts';
 
-export type TwilioSettings = {
+type TwilioSettings = {
   accountSid: string;
   authToken: string;
   /** A number, a sender name, or the SID of a messaging service (MG…). */

@@ -87,7 +87,7 @@ function detailsOf(message: OutgoingMessage): Detail[] {
 
 const greeting = ({ customer }: OutgoingMessage): string => (customer ? `Dear ${customer},` : 'Hello,');
 
-export type RenderedEmail = { subject: string; text: string; html: string };
+type RenderedEmail = { subject: string; text: string; html: string };
 
 export function renderEmail(message: OutgoingMessage): RenderedEmail {
   const subject = `${SUBJECTS[message.kind]} ${formatStart(message)}`;

@@ -29,7 +29,7 @@ type Endpoint = {
 // The body is read before the client is authenticated, so it may not be larger than any valid token request.
 const MAX_BODY_BYTES = 16 * 1024;
 
-export type OAuthOptions = Services & {
+type OAuthOptions = Services & {
   attempts: FixedWindowCounter;
   bodies: UnfinishedBodies;
   limitRate: LimitRate | undefined;

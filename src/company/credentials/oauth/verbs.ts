@@ -9,7 +9,7 @@ import * as sql from './statements.sql.ts';
 
 const PRUNE_AFTER = { hours: 24 };
 
-export type OAuthErrorCode = 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope';
+type OAuthErrorCode = 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope';
 
 /** An error with a code of RFC 6749, which allows only ASCII without quotes in the description. */
 export class OAuthError extends Error {
@@ -25,7 +25,7 @@ export type ClientCredentials = { id: string; secret: string };
 
 export type Client = { company_id: string; id: string; scopes: string[]; secret_sha256: Buffer };
 
-export type IssuedToken = { access_token: string; token_type: 'Bearer'; expires_in: number; scope: string };
+type IssuedToken = { access_token: string; token_type: 'Bearer'; expires_in: number; scope: string };
 
 // An unknown client is compared with this hash, so that it takes as long to reject as a wrong secret.
 const UNKNOWN_CLIENT_HASH = Buffer.alloc(32);

@@ -11,8 +11,8 @@ import { KEY, secrets } from './webhook-worker.ts';
  * delivered to every endpoint, in the order of its record, and twice only if an answer was lost.
  */
 
-export type ProofOptions = { seed: number; events: number; workers: number; kills: number };
-export type ProofResult = {
+export type WebhookChaosOptions = { seed: number; events: number; workers: number; kills: number };
+export type WebhookChaosResult = {
   events: number;
   deliveries: number;
   requests: number;
@@ -39,7 +39,12 @@ type Endpoint = {
   downUntil: number;
 };
 
-export async function proveWebhooks({ seed, events, workers: count, kills }: ProofOptions): Promise<ProofResult> {
+export async function runWebhookChaos({
+  seed,
+  events,
+  workers: count,
+  kills,
+}: WebhookChaosOptions): Promise<WebhookChaosResult> {
   const random = randomFrom(seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const app = await startApp({ secrets, allowPrivateAddresses: true });
@@ -134,7 +139,7 @@ export async function proveWebhooks({ seed, events, workers: count, kills }: Pro
     let twice = 0;
     let givenUp = 0;
     for (const endpoint of endpoints.values()) {
-      const found = await judge(endpoint);
+      const found = await verifyEndpoint(endpoint);
       deliveries += found.events;
       twice += found.twice;
       givenUp += found.failed.length;
@@ -176,10 +181,10 @@ async function resumeAll(endpoints: Iterable<Endpoint>): Promise<number> {
   return resumed;
 }
 
-type Judged = { events: number; twice: number; failed: { id: string; event_id: string }[] };
+type Verified = { events: number; twice: number; failed: { id: string; event_id: string }[] };
 
 /** Every event was delivered or is recorded as failed. The events of each record arrived in order, repeats included. */
-async function judge({ company, name, id: endpointId, taken }: Endpoint): Promise<Judged> {
+async function verifyEndpoint({ company, name, id: endpointId, taken }: Endpoint): Promise<Verified> {
   const places = new Map<string, number>();
   for (let path = '/events?types=interaction.*&limit=500'; ; ) {
     const { body, headers } = await company.get(path);
@@ -188,7 +193,7 @@ async function judge({ company, name, id: endpointId, taken }: Endpoint): Promis
     path = /<([^>]+)>/.exec(String(headers.link))?.[1] ?? '';
   }
   const ids = taken.map(({ event }) => event.id as string);
-  const failed: Judged['failed'] = (
+  const failed: Verified['failed'] = (
     await company.get(`/webhooks/endpoints/${endpointId}/deliveries?state=failed&per_page=200`)
   ).body;
   const all = [...ids, ...failed.map(({ event_id }) => event_id)];
