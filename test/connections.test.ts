@@ -94,7 +94,7 @@ test('a write whose connection ends is a 503 and is not retried', async () => {
 for (const [what, table, path] of [
   ['a list of a case', 'interactions', (company: TestCompany) => `${company.path}/interactions`],
   ['a page of a list', 'interactions', (company: TestCompany) => `${company.path}/interactions?page=1`],
-  ['a list of the company', 'custom_tags', () => '/manage/tags'],
+  ['a list of the company', 'custom_tags', () => '/manage/custom-tags'],
   ['the event log', 'events', () => '/events'],
 ] as const) {
   test(`${what}, whose connection ends, is answered on another`, async () => {
