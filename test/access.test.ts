@@ -131,7 +131,7 @@ for (const form of forms) {
     const before = await recordsOf(company);
     assertNoToken(await app.anonymous.send(form.method, path, form.body?.(company)));
     assertInvalidToken(
-      await app.anonymous.send(form.method, path, form.body?.(company), { authorization: 'Bearer nobody' }),
+      await app.anonymous.send(form.method, path, form.body?.(company), { authorization: 'Bearer unknown' }),
     );
     assert.deepEqual(await recordsOf(company), before);
   });
@@ -223,7 +223,7 @@ test('HEAD needs the same token and the same scope as GET', async () => {
       sent.end();
     });
   assert.equal(await head(), 401);
-  assert.equal(await head('nobody'), 401);
+  assert.equal(await head('unknown'), 401);
   assert.equal(await head(company.token), 200);
   await app.sql(`UPDATE tokens SET scopes = '{invoices:read}' WHERE company_id = $1`, [company.companyId]);
   app.clock.advance({ seconds: 2 });

@@ -50,10 +50,10 @@ test('all faults are named together, those of the form and those that only the d
     ...rest,
     title: 5,
     middle_names: 'x'.repeat(1001),
-    email: 'nobody',
+    email: 'not-an-address',
     dob: '31/02/1970',
     occupation: 'a\u0000b',
-    relationship: { [john.id]: '', [ann.id]: 'Sister', [UNKNOWN_ID]: 'Ghost', nobody: 'Ghost' },
+    relationship: { [john.id]: '', [ann.id]: 'Sister', [UNKNOWN_ID]: 'Ghost', unknown: 'Ghost' },
     address: { postcode: 5, address_1: 'x'.repeat(1001), address_2: 'fine' },
     tags: ['witness', 'no-such-tag'],
     custom_tags: ['no-such-custom', 'vip-client'],
@@ -68,7 +68,7 @@ test('all faults are named together, those of the form and those that only the d
       occupation: 'invalid_character',
       [`relationship.${john.id}`]: 'too_short',
       [`relationship.${UNKNOWN_ID}`]: 'unknown',
-      'relationship.nobody': 'unknown',
+      'relationship.unknown': 'unknown',
       'address.postcode': 'type',
       'address.address_1': 'too_long',
       'tags[1]': 'unknown',
@@ -101,7 +101,7 @@ test('an unknown tag or customer is named beside one whose form is wrong', async
 test('too many of one field do not hide the faults of the others', async () => {
   const company = await app.company();
   const crowd = Array(101).fill('witness');
-  await assertNeverTaken(company, { tags: crowd, email: 'nobody' }, { tags: 'too_many', email: 'format' });
+  await assertNeverTaken(company, { tags: crowd, email: 'not-an-address' }, { tags: 'too_many', email: 'format' });
   await assertNeverTaken(company, { tags: crowd, title: 5 }, { tags: 'too_many', title: 'type' });
   await assertNeverTaken(company, { tags: crowd, custom_tags: 5 }, { tags: 'too_many', custom_tags: 'type' });
 });

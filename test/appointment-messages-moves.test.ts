@@ -238,7 +238,7 @@ test('a refused update touches no message', async () => {
   const appointment = await book(company, { ...recipients(company), ...ALL_FLAGS });
   const off = Object.fromEntries(MESSAGES.map(([flag]) => [flag, false]));
   for (const wrong of [
-    { email_recipient: 'nobody@client.example' },
+    { email_recipient: 'unknown@client.example' },
     { sms_recipient: '12' },
     { end_time: '2026-06-19 10:00:00' },
     { notes: 5 },

@@ -133,13 +133,13 @@ test('all faults of a request are named together', async () => {
     start_time: 'soon',
     end_time: 5,
     email_notification: 'yes',
-    email_recipient: 'nobody@client.example',
+    email_recipient: 'unknown@client.example',
     sms_recipient: '12',
     notes: {},
     location: SMILE.repeat(10_001),
   };
   const shape = ['start_time', 'end_time', 'email_notification', 'sms_recipient', 'notes', 'location'];
-  const created = await company.post(appointmentsOf(company), { ...wrong, adviser_email: 'nobody@firm.example' });
+  const created = await company.post(appointmentsOf(company), { ...wrong, adviser_email: 'unknown@firm.example' });
   assertProblem(created, 400, 'invalid_request');
   assert.deepEqual(faultyFields(created), [...shape, 'email_recipient', 'adviser_email'].sort());
   const updated = await company.patch(await book(company), wrong);
@@ -157,7 +157,7 @@ test('one wrong field refuses the whole update', async () => {
     sms_notification: false,
   };
   for (const [field, value, code] of [
-    ['email_recipient', 'nobody@client.example', 'unknown'],
+    ['email_recipient', 'unknown@client.example', 'unknown'],
     ['end_time', '2026-06-10 07:00:00', 'not_after_start'],
     ['email_notification', 'no', 'type'],
   ] as const) {
@@ -192,7 +192,7 @@ test('adviser_email must be that of an adviser of the company', async () => {
   const company = await app.company();
   const other = await app.company();
   for (const adviser_email of [
-    'nobody@firm.example',
+    'unknown@firm.example',
     other.adviser,
     company.customers[0].email,
     `${company.adviser}x`,
@@ -253,7 +253,7 @@ test('email_recipient must be a customer of this very case', async () => {
   const related = 'related@client.example';
   const person = { entity_id: 'person', title: 'Ms', first_names: 'Rel', last_name: 'Ated', email: related };
   await ok(company.post(`${company.path}/address-book/entry`, person));
-  const strangers = ['nobody@client.example', elsewhere, related, other.customers[0].email, company.adviser];
+  const strangers = ['unknown@client.example', elsewhere, related, other.customers[0].email, company.adviser];
   for (const stranger of strangers)
     await assertRefusedEverywhere(company, path, 'email_recipient', stranger, 'unknown');
 });
@@ -261,7 +261,7 @@ test('email_recipient must be a customer of this very case', async () => {
 test('email_recipient is judged whether or not a flag is set', async () => {
   const company = await app.company();
   const path = await book(company);
-  const email_recipient = 'nobody@client.example';
+  const email_recipient = 'unknown@client.example';
   for (const flag of [undefined, null, false, true]) {
     const body = { email_recipient, email_confirmation: flag, email_notification: flag };
     await assertNotBooked(company, booking(company, body), { email_recipient: 'unknown' });

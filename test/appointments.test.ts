@@ -301,7 +301,7 @@ test('adviser_email and video_meeting are not fields of an update: whatever they
       company.companyId,
     ]);
   const before = await stored();
-  for (const adviser_email of [company.adviserWithVideo, 'nobody@firm.example', 5, null]) {
+  for (const adviser_email of [company.adviserWithVideo, 'unknown@firm.example', 5, null]) {
     await ok(company.patch(path, { adviser_email, video_meeting: true }));
     await ok(company.post(path, { adviser_email, video_meeting: 'yes' }));
   }

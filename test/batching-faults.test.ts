@@ -206,7 +206,7 @@ test('an unknown recipient of an appointment is the fault of the one that names 
   const shape = APPOINTMENTS.shapes[4] ?? assert.fail();
   const good = await makeSome(APPOINTMENTS, company, 30, shape);
   const [bad = assert.fail()] = await makeSome(APPOINTMENTS, company, 1, shape);
-  bad.body = { email_recipient: 'nobody@client.example' };
+  bad.body = { email_recipient: 'unknown@client.example' };
   const [answer] = await sendAmongGood(APPOINTMENTS, good, [bad]);
   assertFaultyFields(answer, 'email_recipient');
   assert.equal((await history(bad)).length, 1);

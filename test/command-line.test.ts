@@ -223,7 +223,7 @@ describe('on a database of its own', async () => {
 
   test('every refused value is named with its flag, and nothing is made', async () => {
     const at = ['--company', await newCompany()];
-    const { code, err } = await type('adviser', 'create', ...at, '--email', 'nobody', '--name', '');
+    const { code, err } = await type('adviser', 'create', ...at, '--email', 'not-an-address', '--name', '');
     assert.equal(code, 3);
     assert.deepEqual(
       err
@@ -351,7 +351,7 @@ describe('the doctor', () => {
   });
 
   test('says that a database cannot be reached, without its password', async () => {
-    const { code, out } = await runCommand({ DATABASE_URL: 'postgresql://nobody:hidden@127.0.0.1:9/none' }, 'doctor');
+    const { code, out } = await runCommand({ DATABASE_URL: 'postgresql://unknown:hidden@127.0.0.1:9/none' }, 'doctor');
     assert.equal(code, 1);
     assert.match(out, /fault +database +The database cannot be reached/);
     assert.ok(!out.includes('hidden'));

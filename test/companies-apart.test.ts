@@ -111,7 +111,7 @@ const bodiesOf = (form: Form, company: TestCompany): unknown[] => {
         {
           ...body,
           custom_tags: ['unknown'],
-          adviser_email: 'nobody@firm.example',
+          adviser_email: 'unknown@firm.example',
           email_recipient: 'no@client.example',
         },
         '{',
@@ -293,12 +293,12 @@ test('a customer of another case is as unknown as one that never existed', async
 
 test('an adviser of another company is as unknown as one that never existed', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
-  await assertRefusedAlike(company, namingOf('adviser'), stranger.adviser, 'adviser-nobody@firm.example');
+  await assertRefusedAlike(company, namingOf('adviser'), stranger.adviser, 'adviser-unknown@firm.example');
 });
 
 test('the email address of a customer of another company is as unknown as one that never existed', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
-  await assertRefusedAlike(company, namingOf('recipient'), stranger.customers[0].email, 'john-nobody@client.example');
+  await assertRefusedAlike(company, namingOf('recipient'), stranger.customers[0].email, 'john-unknown@client.example');
 });
 
 test('the email address of a customer of another case is as unknown as one that never existed', async () => {
@@ -312,7 +312,7 @@ test('a custom tag of another company is as unknown as one that never existed', 
   await app.sql(`INSERT INTO custom_tags (company_id, tag, created_at) VALUES ($1, 'theirs-alone', now())`, [
     stranger.companyId,
   ]);
-  await assertRefusedAlike(company, namingOf('custom tag'), 'theirs-alone', 'of-nobody-else');
+  await assertRefusedAlike(company, namingOf('custom tag'), 'theirs-alone', 'of-no-company');
 });
 
 /** Every column with a reference, by table. */

@@ -314,7 +314,7 @@ test('what is refused is not in the log', async () => {
     [404, company, 'POST', `${all.invoice}/payments/${payment}/reverse`],
     [404, company, 'POST', `${all.invoice}/items/${randomUUID()}/cancel`],
     [404, other, 'POST', `${all.invoice}/sent`],
-    [400, company, 'POST', `${company.path}/appointments`, { ...visit(company), adviser_email: 'nobody@firm.example' }],
+    [400, company, 'POST', `${company.path}/appointments`, { ...visit(company), adviser_email: 'unknown@firm.example' }],
     [400, company, 'PATCH', all.visit, { end_time: '2026-06-10 09:00:00' }],
     [400, company, 'PATCH', `${all.visit}/outcome`, { attended: true }],
     [400, company, 'POST', `${all.visit}/restore`],

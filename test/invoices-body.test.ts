@@ -268,7 +268,7 @@ for (const { write, begin } of WRITES) {
       status: 'Paid',
       mail_sent: true,
       payable_online: true,
-      recipients_name: 'Nobody',
+      recipients_name: 'Unknown',
       customer_case_id: UNKNOWN,
       date_sent: 'yesterday',
       date_paid: '2026-01-01 10:00',

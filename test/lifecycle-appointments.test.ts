@@ -141,7 +141,7 @@ for (const [name, path] of [
     const stranger = await app.company();
     await book(stranger);
     const base = path(company).split('?')[0];
-    for (const email of ['nobody@firm.example', stranger.adviser]) {
+    for (const email of ['unknown@firm.example', stranger.adviser]) {
       assertRefused(await company.get(`${base}?adviser_email=${email}`), { adviser_email: 'unknown' });
     }
     assertRefused(await company.get(`${base}?adviser_email=a%00b`), { adviser_email: 'invalid_character' });
@@ -177,7 +177,7 @@ test('an unknown case is 404 whatever the query holds', async () => {
   const stranger = await app.company();
   for (const id of [randomUUID(), 'none', stranger.caseId]) {
     assertNotFound(await company.get(`/cases/${id}/appointments`));
-    assertNotFound(await company.get(`/cases/${id}/appointments?from=soon&adviser_email=nobody@firm.example`));
+    assertNotFound(await company.get(`/cases/${id}/appointments?from=soon&adviser_email=unknown@firm.example`));
   }
 });
 

@@ -113,7 +113,7 @@ test('a failure inside is logged without the secret that was sent', async () => 
   const before = lines.length;
   await app.sql('ALTER TABLE clients RENAME TO clients_away');
   try {
-    const secret = 'crs_this-is-the-secret-of-a-client-and-nobody-else';
+    const secret = 'crs_this-is-the-secret-of-one-client-only';
     const answer = await caller(url).post('/oauth/token', {
       grant_type: 'client_credentials',
       client_id: company.companyId,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { DeliveryError } from '../src/cases/appointments/messages/message.ts';
-import { startApp, type TestCompany } from './harness/app.ts';
+import { startApp, TestClock, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { untilBlocked } from './harness/overlap.ts';
@@ -211,18 +211,20 @@ test('one whose cancellation is refused does not keep the others from being told
 test('a confirmation that arrives after another worker has withdrawn it is called off', async () => {
   const company = await app.company();
   const { path } = await book(company, { email_confirmation: true });
-  const other = messageWorker(app, { email: post, sms: post });
+  // The clock of the slow worker stands still. Otherwise it could claim the confirmation again itself, after the lease.
+  const slow = messageWorker({ ...app, clock: new TestClock() }, { email: post, sms: post });
   post.during = async () => {
     post.during = () => {};
     await company.delete(path);
     // A cancellation that is due before the confirmation is withdrawn waits for five seconds, repeatedly if needed.
     for (const seconds of [46, 5, 5, 5]) {
       app.clock.advance({ seconds });
-      await other.runOnce();
+      await worker.runOnce();
     }
     const open = `SELECT 1 FROM messages WHERE company_id = $1 AND state IN ('scheduled', 'sending')`;
     assert.deepEqual(await app.sql(open, [company.companyId]), [], 'all of it is withdrawn');
   };
+  await slow.runOnce();
   await worker.runOnce();
   assert.deepEqual(
     post.sent.map(({ kind }) => kind),

@@ -134,7 +134,7 @@ test('an unknown client, a wrong secret and a disabled client are told the same'
   const bodies = new Set<string>();
   for (const wrong of [
     { ...client, id: UNKNOWN },
-    { ...client, id: 'nobody' },
+    { ...client, id: 'unknown' },
     { ...client, secret: `${client.secret}x` },
     { ...client, secret: client.secret.slice(0, -1) },
     { ...client, secret: company.token },

@@ -178,7 +178,7 @@ test('a server that runs with fsync off is refused', async () => {
 });
 
 test('a database that cannot be reached ends the start with one line', async () => {
-  const { output, ended } = launch({ DATABASE_URL: 'postgresql://nobody:hidden@127.0.0.1:9/none', DATA_DIR });
+  const { output, ended } = launch({ DATABASE_URL: 'postgresql://unknown:hidden@127.0.0.1:9/none', DATA_DIR });
   assert.equal(await ended, 1);
   assert.equal(output.length, 1, output.join('\n'));
   assert.match(output[0] ?? '', /database cannot be reached/);

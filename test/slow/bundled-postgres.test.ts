@@ -24,7 +24,7 @@ import { until } from '../harness/until.ts';
 const linuxOnly = { skip: process.platform !== 'linux' && 'looks at processes in /proc' };
 const rootOnly = { skip: process.getuid?.() !== 0 && 'needs root' };
 
-const NOBODY = { uid: 65534, gid: 65534 };
+const UNPRIVILEGED = { uid: 65534, gid: 65534 };
 
 const SERVICE = `
   import { startBundledPostgres } from ${JSON.stringify(import.meta.resolve('../../src/postgres/bundled-postgres.ts'))};
@@ -177,7 +177,7 @@ test('stop can be called again and frees the data directory', linuxOnly, async (
 });
 
 test('nothing is found if no service has ever run', async () => {
-  assert.equal(await findBundledPostgres(join(tmpdir(), 'case-records-test-of-nobody')), undefined);
+  assert.equal(await findBundledPostgres(join(tmpdir(), 'case-records-test-missing')), undefined);
 });
 
 test('a server whose service was killed is adopted and then stopped', linuxOnly, async (t) => {
@@ -368,11 +368,11 @@ test('a release that the server user cannot reach is copied once', { ...linuxOnl
   const installed = await releaseIn(closed);
   const release = await runnableRelease(installed, copies);
   assert.equal(release, installed);
-  assert.match((await findObstacle(release, NOBODY)) ?? '', /EACCES/);
-  const reachable = await Promise.all([1, 2].map(() => releaseReachableBy(NOBODY, release, copies)));
-  for (const copy of reachable) assert.equal(await findObstacle(copy, NOBODY), undefined);
+  assert.match((await findObstacle(release, UNPRIVILEGED)) ?? '', /EACCES/);
+  const reachable = await Promise.all([1, 2].map(() => releaseReachableBy(UNPRIVILEGED, release, copies)));
+  for (const copy of reachable) assert.equal(await findObstacle(copy, UNPRIVILEGED), undefined);
   assert.equal((await readdir(copies)).length, 1);
-  assert.equal((await releaseReachableBy(NOBODY, release, copies)).folder, reachable[0]?.folder);
+  assert.equal((await releaseReachableBy(UNPRIVILEGED, release, copies)).folder, reachable[0]?.folder);
 });
 
 /** A copy without the symbolic links, as npm unpacks it. */
@@ -386,19 +386,19 @@ async function releaseIn(dataDir: string): Promise<Release> {
   return { ...installed, folder };
 }
 
-const nobodyCanRunNode = () => spawnSync(process.execPath, ['--version'], NOBODY).status === 0;
+const unprivilegedCanRunNode = () => spawnSync(process.execPath, ['--version'], UNPRIVILEGED).status === 0;
 
 test('a service without root runs the server as itself', { ...linuxOnly, ...rootOnly }, async (t) => {
-  if (!nobodyCanRunNode()) return t.skip('the checkout is closed to other users');
+  if (!unprivilegedCanRunNode()) return t.skip('the checkout is closed to other users');
   const dataDir = await emptyDataDir(t);
-  await chown(dataDir, NOBODY.uid, NOBODY.gid);
-  const service = await startService(dataDir, NOBODY);
+  await chown(dataDir, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
+  const service = await startService(dataDir, UNPRIVILEGED);
   const { pid } = await reportOf(service);
-  assert.equal((await stat(`/proc/${pid}`)).uid, NOBODY.uid);
+  assert.equal((await stat(`/proc/${pid}`)).uid, UNPRIVILEGED.uid);
   await stopService(service);
 
   const asRoot = await start(dataDir);
-  assert.equal((await stat(`/proc/${asRoot.pid}`)).uid, NOBODY.uid);
+  assert.equal((await stat(`/proc/${asRoot.pid}`)).uid, UNPRIVILEGED.uid);
   await asRoot.stop();
 });
 

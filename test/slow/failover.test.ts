@@ -61,7 +61,7 @@ async function withoutWaiting(answer: Promise<Answer>): Promise<Answer> {
 
 test('a write that its standby does not have is not acknowledged, nor is its answer given again', async () => {
   const keyed = { 'idempotency-key': 'unreplicated' };
-  await set('synchronous_standby_names', 'nobody');
+  await set('synchronous_standby_names', 'unknown_standby');
   try {
     for (const headers of [{}, keyed, keyed]) {
       const answer = await withoutWaiting(note('on one server only', headers));
@@ -126,7 +126,7 @@ test('a server that has given up a transaction, after what was sent to it was lo
 test('a server that does not wait for its own disk or for its standbys is refused', async () => {
   for (const [commit, standbys] of [
     ['off', ''],
-    ['local', 'nobody'],
+    ['local', 'unknown_standby'],
   ] as const) {
     await owner.query(`ALTER DATABASE case_records SET synchronous_commit = ${commit}`);
     await set('synchronous_standby_names', standbys);

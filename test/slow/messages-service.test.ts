@@ -82,7 +82,7 @@ test('settings of messages that are wrong, or missing, are named without their s
   const { output, ended } = launch({
     DATA_DIR,
     SMTP_URL: 'http://user:secret@mail.example',
-    MAIL_FROM: 'Somebody <a@b.example>',
+    MAIL_FROM: 'Sender <a@b.example>',
     SMS_PROVIDER: 'gateway',
     SMS_GATEWAY_HEADERS: '{"Authorization": 5, "x": "secret"}',
     WORKER_CONCURRENCY: '-1',
