@@ -82,7 +82,11 @@ export const input: ChaosTest = {
   },
 };
 
-const ISOLATION_TESTS = ['test/tenant-isolation.test.ts', 'test/companies-apart.test.ts'];
+const ISOLATION_TESTS = [
+  'test/tenant-isolation.test.ts',
+  'test/companies-apart.test.ts',
+  'test/slow/tenant-timing.test.ts',
+];
 const ROOT = new URL('../', import.meta.url);
 
 export const tenantIsolation: ChaosTest = {

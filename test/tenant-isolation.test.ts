@@ -1,59 +1,32 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeEach, test } from 'node:test';
-import { RawConnection } from '../chaos/input/raw-connection.ts';
+import { test } from 'node:test';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
-import { SecretBox } from '../src/kernel/secret-box.ts';
-import { startApp, type TestCompany } from './harness/app.ts';
+import type { TestCompany } from './harness/app.ts';
 import { type Answer, type Caller, caller } from './harness/http.ts';
 import { fill, type Ids, identifiersOf } from './harness/identifiers.ts';
-import { document } from './harness/openapi.ts';
+import {
+  app,
+  control,
+  neverWas,
+  own,
+  owner,
+  type Route,
+  routes,
+  stranger,
+  theirs,
+} from './harness/tenant-isolation.ts';
 
-/** Every route of the document × every kind of identifier × every credential that is not the right one. */
-
-const DAY = 86_400;
-const app = await startApp({
-  secrets: new SecretBox([randomBytes(32)]),
-  allowPrivateAddresses: true,
-  tokenSeconds: DAY,
-});
-// Failed attempts are counted per minute, and every test here comes from the same address.
-beforeEach(() => app.clock.advance({ minutes: 1 }));
-
-type Schema = { properties?: Record<string, Schema>; required?: string[]; enum?: unknown[]; examples?: unknown[] };
-type Described = {
-  requestBody?: { content: Record<string, { schema: Schema }> };
-  security?: Record<string, string[]>[];
-};
-type Route = { name: string; method: string; template: string; scope: string; params: string[]; schema?: Schema };
-
-const routes: Route[] = Object.entries(document.paths as unknown as Record<string, Record<string, Described>>)
-  .flatMap(([template, methods]) =>
-    Object.entries(methods).map(([method, { requestBody, security }]) => ({
-      name: `${method.toUpperCase()} ${template}`,
-      method: method.toUpperCase(),
-      template,
-      scope: security?.[0]?.bearer?.[0] ?? '',
-      params: [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
-      ...(requestBody && { schema: requestBody.content['application/json']?.schema ?? {} }),
-    })),
-  )
-  .filter(({ template }) => !template.startsWith('/oauth/'));
-
-const [owner, stranger, control] = [await app.company(), await app.company(), await app.company()];
-for (const [company, tag] of [
-  [owner, 'theirs-alone'],
-  [stranger, 'own-tag'],
-  [control, 'control-tag'],
-] as const) {
-  await company.post('/manage/custom-tags', { tag });
-  company.customTags.unshift(tag);
-}
 let previous: string = randomUUID();
-const [theirs, own] = [await identifiersOf(owner), await identifiersOf(stranger)];
 const callers = await wrongCallers(owner);
 const [operator, strangersOperator] = [await owner.withScopes('operator'), await stranger.withScopes('operator')];
 const before = await everything();
+
+test('every kind of identifier of the document is known here, and so is every route', () => {
+  assert.ok(routes.length >= 120);
+  for (const { params } of routes) for (const name of params) assert.ok(theirs[name] && own[name], name);
+  for (const name of Object.keys(theirs)) assert.notEqual(theirs[name], own[name], name);
+});
 
 /** What a request needs to be accepted. */
 function bodyOf({ schema }: Route, company: TestCompany): Record<string, unknown> | undefined {
@@ -116,18 +89,10 @@ const comparable = ({ status, headers, body }: Answer) => ({
   challenge: headers['www-authenticate'],
   body: { ...body, request_id: '' },
 });
-
-const neverWas = (name: string) => (name === 'tag' ? 'never-was' : randomUUID());
 /** Identifiers with a possible special meaning, and texts that cannot be identifiers. */
 const EDGES = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 const malformed = (name: string) =>
   name === 'tag' ? ['Never%20Was', '%27'] : ['x', '%27%20OR%201%3D1', '0'.repeat(36), ...EDGES];
-
-test('every kind of identifier of the document is known here, and so is every route', () => {
-  assert.ok(routes.length >= 120);
-  for (const { params } of routes) for (const name of params) assert.ok(theirs[name] && own[name], name);
-  for (const name of Object.keys(theirs)) assert.notEqual(theirs[name], own[name], name);
-});
 
 for (const route of routes.filter(({ params, scope }) => params.length > 0 && scope !== 'operator')) {
   test(`${route.name}: what is another company's, never existed or is malformed is refused alike`, async () => {
@@ -203,32 +168,3 @@ test('an operator of one company sees companies, and no record of any', async ()
     }
   }
 });
-
-const READS = routes.filter(
-  ({ method, template, scope }) => method === 'GET' && /\}$/.test(template) && scope !== 'operator',
-);
-const ROUNDS = 150;
-
-for (const { name, template, params } of READS) {
-  test(`${name}: a foreign record takes as long as one that never existed`, async () => {
-    const wire = new RawConnection(app.baseUrl);
-    const last = params.at(-1) ?? '';
-    const took: Record<'foreign' | 'missing', number[]> = { foreign: [], missing: [] };
-    const ask = async (kind: keyof typeof took, id: string) => {
-      const head = `GET ${fill(template, { ...own, [last]: id })} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
-      const bytes = Buffer.from(`${head}Authorization: Bearer ${stranger.token}\r\n\r\n`);
-      const begun = performance.now();
-      const answer = await wire.send({ bytes, headOnly: false, endsConnection: false });
-      took[kind].push(performance.now() - begun);
-      assert.equal(answer?.status, 404);
-    };
-    for (let round = 0; round < ROUNDS; round++) {
-      await ask('foreign', theirs[last] ?? '');
-      await ask('missing', neverWas(last));
-    }
-    wire.close();
-    const median = (times: number[]) => times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
-    const ratio = median(took.foreign) / median(took.missing);
-    assert.ok(ratio > 0.6 && ratio < 1.6, `a foreign one takes ${ratio.toFixed(2)} of the time of a missing one`);
-  });
-}

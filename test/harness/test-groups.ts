@@ -33,7 +33,7 @@ const GROUPS: Record<string, TestGroup> = {
   meetings: { files: ['meetings'], shared: ['meetings'] },
   messages: { files: ['messages'], shared: ['messages-sending'] },
   requests: { files: ['requests', 'hardening', 'limits'], shared: ['requests'] },
-  'tenant-isolation': { files: ['tenant-isolation'] },
+  'tenant-isolation': { files: ['tenant-isolation'], shared: ['tenant-isolation'] },
   time: { files: ['time', 'zone-offsets'], shared: ['time'] },
   webhooks: { files: ['webhooks', 'credential-end'], shared: ['webhooks'] },
   others: { files: [], shared: ['metrics'] },

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import pg from 'pg';
-import { Database } from '../src/kernel/database/database.ts';
-import { isConnectionError } from '../src/kernel/database/postgres-errors.ts';
-import { PrimaryClient } from '../src/kernel/database/primary-client.ts';
-import { UnavailableError } from '../src/kernel/errors.ts';
-import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
-import { startApp, type TestCompany } from './harness/app.ts';
-import { testQuery } from './harness/query.ts';
-import { until } from './harness/until.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { isConnectionError } from '../../src/kernel/database/postgres-errors.ts';
+import { PrimaryClient } from '../../src/kernel/database/primary-client.ts';
+import { UnavailableError } from '../../src/kernel/errors.ts';
+import { SERVICE_ROLE } from '../../src/postgres/bundled-postgres.ts';
+import { startApp, type TestCompany } from '../harness/app.ts';
+import { testQuery } from '../harness/query.ts';
+import { until } from '../harness/until.ts';
 
 /** What happens to requests whose database connection ends, or hangs behind another statement. */
 

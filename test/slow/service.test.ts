@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import pg from 'pg';
-import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { caller } from './harness/http.ts';
+import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { caller } from '../harness/http.ts';
 import {
   databaseProcess,
   isAlive,
@@ -16,8 +16,8 @@ import {
   temporaryDirectory,
   urlOf,
   writeWhileStopping,
-} from './harness/service.ts';
-import { until } from './harness/until.ts';
+} from '../harness/service.ts';
+import { until } from '../harness/until.ts';
 
 const data = await temporaryDirectory();
 after(data.remove);
@@ -138,7 +138,7 @@ test('after SIGKILL the next start takes over the database that was left running
 });
 
 test('a service that loses its parent stops, and its database with it', async () => {
-  const main = new URL('../src/main.ts', import.meta.url).pathname;
+  const main = new URL('../../src/main.ts', import.meta.url).pathname;
   const parent = spawn('sh', ['-c', `"${process.execPath}" "${main}" serve & echo $!; wait`], {
     env: { ...process.env, DATA_DIR, PORT: '0', LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'pipe', 'inherit'],

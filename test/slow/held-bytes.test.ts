@@ -5,11 +5,11 @@ import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
-import { Evictions } from '../src/http/plugins/evictions.ts';
-import { UnreadResponses } from '../src/http/plugins/unread-responses.ts';
-import { startApp, type TestApp } from './harness/app.ts';
-import { document } from './harness/openapi.ts';
-import { until } from './harness/until.ts';
+import { Evictions } from '../../src/http/plugins/evictions.ts';
+import { UnreadResponses } from '../../src/http/plugins/unread-responses.ts';
+import { startApp, type TestApp } from '../harness/app.ts';
+import { document } from '../harness/openapi.ts';
+import { until } from '../harness/until.ts';
 
 /** Memory that callers can make the process hold: unfinished bodies, unread answers, pipelined requests. */
 
