@@ -1,3 +1,3 @@
 import { runGroup } from '../harness/test-groups.ts';
 
-await runGroup('messages');
+await runGroup(import.meta.filename);

@@ -1,3 +1,3 @@
 import { runGroup } from '../harness/test-groups.ts';
 
-await runGroup('requests');
+await runGroup(import.meta.filename);

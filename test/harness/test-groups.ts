@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { after, suite } from 'node:test';
 
 type TestGroup = {
@@ -33,16 +34,19 @@ const GROUPS: Record<string, TestGroup> = {
   meetings: { files: ['meetings'], shared: ['meetings'] },
   messages: { files: ['messages'], shared: ['messages-sending'] },
   requests: { files: ['requests', 'hardening', 'limits'], shared: ['requests'] },
+  // Checks every statement that its process has declared.
+  statements: { files: ['statements'] },
   'tenant-isolation': { files: ['tenant-isolation'], shared: ['tenant-isolation'] },
   time: { files: ['time', 'zone-offsets'], shared: ['time'] },
-  webhooks: { files: ['webhooks', 'credential-end'], shared: ['webhooks'] },
+  webhooks: { files: ['webhooks', 'credential-end'], shared: ['webhooks-delivery'] },
   others: { files: [], shared: ['metrics'] },
 };
 
 const FOLDER = new URL('../', import.meta.url);
 
-/** Runs the test files of a group, each as a suite that is named by the path of the file. */
-export async function runGroup(group: string): Promise<void> {
+/** Runs the test files of the group that a file of `test/groups` is named after, each as a suite named by its path. */
+export async function runGroup(groupFile: string): Promise<void> {
+  const group = basename(groupFile, '.ts');
   const files = await filesOf(group);
   assert.ok(files.length > 0, `the group ${group} has no test file`);
   for (const name of GROUPS[group]?.shared ?? []) await import(new URL(`harness/${name}.ts`, FOLDER).href);
@@ -56,17 +60,13 @@ export async function runGroup(group: string): Promise<void> {
   }
 }
 
-async function filesOf(group: string): Promise<string[]> {
+export async function filesOf(group: string): Promise<string[]> {
   const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.test.ts')).sort();
   return files.filter((file) => groupOf(file) === group);
 }
 
 function groupOf(file: string): string {
-  const name = file.slice(0, -'.test.ts'.length);
-  const found = Object.entries(GROUPS).find(([, { files }]) =>
-    files.some((prefix) => name === prefix || name.startsWith(`${prefix}-`)),
-  );
-  return found?.[0] ?? 'others';
+  const name = basename(file, '.test.ts');
+  const belongs = (prefix: string) => name === prefix || name.startsWith(`${prefix}-`);
+  return Object.entries(GROUPS).find(([, { files }]) => files.some(belongs))?.[0] ?? 'others';
 }
-
-export const groupNames = (): string[] => Object.keys(GROUPS).sort();
