@@ -27,7 +27,7 @@ export const crash: ChaosTest = {
   async run({ seed, short, progress }: ChaosOptions): Promise<Results> {
     const results = emptyResults();
     const random = randomFrom(seed);
-    const rounds = Number(process.env.ROUNDS ?? (short ? 6 : 100));
+    const rounds = Number(process.env.ROUNDS ?? (short ? 4 : 100));
     const singleProcessRounds = Math.ceil(rounds * 0.6);
     const multiProcessRounds = rounds - singleProcessRounds;
     const targets = [

@@ -21,7 +21,7 @@ export const migration: ChaosTest = {
     const home = await temporaryDirectory();
     const server = await startBundledPostgres({ dataDir: join(home.path, 'database'), log: () => {} });
     const all = await readMigrations();
-    const rounds = short ? 3 : 30;
+    const rounds = short ? 2 : 30;
     const schemas = new Map<number, string>();
     /** The schema after `count` migrations without a kill. */
     const expectedSchema = async (count: number): Promise<string> => {

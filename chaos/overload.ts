@@ -25,16 +25,16 @@ export const overload: ChaosTest = {
 
       progress('warming up');
       // The warm-up has as many callers as the overload, so that memory per connection does not count as growth.
-      await load(CALLERS * OVERLOAD_FACTOR, short ? 2 : 5);
-      await load(CALLERS, 2);
+      await load(CALLERS * OVERLOAD_FACTOR, short ? 1 : 5);
+      await load(CALLERS, short ? 1 : 2);
       progress('measuring the normal throughput');
-      const before = await load(CALLERS, short ? 3 : 10);
+      const before = await load(CALLERS, short ? 2 : 10);
       const memoryBefore = await readMemoryMegabytes(servicePid);
       progress(`${before.throughput} per second; now ${CALLERS * OVERLOAD_FACTOR} callers`);
-      const during = await load(CALLERS * OVERLOAD_FACTOR, short ? 4 : 30);
+      const during = await load(CALLERS * OVERLOAD_FACTOR, short ? 3 : 30);
       const memoryAfter = await readMemoryMegabytes(servicePid);
       const recovery = await load(CALLERS, RECOVERY_S);
-      const after = await load(CALLERS, short ? 3 : 10);
+      const after = await load(CALLERS, short ? 2 : 10);
       results.rounds = 1;
 
       const [{ rows = 0, stamps = 0 } = {}] = await deployment.sql<{ rows: number; stamps: number }>(

@@ -26,7 +26,7 @@ export const powerCut: ChaosTest = {
   async run({ seed, short, progress }): Promise<Results> {
     const results = emptyResults();
     const random = randomFrom(seed);
-    const rounds = Number(process.env.ROUNDS ?? (short ? 2 : 20));
+    const rounds = Number(process.env.ROUNDS ?? (short ? 1 : 20));
     for (let round = 0; round < rounds; round++) {
       const disk = await Disk.create(FILE_SYSTEMS[round % FILE_SYSTEMS.length] as string);
       try {

@@ -97,7 +97,7 @@ export const slowPeers: ChaosTest = {
         const restMegabytes = await readMemoryMegabytes(servicePid);
         const monitor = monitorProcess(deployment.url, servicePid);
         const peers = Array.from({ length: peersPerKind }, () => connectSlowPeer(deployment.url, kind, demo));
-        await pause(short ? OBSERVATION_MS / 4 : OBSERVATION_MS);
+        await pause(short ? OBSERVATION_MS / 8 : OBSERVATION_MS);
         const { peakMegabytes, maxHealthMs } = await monitor.stop();
         for (const peer of peers) peer.destroy();
         const ratio = Math.round((peakMegabytes / restMegabytes) * 100) / 100;
@@ -136,7 +136,7 @@ export const slowPeers: ChaosTest = {
       });
       results.notes.push(`${refused} other requests were refused during ${peersPerKind} concurrent long lists`);
       progress(`other requests are served during ${openPeers()}`);
-      const disturbed = await sendLoad(client, results, { callers: 10, seconds: short ? 5 : 20, request });
+      const disturbed = await sendLoad(client, results, { callers: 10, seconds: short ? 3 : 20, request });
       const { peakMegabytes, maxHealthMs } = await monitor.stop();
       const ratio = Math.round((peakMegabytes / restMegabytes) * 100) / 100;
       if (disturbed.refused > 0) results.timingFaults.push(`${disturbed.refused} other requests were refused`);

