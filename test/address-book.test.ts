@@ -26,6 +26,7 @@ import {
 } from './harness/address-book.ts';
 import { assertRefused } from './harness/assert.ts';
 import { PERSON } from './harness/bodies.ts';
+import { character } from './harness/characters.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const FREE_TEXTS = ['title', 'first_names', 'last_name', ...OPTIONAL_NAMES].filter((f) => f !== 'email' && f !== 'dob');
@@ -323,7 +324,7 @@ for (const name of FREE_TEXTS) {
 
 test('every text comes back exactly as it was sent', async () => {
   const company = await app.company();
-  const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).filter((value) => !value.includes('\0'));
+  const text = fc.string({ unit: character, minLength: 1, maxLength: 30 });
   const texts = fc.record(Object.fromEntries(FREE_TEXTS.map((name) => [name, text])));
   await fc.assert(
     fc.asyncProperty(texts, texts, async (first, second) => {

@@ -61,3 +61,25 @@ export async function add(company: TestCompany, id: string, what: string, body: 
   const answer = await company.post(`${company.path}/invoices/${id}/${what}`, body);
   assert.equal(answer.status, 200, answer.text);
 }
+
+/** The ways to write an invoice. The rules of the body are the same for each. */
+export const WRITES = [
+  {
+    write: 'a create',
+    begin: async (company: TestCompany) => (body: unknown) => company.post(`${company.path}/invoices`, body),
+  },
+  {
+    write: 'an update by PATCH',
+    begin: async (company: TestCompany) => {
+      const { id } = await create(company, { items: items('kept') });
+      return (body: unknown) => company.patch(`${company.path}/invoices/${id}`, body);
+    },
+  },
+  {
+    write: 'an update by POST',
+    begin: async (company: TestCompany) => {
+      const { id } = await create(company, { items: items('kept') });
+      return (body: unknown) => company.post(`${company.path}/invoices/${id}`, body);
+    },
+  },
+];

@@ -38,7 +38,7 @@ const GROUPS: Record<string, TestGroup> = {
   statements: { files: ['statements'] },
   'tenant-isolation': { files: ['tenant-isolation'], shared: ['tenant-isolation'] },
   time: { files: ['time', 'zone-offsets'], shared: ['time'] },
-  webhooks: { files: ['webhooks', 'credential-end'], shared: ['webhooks-delivery'] },
+  webhooks: { files: ['webhooks', 'credential-end'], shared: ['webhooks-delivery', 'credential-end'] },
   others: { files: [], shared: ['metrics'] },
 };
 
