@@ -29,7 +29,7 @@ export async function assertEquivalent(
   operation: Operation,
   dataset: Dataset,
   client: pg.Client,
-  servers: [Server, Server],
+  servers: readonly [Server, Server],
 ): Promise<RowChanges> {
   const results: WorkResult[] = [];
   for (const [i, server] of servers.entries()) {
