@@ -3,8 +3,8 @@ import { loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import { type Dataset, readDataset, restoreAppointments } from './dataset.ts';
 import { type Environment, openEnvironment } from './environment.ts';
-import { assertEquivalent } from './equivalence.ts';
-import { type Round, measure, type Target } from './measure.ts';
+import { assertBatchEquivalent, assertEquivalent, assertSameChanges, type RowChanges } from './equivalence.ts';
+import { measure, type Round, type Target } from './measure.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import { type Options, parseOptions } from './options.ts';
 import { startPgbench } from './pgbench/pgbench.ts';
@@ -14,7 +14,7 @@ import { Progress } from './report/progress.ts';
 import { bySeries, type OperationReport, type Report } from './report/report.ts';
 import { formatTable } from './report/table.ts';
 import { tablesOf } from './report/tables.ts';
-import { type SeriesName, type StartedParts, targetsOf } from './series.ts';
+import { hasNestjs, type SeriesName, type StartedParts, targetsOf } from './series.ts';
 import { type Server, startBaseline, startLoadGenerator, startNestjs, startService } from './servers.ts';
 import { openTrace, type Trace } from './trace/trace.ts';
 import { type MemoryMegabytes, readMemory } from './usage.ts';
@@ -84,11 +84,7 @@ async function runStart(
     const servers = [parts.service, parts.baseline, parts.bestBaseline, parts.nestjs].filter((server) => server);
     progress.say('Comparing the responses of the servers …');
     for (const [i, operation] of operations.entries()) {
-      const both = [parts.baseline, parts.bestBaseline].flatMap((server) => server ?? []);
-      for (const other of both) {
-        const change = await assertEquivalent(operation, dataset, client, [parts.service, other]);
-        (reports[i] as OperationReport).change = change;
-      }
+      (reports[i] as OperationReport).change = await compare(operation, dataset, parts);
     }
     await restoreAppointments(client);
     for (const [i, operation] of operations.entries()) {
@@ -98,7 +94,7 @@ async function runStart(
         const detail = `${series}, ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}`;
         progress.step(`${label}${operation.name}`, detail, weight);
       };
-      const onSlowRequests = trace && trace.onSlowRequests(operation.name);
+      const onSlowRequests = trace?.onSlowRequests(operation.name);
       const measureOptions = { databasePid, connections, seconds, warmUp, rounds, onRound, onSlowRequests };
       const measured: Partial<Record<SeriesName, Round>>[] = await measure(measureOptions, operation, targets);
       reports[i]?.starts.push(bySeries(measured));
@@ -113,6 +109,18 @@ async function runStart(
   } finally {
     await environment.close();
   }
+}
+
+/** Throws if one of the parts does other work than the service. Returns the row changes of one request. */
+async function compare(operation: Operation, dataset: Dataset, parts: StartedParts): Promise<RowChanges> {
+  const { client, service, baseline, bestBaseline, nestjs, pgbench } = parts;
+  const others = [baseline, bestBaseline, hasNestjs(operation) ? nestjs : undefined].flatMap((server) => server ?? []);
+  let changes: RowChanges = {};
+  for (const other of others) changes = await assertEquivalent(operation, dataset, client, [service, other]);
+  if (others.length === 0) return changes;
+  if (bestBaseline) await assertBatchEquivalent(operation, changes, dataset, client);
+  if (pgbench) await assertSameChanges(operation, changes, client, pgbench);
+  return changes;
 }
 
 /** Starts what the options select. Adds a line to `skipped` for what is selected and not installed. */

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { type Form, formsOf } from './forms.ts';
 import type { Target } from './measure.ts';
 import type { Operation } from './operations.ts';
+import type { Pgbench } from './pgbench/pgbench.ts';
 import type { LoadGenerator, Server } from './servers.ts';
 
 /** A series is what one column or row of the tables shows: a form of requests to the service, or something else. */
@@ -22,12 +23,14 @@ export type StartedParts = {
   service: Server;
   baseline: Server | undefined;
   bestBaseline: Server | undefined;
-  pgbench: LoadGenerator | undefined;
+  pgbench: Pgbench | undefined;
   nestjs: Server | undefined;
 };
 
 /** The operations that the NestJS application has. */
 const NESTJS_OPERATIONS = ['getCaseInteractions', 'createCaseInteraction', 'updateCaseInteraction'];
+
+export const hasNestjs = ({ id }: Operation): boolean => NESTJS_OPERATIONS.includes(id);
 
 /** Returns the series of an operation, in the order of the tables. */
 export function targetsOf(
@@ -47,7 +50,7 @@ export function targetsOf(
     'best-baseline': ofServer(bestBaseline),
     // It needs no warm-up except the first statement of each connection.
     pgbench: pgbench && { pid: undefined, port: 0, client, load: pgbench, warmUpShare: 0 },
-    nestjs: NESTJS_OPERATIONS.includes(operation.id) ? ofServer(nestjs) : undefined,
+    nestjs: hasNestjs(operation) ? ofServer(nestjs) : undefined,
   };
   return Object.fromEntries(Object.entries(targets).filter(([, target]) => target));
 }

@@ -18,7 +18,7 @@ export type Server = { name: ServerName; pid: number; port: number; stop(): Prom
 const SERVICE_PATH = new URL('../src/main.ts', import.meta.url).pathname;
 const BASELINE_PATH = new URL('./baseline/server.ts', import.meta.url);
 /** Where `npm run bench:peers:install` builds it. */
-const NESTJS_PATH = new URL('./peers/nestjs/node_modules/.build/main.js', import.meta.url);
+const NESTJS_PATH = new URL('./peers/nestjs/dist/main.js', import.meta.url);
 const LOAD_PATH = new URL('./load/process.ts', import.meta.url);
 const READY_TIMEOUT_MS = 30_000;
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { PipelinedPool } from '../../src/kernel/database/pipelined-pool.ts';
 import type { PreparedStatement } from '../../src/kernel/sql/statement.ts';
-import { type Company, ROUTES, type Route } from './routes.ts';
+import { COMPANIES, type Company, caseIdOf, ID_LENGTH, type Route, routeOf } from './routes.ts';
 import type { Statement } from './sql.ts';
 
 /**
@@ -26,10 +26,6 @@ const LIST_MAX_IN_FLIGHT = 3;
 /** Like the service: with cases of different sizes PostgreSQL would plan the lists again for each execution. */
 const GENERIC_PLAN = { options: '-c plan_cache_mode=force_generic_plan' };
 
-const CASE_START = '/cases/'.length;
-const ID_LENGTH = 36;
-const REST_START = CASE_START + ID_LENGTH + 1;
-
 type BaselineOptions = { connection: pg.ClientConfig; tokens: Record<string, string>; batching: boolean };
 const { connection, tokens, batching }: BaselineOptions = JSON.parse(process.argv[2] ?? '');
 
@@ -46,19 +42,11 @@ const pools = batching && {
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   const { method = '', url = '' } = request;
-  const path = url.slice(REST_START);
-  // A record id at the end of the path is not part of the route.
-  const route =
-    path.length > ID_LENGTH && path[path.length - ID_LENGTH - 1] === '/' ? path.slice(0, -ID_LENGTH - 1) : path;
-  const handler = ROUTES[`${method} ${route}`];
+  const handler = routeOf(method, url);
   const company = companies.get(request.headers.authorization ?? '');
   if (!handler || !company) return send(response, 404, '{}');
   const run = (body: unknown) =>
-    respond(
-      handler,
-      handler.values(company, url.slice(CASE_START, CASE_START + ID_LENGTH), path.slice(-ID_LENGTH), body),
-      response,
-    );
+    respond(handler, handler.values(company, caseIdOf(url), url.slice(-ID_LENGTH), body), response);
   if (method === 'GET' || method === 'DELETE') return run(undefined);
   readBody(request, run);
 });
@@ -129,9 +117,7 @@ async function connectAll(count: number): Promise<pg.Client[]> {
 
 /** Returns the companies by Authorization header, so that the header need not be parsed. */
 async function readCompanies(): Promise<Map<string, Company>> {
-  const { rows } = await (short[0] as pg.Client).query<Company>(
-    `SELECT id, time_zone AS zone, terms, payment_terms AS "paymentTerms" FROM companies`,
-  );
+  const { rows } = await (short[0] as pg.Client).query<Company>(COMPANIES);
   const byId = new Map(rows.map((company) => [company.id, company]));
   return new Map(Object.entries(tokens).map(([token, id]) => [`Bearer ${token}`, byId.get(id) as Company]));
 }

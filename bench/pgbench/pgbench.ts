@@ -22,17 +22,27 @@ const run = promisify(execFile);
 /** Statements are planned as in the service. */
 const SESSION_OPTIONS = '-c plan_cache_mode=force_generic_plan -c jit=off';
 const SAMPLES = 512;
+/** Far above the numbers of all other requests. */
+const FIRST_REQUEST_NUMBER = 2_000_000_000;
 /** Each sample can be deleted once per round. */
 const MAX_CONSUMED_SAMPLES = 4_096;
 
+/** Time for all clients to connect and to prepare their statements. */
+const PREPARING_SECONDS = 1;
+
 type PreparedScript = { file: string; samples: number };
+
+export type Pgbench = LoadGenerator & {
+  /** Sends one request, to check what it changes. */
+  sendOne(operation: string): Promise<void>;
+};
 
 /** Returns undefined if pgbench is not installed. */
 export async function startPgbench(
   environment: Environment,
   dataset: Dataset,
   operationIds: readonly string[],
-): Promise<LoadGenerator | undefined> {
+): Promise<Pgbench | undefined> {
   const isInstalled = await run('pgbench', ['--version']).then(
     () => true,
     () => false,
@@ -63,35 +73,39 @@ export async function startPgbench(
       }
       const file = join(folder, `${operation.id}.sql`);
       await writeFile(file, toScript(sql));
-      scripts.set(operation.id, { file, samples: requests.length });
+      scripts.set(operation.id, { file, samples: sampled[0]?.samples.length ?? 0 });
     }
   } finally {
     await service.stop();
   }
   await restoreAppointments(client);
   let drives = 0;
+  const execute = async (id: string, connections: number, limit: string[]): Promise<DriveResult> => {
+    const { file, samples } = scripts.get(id) as PreparedScript;
+    const prefix = join(folder, `log-${drives++}`);
+    const clients = Math.min(connections, samples);
+    const perClient = Math.floor(samples / clients);
+    const variables = { i: -1, clients, samples: perClient * clients, first_shift: drives * 1000 };
+    const args = [
+      ...['-n', '-M', 'prepared', '-c', String(clients), '-f', file, '-l', '--log-prefix', prefix],
+      ...(limit.length > 0 ? limit : ['-t', String(perClient)]),
+      ...Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
+    ];
+    const { host, user, database } = connection;
+    const env = { ...process.env, PGHOST: host, PGUSER: user, PGDATABASE: database, PGOPTIONS: SESSION_OPTIONS };
+    const { stderr } = await run('pgbench', args, { env });
+    // It ends a client whose statement failed, and goes on with the others.
+    if (/aborted|ERROR/.test(stderr)) throw new Error(`pgbench failed: ${stderr.slice(0, 1000)}`);
+    return readLog(folder, prefix);
+  };
   return {
     pid: undefined,
     prepare: async () => {},
-    drive: async (task) => {
-      const { file, samples } = scripts.get(task.operation) as PreparedScript;
-      const prefix = join(folder, `log-${drives++}`);
-      const clients = Math.min(task.connections, samples);
-      const perClient = Math.floor(samples / clients);
-      const { consumes } = OPERATIONS.find(({ id }) => id === task.operation) as Operation;
-      const variables = { i: -1, clients, samples: perClient * clients, first_shift: drives * 1000 };
-      const args = [
-        ...['-n', '-M', 'prepared', '-c', String(clients), '-f', file, '-l', '--log-prefix', prefix],
-        ...(consumes ? ['-t', String(perClient)] : ['-T', String(Math.max(1, Math.ceil(task.seconds)))]),
-        ...Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
-      ];
-      const { host, user, database } = connection;
-      const env = { ...process.env, PGHOST: host, PGUSER: user, PGDATABASE: database, PGOPTIONS: SESSION_OPTIONS };
-      const { stderr } = await run('pgbench', args, { env });
-      // It ends a client whose statement failed, and goes on with the others.
-      if (/aborted|ERROR/.test(stderr)) throw new Error(`pgbench failed: ${stderr.slice(0, 1000)}`);
-      return readLog(folder, prefix);
+    drive: ({ operation: id, connections, seconds }) => {
+      const { consumes } = OPERATIONS.find((operation) => operation.id === id) as Operation;
+      return execute(id, connections, consumes ? [] : ['-T', String(Math.ceil(seconds) + PREPARING_SECONDS)]);
     },
+    sendOne: async (id) => void (await execute(id, 1, ['-t', '1'])),
     stop: async () => {},
   };
 }
@@ -109,7 +123,9 @@ async function capture(
   const requests: CapturedStatement[][] = [];
   for (let n = 0; n < count; n++) {
     await writeFile(file, '');
-    const { status, text } = await sender.send([{ request: operation.request(dataset, n), headers: {} }]);
+    const { status, text } = await sender.send([
+      { request: operation.request(dataset, FIRST_REQUEST_NUMBER + n), headers: {} },
+    ]);
     if (status !== 200) throw new Error(`${operation.name}: the service answered ${status}: ${text()}`);
     const lines = (await readFile(file, 'utf8')).trim().split('\n');
     requests.push(lines.map((line) => JSON.parse(line) as CapturedStatement));
@@ -135,7 +151,9 @@ async function storeSamples(client: pg.Client, table: string, { samples }: Sampl
  * is the time in which all clients sent: each has prepared its statements, and none has ended.
  */
 async function readLog(folder: string, prefix: string): Promise<DriveResult> {
-  const files = (await readdir(folder)).map((name) => join(folder, name)).filter((path) => path.startsWith(`${prefix}.`));
+  const files = (await readdir(folder))
+    .map((name) => join(folder, name))
+    .filter((path) => path.startsWith(`${prefix}.`));
   const texts = await Promise.all(files.map((path) => readFile(path, 'utf8')));
   await Promise.all(files.map((path) => rm(path)));
   const requests = texts
@@ -146,10 +164,12 @@ async function readLog(folder: string, prefix: string): Promise<DriveResult> {
   const bounds = [...byClient].map((own) => own.map(({ endedAt }) => endedAt).sort((a, b) => a - b));
   const from = Math.max(...bounds.map((ends) => ends[0] ?? 0));
   const to = Math.min(...bounds.map((ends) => ends.at(-1) ?? 0));
-  const counted = requests.filter(({ endedAt }) => endedAt > from && endedAt <= to);
+  const inAll = requests.filter(({ endedAt }) => endedAt > from && endedAt <= to);
+  // In a very short run, one client may end before another has begun.
+  const counted = inAll.length > 0 ? inAll : requests;
   const latencies = counted.map(({ ms }) => ms).sort((a, b) => a - b);
   const quantile = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
-  if (counted.length === 0) throw new Error('The round was too short for pgbench.');
-  return { requests: counted.length, seconds: to - from, p50: quantile(0.5), p99: quantile(0.99) };
+  const ends = counted.map(({ endedAt }) => endedAt);
+  const seconds = inAll.length > 0 ? to - from : Math.max(...ends) - Math.min(...ends) + (latencies[0] ?? 0) / 1000;
+  return { requests: counted.length, seconds, p50: quantile(0.5), p99: quantile(0.99) };
 }
-

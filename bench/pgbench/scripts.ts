@@ -6,17 +6,18 @@ import type { CapturedStatement } from './capture.ts';
 export type SampledStatement = { name: string; text: string; samples: CapturedStatement['values'][] };
 
 /**
- * Returns the statements that each request sends. A statement that only some requests send, such as the one that looks
- * up the caller every two seconds, is left out.
+ * Returns the statements that the requests have in common, with their values. A statement that only some requests send,
+ * such as the one that looks up the caller every two seconds, is left out, and so is a request that sends others.
  */
 export function sampleStatements(requests: CapturedStatement[][]): SampledStatement[] {
-  const sampled = new Map<string, SampledStatement>();
-  for (const { name, text, values } of requests.flat()) {
-    const known = sampled.get(name) ?? { name, text, samples: [] };
-    known.samples.push(values);
-    sampled.set(name, known);
-  }
-  return [...sampled.values()].filter(({ samples }) => samples.length === requests.length);
+  const counts = new Map<string, number>();
+  for (const { name } of requests.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const names = [...counts.keys()].filter((name) => (counts.get(name) ?? 0) > requests.length / 2);
+  const regular = requests.filter((request) => names.every((name) => request.some((one) => one.name === name)));
+  return names.map((name) => {
+    const captured = regular.flatMap((request) => request.find((one) => one.name === name) ?? []);
+    return { name, text: captured[0]?.text ?? '', samples: captured.map(({ values }) => values) };
+  });
 }
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
@@ -35,7 +36,7 @@ const MOVED_TIMES = ['start_at', 'end_at', 'new_start'];
 
 /**
  * Returns the statement with its values read from row `:n` of `table`. A repeated request must do the same work, so it
- * has new identifiers, the current version of its record, and, if it moves something, another time.
+ * has new identifiers and invoice numbers, the current version of its record, and, if it moves something, another time.
  */
 export function toPgbenchSql({ name, text, samples }: SampledStatement, table: string, since: number): string {
   const [first] = samples;
@@ -53,7 +54,8 @@ export function toPgbenchSql({ name, text, samples }: SampledStatement, table: s
       const key = 't.company_id = r.v1::uuid AND t.case_id = r.v2::uuid AND t.id = r.v3::uuid';
       return `(SELECT t.version FROM ${resource} t WHERE ${key})`;
     }
-    return isMove && MOVED_TIMES.includes(column) ? `${stored} + make_interval(hours => :shift)` : stored;
+    if (column === 'invoice_number' && name.endsWith('.insert')) return `${stored} || '-' || @shift::int`;
+    return isMove && MOVED_TIMES.includes(column) ? `${stored} + make_interval(hours => @shift)` : stored;
   };
   const sql = text.replace(INPUT, (_all, columns: string) => {
     const values = columns.replaceAll(INPUT_COLUMN, (_column, position: string, type: string, column: string) => {
@@ -61,15 +63,12 @@ export function toPgbenchSql({ name, text, samples }: SampledStatement, table: s
     });
     return `input AS MATERIALIZED (SELECT ${values}, 1 AS nth FROM ${table} r WHERE r.n = @row)`;
   });
-  return escapeColons(sql).replace('@row', ':n').replaceAll('hours => @shift', 'hours => :shift');
+  return escapeColons(sql).replace('@row', ':n').replaceAll('@shift', ':shift');
 }
 
 /** pgbench takes ":MI" for a variable, also inside a literal. The planner folds the concatenation. */
 const escapeColons = (sql: string): string =>
-  sql
-    .replaceAll('hours => :shift', 'hours => @shift')
-    .replaceAll(/\[:(?=\w)/g, '[: ')
-    .replaceAll(/(?<!:):(?=[A-Za-z_])/g, `' || chr(58) || '`);
+  sql.replaceAll(/\[:(?=\w)/g, '[: ').replaceAll(/(?<!:):(?=[A-Za-z_])/g, `' || chr(58) || '`);
 
 /** Client c sends the samples c, c + clients and so on, so that no two clients address the same record. */
 export const toScript = (statements: string[]): string =>

@@ -4,7 +4,15 @@ import type { Operation } from '../operations.ts';
 import type { SeriesName } from '../series.ts';
 import type { MemoryMegabytes } from '../usage.ts';
 import type { Machine } from './machine.ts';
-import { computeCpuRatio, overStarts, ratioByRound, type Spread, type Summary, summarise, toSpread } from './summary.ts';
+import {
+  computeCpuRatio,
+  overStarts,
+  ratioByRound,
+  type Spread,
+  type Summary,
+  summarise,
+  toSpread,
+} from './summary.ts';
 
 type RoundsBySeries = Partial<Record<SeriesName, Round[]>>;
 

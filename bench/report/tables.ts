@@ -53,7 +53,19 @@ const costTable = ({ operations }: Report): Table => ({
 /** Each write in each form, by HTTP and by the typed client. */
 const formTable = ({ operations }: Report): Table => ({
   title: 'Writes in each form',
-  head: ['Operation, form', 'req/s', '/ plain', '/ HTTP', '/ baseline', '/ best', 'p50', 'p99', 'CPU', 'database', 'load'],
+  head: [
+    'Operation, form',
+    'req/s',
+    '/ plain',
+    '/ HTTP',
+    '/ baseline',
+    '/ best',
+    'p50',
+    'p99',
+    'CPU',
+    'database',
+    'load',
+  ],
   rows: operations
     .filter(({ kind }) => kind === 'write')
     .flatMap((operation) => SERVICE_SERIES.map((series) => [operation, series] as const))
