@@ -125,7 +125,7 @@ async function compare(operation: Operation, dataset: Dataset, parts: StartedPar
 
 /** Starts what the options select. Adds a line to `skipped` for what is selected and not installed. */
 async function startParts(
-  { against, profile, operations }: Options,
+  { against, profile, operations, connections }: Options,
   environment: Environment,
   dataset: Dataset,
   trace: Trace | undefined,
@@ -137,7 +137,9 @@ async function startParts(
   const baseline = async (batching: boolean): Promise<Server> =>
     use(await startBaseline(connection, companies, { batching }));
   const service = use(await startService(connection, { dataDir, flags, settings: trace?.serviceSettings ?? {} }));
-  const pgbench = against.includes('pgbench') ? use(await startPgbench(environment, dataset, operations)) : undefined;
+  const pgbench = against.includes('pgbench')
+    ? use(await startPgbench(environment, dataset, { operations, connections }))
+    : undefined;
   const nestjs = against.includes('nestjs') ? use(await startNestjs(connection, companies)) : undefined;
   if (against.includes('pgbench') && !pgbench) skipped.push('Skipped pgbench: the program is not installed.');
   if (against.includes('nestjs') && !nestjs) {

@@ -21,7 +21,8 @@ const CAPTURE_MODULE = new URL('./capture.ts', import.meta.url).href;
 const run = promisify(execFile);
 /** Statements are planned as in the service. */
 const SESSION_OPTIONS = '-c plan_cache_mode=force_generic_plan -c jit=off';
-const SAMPLES = 512;
+/** Of each operation. No two clients send the same sample. */
+const SAMPLES_PER_CONNECTION = 16;
 /** Far above the numbers of all other requests. */
 const FIRST_REQUEST_NUMBER = 2_000_000_000;
 /** Each sample can be deleted once per round. */
@@ -41,7 +42,7 @@ export type Pgbench = LoadGenerator & {
 export async function startPgbench(
   environment: Environment,
   dataset: Dataset,
-  operationIds: readonly string[],
+  { operations, connections }: { operations: readonly string[]; connections: number },
 ): Promise<Pgbench | undefined> {
   const isInstalled = await run('pgbench', ['--version']).then(
     () => true,
@@ -61,9 +62,10 @@ export async function startPgbench(
   try {
     // The records of requests with If-Match stay as they are.
     const [plainDataset] = splitRecords(dataset);
-    for (const operation of OPERATIONS.filter(({ id }) => operationIds.includes(id))) {
+    for (const operation of OPERATIONS.filter(({ id }) => operations.includes(id))) {
       const startedAt = Date.now();
-      const requests = await capture(operation, plainDataset, service.port, captureFile);
+      const count = operation.consumes ? MAX_CONSUMED_SAMPLES : connections * SAMPLES_PER_CONNECTION;
+      const requests = await capture(operation, plainDataset, count, service.port, captureFile);
       const sampled = sampleStatements(requests);
       const sql: string[] = [];
       for (const [i, statement] of sampled.entries()) {
@@ -103,7 +105,8 @@ export async function startPgbench(
     prepare: async () => {},
     drive: ({ operation: id, connections, seconds }) => {
       const { consumes } = OPERATIONS.find((operation) => operation.id === id) as Operation;
-      return execute(id, connections, consumes ? [] : ['-T', String(Math.ceil(seconds) + PREPARING_SECONDS)]);
+      const sendsEachOnce = consumes || seconds < 1;
+      return execute(id, connections, sendsEachOnce ? [] : ['-T', String(Math.ceil(seconds) + PREPARING_SECONDS)]);
     },
     sendOne: async (id) => void (await execute(id, 1, ['-t', '1'])),
     stop: async () => {},
@@ -114,11 +117,11 @@ export async function startPgbench(
 async function capture(
   operation: Operation,
   dataset: Dataset,
+  maxCount: number,
   port: number,
   file: string,
 ): Promise<CapturedStatement[][]> {
-  const available = operation.changes ? dataset[operation.changes].length : Infinity;
-  const count = Math.min(operation.consumes ? MAX_CONSUMED_SAMPLES : SAMPLES, available);
+  const count = Math.min(maxCount, operation.changes ? dataset[operation.changes].length : Infinity);
   const sender = await openHttpSender(port);
   const requests: CapturedStatement[][] = [];
   for (let n = 0; n < count; n++) {
