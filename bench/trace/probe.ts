@@ -14,11 +14,20 @@ const write = (cause: string, from: number, to: number) =>
 // The histogram says how long the longest pause was, but not when in the sample it was.
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
+let utilization = performance.eventLoopUtilization();
+let cpu = process.cpuUsage();
 setInterval(() => {
   const longestMs = delay.max / 1e6;
   delay.reset();
+  const { active: activeMs } = performance.eventLoopUtilization(utilization);
+  const { user, system } = process.cpuUsage(cpu);
+  utilization = performance.eventLoopUtilization();
+  cpu = process.cpuUsage();
+  if (longestMs < MIN_PAUSE_MS) return;
+  // The loop was active, but the process got no CPU time: another process had the core.
+  const hadNoCore = activeMs - (user + system) / 1000 > longestMs / 2;
   const now = Date.now();
-  if (longestMs >= MIN_PAUSE_MS) write('event loop of the service', now - SAMPLE_MS - longestMs, now);
+  write(hadNoCore ? 'service without a core' : 'event loop of the service', now - SAMPLE_MS - longestMs, now);
 }, SAMPLE_MS).unref();
 
 new PerformanceObserver((list) => {
