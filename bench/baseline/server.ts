@@ -29,8 +29,9 @@ const GENERIC_PLAN = { options: '-c plan_cache_mode=force_generic_plan' };
 type BaselineOptions = { connection: pg.ClientConfig; tokens: Record<string, string>; batching: boolean };
 const { connection, tokens, batching }: BaselineOptions = JSON.parse(process.argv[2] ?? '');
 
-const short = await connectAll(SHORT_CONNECTIONS);
-const lists = await connectAll(LIST_CONNECTIONS);
+// The best baseline has pools instead, and needs one connection to read the companies.
+const short = await connectAll(batching ? 1 : SHORT_CONNECTIONS);
+const lists = await connectAll(batching ? 0 : LIST_CONNECTIONS);
 const companies = await readCompanies();
 let nextClient = 0;
 const preparedStatements = new Map<string, PreparedStatement>();
