@@ -8,9 +8,9 @@ export function formatTable(head: string[], rows: string[][]): string {
   return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
 }
 
-/** Formats a Markdown table, aligned in the same way. */
+/** Formats a Markdown table, aligned in the same way. A star would begin an emphasis. */
 export function formatMarkdown({ head, rows }: Pick<Table, 'head' | 'rows'>): string {
-  const line = (cells: string[]) => `| ${cells.map((cell) => cell.trim()).join(' | ')} |`;
+  const line = (cells: string[]) => `| ${cells.map((cell) => cell.trim().replaceAll('*', '\\*')).join(' | ')} |`;
   return [line(head), `|---${'|--:'.repeat(head.length - 1)}|`, ...rows.map(line)].join('\n');
 }
 
