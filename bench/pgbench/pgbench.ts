@@ -23,8 +23,8 @@ const run = promisify(execFile);
 const SESSION_OPTIONS = '-c plan_cache_mode=force_generic_plan -c jit=off';
 /** Of each operation. No two clients send the same sample. */
 const SAMPLES_PER_CONNECTION = 16;
-/** Far above the numbers of all other requests. */
-const FIRST_REQUEST_NUMBER = 2_000_000_000;
+/** Far above the numbers of all other requests, and with other times of appointments, which repeat every 500,000. */
+const FIRST_REQUEST_NUMBER = 2_000_250_000;
 /** Each sample can be deleted once per round. */
 const MAX_CONSUMED_SAMPLES = 4_096;
 

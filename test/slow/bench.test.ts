@@ -93,7 +93,7 @@ const dataset = {
 async function versionServer(answer?: (path: string, response: ServerResponse) => boolean) {
   const versions = new Map<string, number>();
   const [keys, inFlight] = [new Set<unknown>(), new Set<string>()];
-  const counts = { reads: 0, changes: 0, overlaps: 0 };
+  const counts = { reads: 0, received: 0, changes: 0, overlaps: 0 };
   const server = createServer(async ({ method, url = '', headers }, response) => {
     const tag = () => `"${versions.get(url) ?? 0}"`;
     if (method === 'GET') counts.reads++;
@@ -101,7 +101,7 @@ async function versionServer(answer?: (path: string, response: ServerResponse) =
       if (inFlight.has(url)) counts.overlaps++;
       inFlight.add(url);
       // Every fifth request takes so long that the others come round to its record again.
-      for (let turns = counts.changes % 5 === 0 ? 50 : 1; turns > 0; turns--) await new Promise(setImmediate);
+      for (let turns = ++counts.received % 5 === 0 ? 100 : 1; turns > 0; turns--) await new Promise(setImmediate);
       inFlight.delete(url);
       if (answer?.(url, response)) return;
       if (headers['if-match'] !== tag() || keys.has(headers['idempotency-key'])) {
