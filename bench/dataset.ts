@@ -19,6 +19,9 @@ export type Dataset = {
   appointments: DatasetRecord[];
 };
 
+export type RecordKind = 'people' | 'interactions' | 'invoices' | 'appointments';
+const RECORD_KINDS: readonly RecordKind[] = ['people', 'interactions', 'invoices', 'appointments'];
+
 /** Enough that concurrent requests rarely address the same record and that the records do not all stay in cache. */
 const MAX_RECORDS = 20_000;
 
@@ -54,6 +57,20 @@ export async function readDataset(client: pg.Client, companies: SeededCompany[],
     invoices: await records<{ number: string }>('invoices', ', invoice_number AS number', 'paid = 0'),
     appointments: await records('appointments'),
   };
+}
+
+/**
+ * Splits the records of a dataset in two. Requests with If-Match have records of their own, because a write by another
+ * server or in another form would change the tag that the load generator knows.
+ */
+export function splitRecords(dataset: Dataset): [Dataset, Dataset] {
+  const half = (parity: number): Dataset => ({
+    ...dataset,
+    ...Object.fromEntries(
+      RECORD_KINDS.map((kind) => [kind, (dataset[kind] as DatasetRecord[]).filter((_record, i) => i % 2 === parity)]),
+    ),
+  });
+  return [half(0), half(1)];
 }
 
 /** Restores deleted appointments and their reminders, so that every round of deletes finds the same records. */

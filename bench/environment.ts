@@ -20,6 +20,9 @@ export type Environment = {
   close(): Promise<void>;
 };
 
+/** Several servers and pgbench share the database, which otherwise has the settings of the service. */
+const MORE_CONNECTIONS = { max_connections: '200' };
+
 export async function openEnvironment({
   companies: count,
   size,
@@ -43,7 +46,7 @@ export async function openEnvironment({
   try {
     const dataDir = await mkdtemp(join(tmpdir(), 'case-records-bench-'));
     cleanups.push(() => rm(dataDir, { recursive: true, force: true }));
-    const postgres = await startBundledPostgres({ dataDir, log: () => {} });
+    const postgres = await startBundledPostgres({ dataDir, log: () => {}, settings: MORE_CONNECTIONS });
     cleanups.push(() => postgres.stop());
     const { connection } = postgres;
     await migrate(connection, await readMigrations());

@@ -1,16 +1,25 @@
-import type { Dataset, DatasetCase, DatasetRecord } from './dataset.ts';
+import type { Dataset, DatasetCase, DatasetRecord, RecordKind } from './dataset.ts';
 import { ADVISER, CUSTOM_TAG, CUSTOMER } from './seed.ts';
 
 /** The twelve operations of the specification, and the request that each is measured with. */
 
-export type Request = { method: 'GET' | 'POST' | 'PATCH' | 'DELETE'; path: string; token: string; body?: unknown };
+export type Request = {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  /** The parameters in the path, by the names that the typed client has for them. */
+  params: Record<string, string>;
+  token: string;
+  body?: unknown;
+};
 
 export type Operation = {
   id: string;
   name: string;
   kind: 'read' | 'write';
-  /** The records that the operation uses up: each can be requested once per round. */
-  consumes?: 'appointments';
+  /** The kind of record that the operation changes. Lists and creates change no existing record. */
+  changes?: RecordKind;
+  /** Whether each record can be requested only once per round. */
+  consumes?: true;
   /** Requests that a connection sends together, so that the load generator needs less CPU time; 1 by default. */
   pipelineDepth?: number;
   /** Returns the nth request. Requests with different n do not conflict. */
@@ -24,32 +33,37 @@ const listRequest =
   (path: string): Operation['request'] =>
   (dataset, n) => {
     const { id, token } = pick(dataset.readCases, n);
-    return { method: 'GET', path: `/cases/${id}/${path}`, token };
+    return { method: 'GET', path: `/cases/${id}/${path}`, params: { caseId: id }, token };
   };
 
 const createRequest =
   (path: string, body: (caseRow: DatasetCase, n: number) => unknown): Operation['request'] =>
   (dataset, n) => {
     const caseRow = pick(dataset.writeCases, n);
-    return { method: 'POST', path: `/cases/${caseRow.id}/${path}`, token: caseRow.token, body: body(caseRow, n) };
+    const { id, token } = caseRow;
+    return { method: 'POST', path: `/cases/${id}/${path}`, params: { caseId: id }, token, body: body(caseRow, n) };
   };
 
-const updateRequest =
-  <K extends 'people' | 'interactions' | 'invoices' | 'appointments'>(
-    kind: K,
-    path: string,
-    body: (record: Dataset[K][number], caseRow: DatasetCase, n: number) => unknown,
-  ): Operation['request'] =>
-  (dataset, n) => {
-    const record = pick<DatasetRecord>(dataset[kind], n) as Dataset[K][number];
+/** Returns the request that changes a record, and the kind of that record. */
+const changeRequest = <K extends RecordKind>(
+  changes: K,
+  path: string,
+  idParam: string,
+  body?: (record: Dataset[K][number], caseRow: DatasetCase, n: number) => unknown,
+): Pick<Operation, 'changes' | 'request'> => ({
+  changes,
+  request: (dataset, n) => {
+    const record = pick<DatasetRecord>(dataset[changes], n) as Dataset[K][number];
     const caseRow = dataset.writeCases[record.caseIndex] as DatasetCase;
     return {
-      method: 'PATCH',
+      method: body ? 'PATCH' : 'DELETE',
       path: `/cases/${caseRow.id}/${path}/${record.id}`,
+      params: { caseId: caseRow.id, [idParam]: record.id },
       token: caseRow.token,
-      body: body(record, caseRow, n),
+      ...(body && { body: body(record, caseRow, n) }),
     };
-  };
+  },
+});
 
 const entry = ({ customer }: DatasetCase) => ({
   entity_id: 'person',
@@ -110,7 +124,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: 'updateCaseAddressBookEntry',
     name: 'Update entry',
     kind: 'write',
-    request: updateRequest('people', 'address-book/entry', (_record, caseRow) => entry(caseRow)),
+    ...changeRequest('people', 'address-book/entry', 'entryID', (_record, caseRow) => entry(caseRow)),
   },
   { id: 'getCaseInteractions', name: 'List interactions', kind: 'read', request: listRequest('interactions') },
   {
@@ -123,7 +137,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: 'updateCaseInteraction',
     name: 'Update interaction',
     kind: 'write',
-    request: updateRequest('interactions', 'interactions', () => interaction),
+    ...changeRequest('interactions', 'interactions', 'interactionId', () => interaction),
   },
   { id: 'getCaseInvoices', name: 'List invoices', kind: 'read', request: listRequest('invoices') },
   {
@@ -136,7 +150,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: 'updateCaseInvoice',
     name: 'Update invoice',
     kind: 'write',
-    request: updateRequest('invoices', 'invoices', ({ number }) => invoice(number)),
+    ...changeRequest('invoices', 'invoices', 'invoiceId', ({ number }) => invoice(number)),
   },
   {
     id: 'createCaseAppointment',
@@ -156,7 +170,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: 'updateCaseAppointment',
     name: 'Move appointment',
     kind: 'write',
-    request: updateRequest('appointments', 'appointments', (_record, _case, n) => ({
+    ...changeRequest('appointments', 'appointments', 'appointmentID', (_record, _case, n) => ({
       ...appointmentTimes(n),
       notes: 'Moved.',
     })),
@@ -165,12 +179,8 @@ export const OPERATIONS: readonly Operation[] = [
     id: 'deleteCaseAppointment',
     name: 'Delete appointment',
     kind: 'write',
-    consumes: 'appointments',
-    request: (dataset, n) => {
-      const { caseIndex, id } = pick(dataset.appointments, n);
-      const { id: caseId, token } = dataset.writeCases[caseIndex] as DatasetCase;
-      return { method: 'DELETE', path: `/cases/${caseId}/appointments/${id}`, token };
-    },
+    consumes: true,
+    ...changeRequest('appointments', 'appointments', 'appointmentID'),
   },
 ];
 
@@ -180,5 +190,5 @@ export const WITHOUT_DATABASE: Operation = {
   name: 'No database',
   kind: 'read',
   pipelineDepth: 16,
-  request: (dataset, n) => ({ method: 'GET', path: '/healthz', token: pick(dataset.readCases, n).token }),
+  request: (dataset, n) => ({ method: 'GET', path: '/healthz', params: {}, token: pick(dataset.readCases, n).token }),
 };

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { OPERATIONS } from './operations.ts';
 import type { DatasetSize } from './seed.ts';
+import { FORM_WORDS, type FormWord, OTHER_SERIES, type OtherSeries } from './series.ts';
 
 export type Options = {
   companies: number;
@@ -12,11 +13,19 @@ export type Options = {
   seconds: number;
   /** Duration of the warm-up before the first round, in seconds. */
   warmUp: number;
+  /** How often everything is repeated with new processes and a new database. */
+  starts: number;
   operations: readonly string[];
+  forms: readonly FormWord[];
+  /** What the service is compared with. */
+  against: readonly OtherSeries[];
   out: string;
-  chart: string | undefined;
-  /** Whether the baseline batches statements and shares commits like the service. */
-  batchingBaseline: boolean;
+  /** A report of an earlier run, which is shown instead of a new one. */
+  results: string | undefined;
+  /** Whether the chart and the tables of the documentation are written. */
+  docs: boolean;
+  /** Whether the causes of slow requests are recorded. */
+  trace: boolean;
   /** Folder for CPU profiles of the service. */
   profile: string | undefined;
 };
@@ -33,10 +42,14 @@ const FLAGS = {
   rounds: { type: 'string' },
   seconds: { type: 'string' },
   'warm-up': { type: 'string' },
+  starts: { type: 'string', default: '1' },
   only: { type: 'string' },
+  forms: { type: 'string' },
+  against: { type: 'string' },
   out: { type: 'string', default: 'bench/results/latest.json' },
-  chart: { type: 'boolean', default: false },
-  'batching-baseline': { type: 'boolean', default: false },
+  results: { type: 'string' },
+  docs: { type: 'boolean', default: false },
+  trace: { type: 'boolean', default: false },
   profile: { type: 'string' },
 } as const;
 
@@ -56,18 +69,26 @@ export function parseOptions(args: string[]): Options {
     rounds: parseNumber('rounds', values.rounds, defaults.rounds),
     seconds: parseNumber('seconds', values.seconds, defaults.seconds),
     warmUp: parseNumber('warm-up', values['warm-up'], defaults.warmUp),
-    operations: parseOnly(values.only),
+    starts: parseNumber('starts', values.starts, 1),
+    operations: parseList(
+      'only',
+      values.only,
+      OPERATIONS.map(({ id }) => id),
+    ),
+    forms: parseList('forms', values.forms, FORM_WORDS),
+    against: parseList('against', values.against, OTHER_SERIES),
     out: resolve(values.out),
-    batchingBaseline: values['batching-baseline'],
-    chart: values.chart ? resolve('docs/benchmark.svg') : undefined,
+    results: values.results && resolve(values.results),
+    docs: values.docs,
+    trace: values.trace,
     profile: values.profile && resolve(values.profile),
   };
 }
 
-function parseOnly(text: string | undefined): string[] {
-  const all = OPERATIONS.map(({ id }) => id);
-  const selected = text?.split(',') ?? all;
-  const unknown = selected.filter((id) => !all.includes(id));
-  if (unknown.length > 0) throw new Error(`--only must be of ${all.join(', ')}; not ${unknown.join(', ')}.`);
-  return selected;
+function parseList<T extends string>(name: string, text: string | undefined, all: readonly T[]): readonly T[] {
+  if (text === undefined) return all;
+  const selected = text.split(',');
+  const unknown = selected.filter((word) => !all.some((one) => one === word));
+  if (unknown.length > 0) throw new Error(`--${name} must be of ${all.join(', ')}; not ${unknown.join(', ')}.`);
+  return all.filter((one) => selected.includes(one));
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
+import { existsSync, openSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,11 +12,13 @@ import type { SeededCompany } from './seed.ts';
 
 /** Starts the servers and the load generator as separate processes, so that the CPU time of each can be measured. */
 
-export type ServerName = 'service' | 'baseline';
+export type ServerName = 'service' | 'baseline' | 'best-baseline' | 'nestjs';
 export type Server = { name: ServerName; pid: number; port: number; stop(): Promise<void> };
 
 const SERVICE_PATH = new URL('../src/main.ts', import.meta.url).pathname;
 const BASELINE_PATH = new URL('./baseline/server.ts', import.meta.url);
+/** Where `npm run bench:peers:install` builds it. */
+const NESTJS_PATH = new URL('./peers/nestjs/dist/main.js', import.meta.url);
 const LOAD_PATH = new URL('./load/process.ts', import.meta.url);
 const READY_TIMEOUT_MS = 30_000;
 
@@ -57,27 +59,53 @@ export async function startService(connection: ServerConnection, options: Servic
 export async function startBaseline(
   connection: ServerConnection,
   companies: SeededCompany[],
-  batching = false,
+  { batching }: { batching: boolean },
 ): Promise<Server> {
-  const tokens = Object.fromEntries(companies.map(({ id, token }) => [token, id]));
-  const child = fork(BASELINE_PATH, [JSON.stringify({ connection, tokens, batching })]);
-  const { port } = await nextMessage<{ port: number }>(child);
-  return { name: 'baseline', pid: requirePid(child), port, stop: () => stopByDisconnect(child) };
+  const name = batching ? 'best-baseline' : 'baseline';
+  return startChild(name, BASELINE_PATH, { connection, tokens: companyIdsByToken(companies), batching });
 }
 
-export type LoadGenerator = { drive(task: DriveTask): Promise<DriveResult>; stop(): Promise<void> };
+/** Returns undefined if the peer is not installed: see `npm run bench:peers:install`. */
+export async function startNestjs(
+  connection: ServerConnection,
+  companies: SeededCompany[],
+): Promise<Server | undefined> {
+  if (!existsSync(NESTJS_PATH)) return undefined;
+  return startChild('nestjs', NESTJS_PATH, { connection, tokens: companyIdsByToken(companies) });
+}
+
+const companyIdsByToken = (companies: SeededCompany[]) =>
+  Object.fromEntries(companies.map(({ id, token }) => [token, id]));
+
+/** Starts a server that reports its port, and that ends when it is disconnected. */
+async function startChild(name: ServerName, path: URL, options: unknown): Promise<Server> {
+  const child = fork(path, [JSON.stringify(options)]);
+  const { port } = await nextMessage<{ port: number }>(child);
+  return { name, pid: requirePid(child), port, stop: () => stopByDisconnect(child) };
+}
+
+export type LoadGenerator = {
+  pid: number | undefined;
+  /** Does what must be done before the task and is not measured. */
+  prepare(task: DriveTask): Promise<void>;
+  drive(task: DriveTask): Promise<DriveResult>;
+  stop(): Promise<void>;
+};
 
 export async function startLoadGenerator(dataset: Dataset): Promise<LoadGenerator> {
   const child = fork(LOAD_PATH);
   child.send({ dataset });
   await nextMessage(child);
+  const ask = async (message: { task: DriveTask } | { prepare: DriveTask }): Promise<DriveResult> => {
+    child.send(message);
+    const { result, failed } = await nextMessage<{ result: DriveResult; failed?: string }>(child);
+    if (failed) throw new Error(`The load generator failed: ${failed}`);
+    return result;
+  };
   return {
-    drive: async (task) => {
-      child.send({ task });
-      const { result, failed } = await nextMessage<{ result: DriveResult; failed?: string }>(child);
-      if (failed) throw new Error(`The load on ${task.operation} failed: ${failed}`);
-      return result;
-    },
+    pid: requirePid(child),
+    prepare: async (prepare) => void (await ask({ prepare })),
+    drive: (task) => ask({ task }),
     stop: () => stopByDisconnect(child),
   };
 }

@@ -1,5 +1,9 @@
+import type { InputType } from '../../src/kernel/sql/inputs.ts';
 import {
+  batchOf,
+  batchOfLists,
   columns,
+  fromInput,
   isoTime,
   JSON_NULL,
   jsonArray,
@@ -49,20 +53,44 @@ const address = jsonObject({
   data: jsonObject(columns(jsonString, 'a', 'postcode', 'address_1', 'address_2', 'address_3')),
 });
 
-/** Returns a person and an address for each row of people. $1 company, $2 case. */
-export const list: Statement = {
-  name: 'baseline.address_book',
-  text: `SELECT ${jsonArray(`${person} || ',' || ${address}`, 'p.created_at, p.id')}
+const listText = `SELECT ${jsonArray(`${person} || ',' || ${address}`, 'p.created_at, p.id')}
            FROM people p
           CROSS JOIN LATERAL (
             SELECT * FROM addresses a WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = p.address_id LIMIT 1) a
-          WHERE p.company_id = $1 AND p.case_id = $2 AND p.deleted_at IS NULL`,
+          WHERE p.company_id = $1 AND p.case_id = $2 AND p.deleted_at IS NULL`;
+
+/** Returns a person and an address for each row of people. $1 company, $2 case. */
+export const list: Statement = {
+  name: 'baseline.address_book',
+  text: listText,
+  batch: batchOfLists(['uuid', 'uuid'], listText),
 };
 
 const sentRelationships = 'unnest($6::uuid[], $7::text[]) WITH ORDINALITY AS r (customer_id, word, position)';
 const parameters = WRITABLE_FIELDS.map((_field, i) => `$${10 + i}`);
 const dob = `to_date($${10 + WRITABLE_FIELDS.length}, 'DD/MM/YYYY')`;
 const sentRelationship = `$${11 + WRITABLE_FIELDS.length}::text`;
+
+const TYPES: InputType[] = [
+  ...(['uuid', 'uuid', 'uuid', 'text[]', 'text[]', 'uuid[]', 'text[]', 'json', 'uuid'] as const),
+  ...WRITABLE_FIELDS.map(() => 'text' as const),
+  ...(['text', 'text'] as const),
+];
+const SENT_ADDRESS = 'json_to_record($8) AS d (address_1 text, address_2 text, address_3 text, postcode text)';
+
+const created = jsonObject({
+  entity_id: PERSON_WORD,
+  data: jsonObject({
+    ...names,
+    relationship: sentRelationship,
+    address: jsonUnescaped('p.address_id'),
+    ...pronouns,
+  }),
+  customer_case_id: jsonUnescaped('p.case_id'),
+  id: jsonUnescaped('p.id'),
+  updated_at: isoTime('p.updated_at'),
+  created_at: isoTime('p.created_at'),
+});
 
 /**
  * $1 company, $2 case, $3 id, $4 tags, $5 custom tags, $6 and $7 relationships, $8 the address as JSON, $9 its id, then
@@ -75,7 +103,7 @@ export const create: Statement = {
              updated_at)
            SELECT $1, $2, $9, coalesce(d.address_1, ''), coalesce(d.address_2, ''), coalesce(d.address_3, ''),
                   coalesce(d.postcode, ''), now(), now()
-             FROM json_to_record($8) AS d (address_1 text, address_2 text, address_3 text, postcode text)
+             FROM ${SENT_ADDRESS}
          ), p AS (
            INSERT INTO people (company_id, case_id, id, address_id, ${WRITABLE_FIELDS.join(', ')}, dob, tags,
              custom_tags, created_at, updated_at)
@@ -85,19 +113,25 @@ export const create: Statement = {
            INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
            SELECT $1, $2, $3, r.* FROM ${sentRelationships}
          )
-         SELECT ${jsonObject({
-           entity_id: PERSON_WORD,
-           data: jsonObject({
-             ...names,
-             relationship: sentRelationship,
-             address: jsonUnescaped('p.address_id'),
-             ...pronouns,
-           }),
-           customer_case_id: jsonUnescaped('p.case_id'),
-           id: jsonUnescaped('p.id'),
-           updated_at: isoTime('p.updated_at'),
-           created_at: isoTime('p.created_at'),
-         })} FROM p`,
+         SELECT ${created} FROM p`,
+  batch: batchOf(
+    TYPES,
+    fromInput(`, a AS (
+      INSERT INTO addresses (company_id, case_id, id, address_1, address_2, address_3, postcode, created_at, updated_at)
+      SELECT $1, $2, $9, coalesce(d.address_1, ''), coalesce(d.address_2, ''), coalesce(d.address_3, ''),
+             coalesce(d.postcode, ''), now(), now()
+        FROM input, ${SENT_ADDRESS}
+    ), p AS (
+      INSERT INTO people (company_id, case_id, id, address_id, ${WRITABLE_FIELDS.join(', ')}, dob, tags, custom_tags,
+        created_at, updated_at)
+      SELECT $1, $2, $3, $9, ${parameters.join(', ')}, ${dob}, $4, $5, now(), now() FROM input
+      RETURNING *
+    ), r AS (
+      INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
+      SELECT $1, $2, $3, r.* FROM input, ${sentRelationships}
+    )
+    SELECT input.nth, ${created} FROM p JOIN input ON input.p3 = p.id`),
+  ),
 };
 
 const appendMissing = (column: string, sent: string) =>
@@ -116,6 +150,24 @@ const ALWAYS_NULL_FIELDS = [
   'partner_person_id',
 ];
 
+const updated = jsonObject({
+  id: jsonUnescaped('p.id'),
+  customer_case_id: jsonUnescaped('p.case_id'),
+  entity_id: PERSON_WORD,
+  data: jsonObject({
+    ...names,
+    relationship: sentRelationship,
+    ...details,
+    ...columns(nullableString, 'p', 'gender', 'marital_status'),
+    ...pronouns,
+  }),
+  created_at: isoTime('p.created_at'),
+  updated_at: isoTime('p.updated_at'),
+  company_id: jsonUnescaped('p.company_id'),
+  deleted_at: nullable(isoTime('p.deleted_at')),
+  ...Object.fromEntries(ALWAYS_NULL_FIELDS.map((field) => [field, JSON_NULL])),
+});
+
 /** The parameters of `create`; $9 is unused. Every measured request sends an address and a relationship. */
 export const update: Statement = {
   name: 'baseline.update_entry',
@@ -131,7 +183,7 @@ export const update: Statement = {
               SET address_1 = coalesce(d.address_1, a.address_1), address_2 = coalesce(d.address_2, a.address_2),
                   address_3 = coalesce(d.address_3, a.address_3), postcode = coalesce(d.postcode, a.postcode),
                   updated_at = now()
-             FROM p, json_to_record($8) AS d (address_1 text, address_2 text, address_3 text, postcode text)
+             FROM p, ${SENT_ADDRESS}
             WHERE a.company_id = $1 AND a.case_id = $2 AND a.id = p.address_id
          ), gone AS (
            DELETE FROM relationships
@@ -142,21 +194,33 @@ export const update: Statement = {
            ON CONFLICT (company_id, case_id, person_id, customer_id)
            DO UPDATE SET word = excluded.word, position = excluded.position
          )
-         SELECT ${jsonObject({
-           id: jsonUnescaped('p.id'),
-           customer_case_id: jsonUnescaped('p.case_id'),
-           entity_id: PERSON_WORD,
-           data: jsonObject({
-             ...names,
-             relationship: sentRelationship,
-             ...details,
-             ...columns(nullableString, 'p', 'gender', 'marital_status'),
-             ...pronouns,
-           }),
-           created_at: isoTime('p.created_at'),
-           updated_at: isoTime('p.updated_at'),
-           company_id: jsonUnescaped('p.company_id'),
-           deleted_at: nullable(isoTime('p.deleted_at')),
-           ...Object.fromEntries(ALWAYS_NULL_FIELDS.map((field) => [field, JSON_NULL])),
-         })} FROM p, (SELECT $9::uuid) unused`,
+         SELECT ${updated} FROM p, (SELECT $9::uuid) unused`,
+  batch: batchOf(
+    TYPES,
+    fromInput(`, p AS (
+      UPDATE people p
+         SET ${WRITABLE_FIELDS.map((field, i) => `${field} = coalesce(${parameters[i]}, ${field})`).join(', ')},
+             dob = coalesce(${dob}, dob), tags = ${appendMissing('tags', '$4')},
+             custom_tags = ${appendMissing('custom_tags', '$5')}, updated_at = now(), version = version + 1
+        FROM input
+       WHERE p.company_id = $1 AND p.case_id = $2 AND p.id = $3 AND p.deleted_at IS NULL
+      RETURNING p.*
+    ), a AS (
+      UPDATE addresses a
+         SET address_1 = coalesce(d.address_1, a.address_1), address_2 = coalesce(d.address_2, a.address_2),
+             address_3 = coalesce(d.address_3, a.address_3), postcode = coalesce(d.postcode, a.postcode),
+             updated_at = now()
+        FROM p JOIN input ON $3 = p.id, ${SENT_ADDRESS}
+       WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id
+    ), gone AS (
+      DELETE FROM relationships r USING input
+       WHERE r.company_id = $1 AND r.case_id = $2 AND r.person_id = $3 AND r.customer_id <> ALL ($6)
+    ), r AS (
+      INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
+      SELECT $1, $2, $3, r.* FROM input, ${sentRelationships}
+      ON CONFLICT (company_id, case_id, person_id, customer_id)
+      DO UPDATE SET word = excluded.word, position = excluded.position
+    )
+    SELECT input.nth, ${updated} FROM p JOIN input ON $3 = p.id`),
+  ),
 };

@@ -1,4 +1,7 @@
+import type { InputType } from '../../src/kernel/sql/inputs.ts';
 import {
+  batchOf,
+  batchOfLists,
   columns,
   isoTime,
   jsonArray,
@@ -30,13 +33,18 @@ const element = jsonObject({
   ...columns(jsonUnescaped, 'd', 'icon', 'formatted_type'),
 });
 
+const listText = `SELECT ${jsonArray(element, 'i.happened_at DESC, i.created_at DESC, i.id DESC')}
+           FROM interactions i JOIN ${icons} ON d.type = i.type
+          WHERE i.company_id = $1 AND i.case_id = $2 AND i.deleted_at IS NULL`;
+
 /** $1 company, $2 case, $3 zone. */
 export const list: Statement = {
   name: 'baseline.interactions',
-  text: `SELECT ${jsonArray(element, 'i.happened_at DESC, i.created_at DESC, i.id DESC')}
-           FROM interactions i JOIN ${icons} ON d.type = i.type
-          WHERE i.company_id = $1 AND i.case_id = $2 AND i.deleted_at IS NULL`,
+  text: listText,
+  batch: batchOfLists(['uuid', 'uuid', 'text'], listText),
 };
+
+const TYPES: InputType[] = ['uuid', 'uuid', 'uuid', 'text', 'text', 'text', 'text', 'text', 'text'];
 
 /** $1 company, $2 case, $3 id, $4 type, $5 notes, $6 when, $7 sender, $8 recipient, $9 zone. */
 export const create: Statement = {
@@ -45,6 +53,16 @@ export const create: Statement = {
            created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, ${toInstant('$6', '$9')}, $7, $8, now(), now())
          RETURNING ${record}`,
+  batch: batchOf(
+    TYPES,
+    `, i AS (
+       INSERT INTO interactions (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at,
+         updated_at)
+       SELECT p1, p2, p3, p4, p5, ${toInstant('p6', 'p9')}, p7, p8, now(), now() FROM input
+       RETURNING *
+     )
+     SELECT input.nth, ${record} FROM i JOIN input ON input.p3 = i.id`,
+  ),
 };
 
 export const update: Statement = {
@@ -54,4 +72,13 @@ export const update: Statement = {
                 updated_at = now(), version = version + 1
           WHERE company_id = $1 AND case_id = $2 AND id = $3 AND deleted_at IS NULL
          RETURNING ${record}`,
+  batch: batchOf(
+    TYPES,
+    `UPDATE interactions AS i
+        SET type = p4, notes = p5, happened_at = ${toInstant('p6', 'p9')}, sender = p7, recipient = p8,
+            updated_at = now(), version = version + 1
+       FROM input
+      WHERE i.company_id = p1 AND i.case_id = p2 AND i.id = p3 AND i.deleted_at IS NULL
+     RETURNING input.nth, ${record}`,
+  ),
 };

@@ -1,5 +1,9 @@
+import type { InputType } from '../../src/kernel/sql/inputs.ts';
 import {
+  batchOf,
+  batchOfLists,
   columns,
+  fromInput,
   isoTime,
   JSON_NULL,
   jsonArray,
@@ -60,17 +64,20 @@ const element = jsonObject({
   items: 'i.items',
 });
 
-/** $1 company, $2 case, $3 zone. */
-export const list: Statement = {
-  name: 'baseline.invoices',
-  text: `SELECT ${jsonArray(element, 'v.date_created DESC, v.created_at DESC, v.id DESC')}
+const listText = `SELECT ${jsonArray(element, 'v.date_created DESC, v.created_at DESC, v.id DESC')}
            FROM invoices v,
                 LATERAL (SELECT ${status} AS status, ${nullable(isoTime(`(${datePaid})`))} AS date_paid OFFSET 0) s,
                 LATERAL (
                   SELECT ${jsonArray(item, 't.position')} AS items FROM invoice_items t
                    WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
                      AND t.cancelled_at IS NULL) i
-          WHERE v.company_id = $1 AND v.case_id = $2`,
+          WHERE v.company_id = $1 AND v.case_id = $2`;
+
+/** $1 company, $2 case, $3 zone. */
+export const list: Statement = {
+  name: 'baseline.invoices',
+  text: listText,
+  batch: batchOfLists(['uuid', 'uuid', 'text'], listText),
 };
 
 const recipients = `(
@@ -86,6 +93,15 @@ const insertItems = `INSERT INTO invoice_items (company_id, case_id, invoice_id,
          l.quantity * l.rate, l.amount - l.quantity * l.rate
     FROM unnest($14::text[], $15::numeric[], $16::numeric[], $17::numeric[])
          WITH ORDINALITY AS l (description, quantity, rate, amount, position)`;
+
+const insertItemsOfBatch = fromInput(insertItems).replace('FROM unnest', 'FROM input, unnest');
+
+const ITEM_TYPES: InputType[] = ['text[]', 'numeric[]', 'numeric[]', 'numeric[]'];
+const TYPES: InputType[] = [
+  ...(['uuid', 'uuid', 'uuid', 'text', 'uuid', 'text', 'text'] as const),
+  ...(['numeric', 'numeric', 'numeric', 'numeric', 'text', 'text'] as const),
+  ...ITEM_TYPES,
+];
 
 /**
  * $1 company, $2 case, $3 id, $4 number, $5 sender, $6 created, $7 due, $8 vat, $9 sub_total, $10 vat_amount,
@@ -103,6 +119,20 @@ export const create: Statement = {
            ${insertItems}
          )
          SELECT ${record} FROM v`,
+  batch: batchOf(
+    [...TYPES, 'text'],
+    `, v AS (
+       INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat,
+         sub_total, vat_amount, total, terms, payment_terms, recipients_name, created_at, updated_at)
+       SELECT p1, p2, p3, p4, p5, ${toInstant('p6', 'p13')}, ${toInstant('p7', 'p13')}, p8, p9, p10, p11, p18, p12,
+              ${fromInput(recipients)}, now(), now()
+         FROM input
+       RETURNING *
+     ), items AS (
+       ${insertItemsOfBatch}
+     )
+     SELECT input.nth, ${record} FROM v JOIN input ON input.p3 = v.id`,
+  ),
 };
 
 /** The parameters of `create` without $18. The items that are sent replace the existing ones. */
@@ -121,4 +151,22 @@ export const update: Statement = {
            ${insertItems}
          )
          SELECT ${record} FROM v`,
+  batch: batchOf(
+    TYPES,
+    `, v AS (
+       UPDATE invoices v
+          SET invoice_number = p4, sender_id = p5, date_created = ${toInstant('p6', 'p13')},
+              date_due = ${toInstant('p7', 'p13')}, vat = p8, sub_total = p9, vat_amount = p10, total = p11,
+              payment_terms = p12, updated_at = now(), version = version + 1
+         FROM input
+        WHERE v.company_id = p1 AND v.case_id = p2 AND v.id = p3 AND NOT (v.paid > 0 AND v.paid >= p11)
+       RETURNING v.*, input.nth
+     ), removed AS (
+       DELETE FROM invoice_items t USING input
+        WHERE t.company_id = p1 AND t.case_id = p2 AND t.invoice_id = p3
+     ), items AS (
+       ${insertItemsOfBatch}
+     )
+     SELECT v.nth, ${record} FROM v`,
+  ),
 };

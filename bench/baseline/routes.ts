@@ -62,7 +62,7 @@ const invoiceValues = (company: Company, caseId: string, id: string, body: Body)
 const listValues = ({ id, zone }: Company, caseId: string): unknown[] => [id, caseId, zone];
 
 /** The key is the method and the path after the case id. */
-export const ROUTES: Record<string, Route> = {
+const ROUTES: Record<string, Route> = {
   'GET address-book': { statement: addressBook.list, isLong: true, values: ({ id }, caseId) => [id, caseId] },
   'POST address-book/entry': {
     statement: addressBook.create,
@@ -105,3 +105,17 @@ export const ROUTES: Record<string, Route> = {
   },
   'DELETE appointments': { statement: appointments.remove, values: (company, caseId, id) => [company.id, caseId, id] },
 };
+
+const CASE_START = '/cases/'.length;
+export const ID_LENGTH = 36;
+
+export const caseIdOf = (url: string): string => url.slice(CASE_START, CASE_START + ID_LENGTH);
+
+/** A record id at the end of the path is not part of the route. */
+export function routeOf(method: string, url: string): Route | undefined {
+  const path = url.slice(CASE_START + ID_LENGTH + 1);
+  const hasId = path.length > ID_LENGTH && path[path.length - ID_LENGTH - 1] === '/';
+  return ROUTES[`${method} ${hasId ? path.slice(0, -ID_LENGTH - 1) : path}`];
+}
+
+export const COMPANIES = `SELECT id, time_zone AS zone, terms, payment_terms AS "paymentTerms" FROM companies`;

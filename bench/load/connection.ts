@@ -4,7 +4,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const EMPTY = Buffer.alloc(0);
 
-export type LoadResponse = { status: number; body: Buffer };
+export type LoadResponse = { status: number; head: string; body: Buffer };
 
 /**
  * A keep-alive connection that sends one request, or several pipelined ones, at a time. It parses as little of a
@@ -14,6 +14,7 @@ export class Connection {
   readonly #socket: Socket;
   #received: Buffer = EMPTY;
   #status = 0;
+  #head = '';
   /** The bounds of the body in the received bytes. The end of a chunked body is unknown (-1) until it has arrived. */
   #bodyStart = 0;
   #bodyEnd = -1;
@@ -70,7 +71,8 @@ export class Connection {
       if (!received.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)) return undefined;
       this.#bodyEnd = received.length;
     } else if (received.length < this.#bodyEnd) return undefined;
-    const response = { status: this.#status, body: received.subarray(this.#bodyStart, this.#bodyEnd) };
+    const body = received.subarray(this.#bodyStart, this.#bodyEnd);
+    const response = { status: this.#status, head: this.#head, body };
     this.#received = received.length === this.#bodyEnd ? EMPTY : received.subarray(this.#bodyEnd);
     this.#status = 0;
     return response;
@@ -81,6 +83,7 @@ export class Connection {
     if (end < 0) return false;
     const head = received.toString('latin1', 0, end);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    this.#head = head;
     this.#status = Number(head.slice(9, 12));
     this.#bodyStart = end + HEAD_END.length;
     this.#bodyEnd = length === undefined ? -1 : this.#bodyStart + Number(length);

@@ -5,14 +5,15 @@ import { Driver, type DriveTask } from './driver.ts';
 
 let driver: Driver | undefined;
 
-process.on('message', async (message: { dataset: Dataset } | { task: DriveTask }) => {
+process.on('message', async (message: { dataset: Dataset } | { prepare: DriveTask } | { task: DriveTask }) => {
   if ('dataset' in message) {
     driver = new Driver(message.dataset);
     process.send?.({ ready: true });
     return;
   }
   try {
-    process.send?.({ result: await driver?.drive(message.task) });
+    const result = 'prepare' in message ? await driver?.prepare(message.prepare) : await driver?.drive(message.task);
+    process.send?.({ result });
   } catch (error) {
     process.send?.({ failed: (error as Error).message });
   }

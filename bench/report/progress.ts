@@ -18,9 +18,13 @@ export class Progress {
     this.#startedAt = performance.now();
   }
 
-  /** Reports a step. `detail` is shown on a terminal only, because elsewhere it would add a line per step. */
-  step(text: string, detail = ''): void {
-    const done = this.#done++ / this.#steps;
+  /**
+   * Reports a step, or the part of a step that `weight` says. `detail` is shown on a terminal only, because elsewhere it
+   * would add a line per step.
+   */
+  step(text: string, detail = '', weight = 1): void {
+    const done = this.#done / this.#steps;
+    this.#done += weight;
     if (!this.#out.isTTY) {
       if (text !== this.#lastText) this.#out.write(`${String(Math.round(done * 100)).padStart(3)} %  ${text}\n`);
       this.#lastText = text;

@@ -1,25 +1,29 @@
 import type { RowChanges } from '../equivalence.ts';
 import type { Round } from '../measure.ts';
 import type { Operation } from '../operations.ts';
-import type { ServerName } from '../servers.ts';
+import type { SeriesName } from '../series.ts';
 import type { MemoryMegabytes } from '../usage.ts';
 import type { Machine } from './machine.ts';
-import { computeCpuRatio, ratioByRound, type Spread, type Summary, summarise } from './summary.ts';
-import { formatNumber } from './table.ts';
+import {
+  computeCpuRatio,
+  overStarts,
+  ratioByRound,
+  type Spread,
+  type Summary,
+  summarise,
+  toSpread,
+} from './summary.ts';
+
+type RoundsBySeries = Partial<Record<SeriesName, Round[]>>;
 
 export type OperationReport = {
   id: string;
   name: string;
   kind: Operation['kind'];
-  /** Throughput of the service divided by that of the baseline, per round. */
-  ratio: Spread;
-  p99Ratio: Spread;
-  /** CPU time of process and database: baseline divided by service. Other work on the machine affects it least. */
-  cpuRatio: number | undefined;
-  service: Summary;
-  baseline: Summary;
-  /** Row changes of one request, which are the same on both servers. */
+  /** Row changes of one request, which are the same on all servers. */
   change: RowChanges;
+  /** The rounds of each series, for each start of the processes. */
+  starts: RoundsBySeries[];
 };
 
 export type Report = {
@@ -29,68 +33,48 @@ export type Report = {
   connections: number;
   rounds: number;
   seconds: number;
+  starts: number;
   cases: number;
   operations: OperationReport[];
-  memory: Partial<Record<ServerName, MemoryMegabytes>>;
+  /** Memory of the servers after the last start. */
+  memory: Record<string, MemoryMegabytes>;
+  /** What was not measured, and why. */
+  skipped: string[];
 };
 
-export const createOperationReport = (
-  { id, name, kind }: Operation,
-  change: RowChanges,
-  rounds: Record<ServerName, Round>[],
-): OperationReport => {
-  const serviceRounds = rounds.map((round) => round.service);
-  const baselineRounds = rounds.map((round) => round.baseline);
-  const [service, baseline] = [summarise(serviceRounds), summarise(baselineRounds)];
-  return {
-    id,
-    name,
-    kind,
-    ratio: ratioByRound(serviceRounds, baselineRounds, 'requestsPerSecond'),
-    p99Ratio: ratioByRound(serviceRounds, baselineRounds, 'p99'),
-    cpuRatio: computeCpuRatio(baseline, service),
-    service,
-    baseline,
-    change,
+/** Turns the rounds of all series into the rounds of each series. */
+export const bySeries = (rounds: Partial<Record<SeriesName, Round>>[]): RoundsBySeries => {
+  const names = Object.keys(rounds[0] ?? {}) as SeriesName[];
+  return Object.fromEntries(names.map((name) => [name, rounds.flatMap((round) => round[name] ?? [])]));
+};
+
+/** Returns the medians of a series; undefined if it was not measured. */
+export function summaryOf({ starts }: OperationReport, series: SeriesName): Summary | undefined {
+  const summaries = starts.flatMap((start) => (start[series] ? [summarise(start[series])] : []));
+  if (summaries.length === 0) return undefined;
+  const keys = Object.keys(summaries[0] as Summary) as (keyof Summary)[];
+  const median = (key: keyof Summary) => {
+    const known = summaries.flatMap((summary) => summary[key] ?? []);
+    return known.length === 0 ? undefined : toSpread(known).median;
   };
-};
+  return Object.fromEntries(keys.map((key) => [key, median(key)])) as Summary;
+}
 
-/** Target: minimum throughput of lists and of writes relative to the baseline. */
-export const MIN_RATIO = { read: 0.85, write: 0.8 };
+/** Returns one series divided by another, per round; undefined if one of them was not measured. */
+export function ratioOf(
+  { starts }: OperationReport,
+  one: SeriesName,
+  other: SeriesName,
+  key: 'requestsPerSecond' | 'p99' = 'requestsPerSecond',
+): Spread | undefined {
+  const spreads = starts.flatMap((start) =>
+    start[one] && start[other] ? [ratioByRound(start[one], start[other], key)] : [],
+  );
+  return spreads.length === 0 ? undefined : overStarts(spreads);
+}
 
-export const TABLE_HEAD = [
-  'Operation',
-  'ratio (min..max)',
-  'req/s',
-  'baseline',
-  'p50 ms',
-  'baseline',
-  'p99 ms',
-  'baseline',
-  'p99 ratio',
-  'CPU ms',
-  'baseline',
-  'database ms',
-  'baseline',
-  'CPU ratio',
-];
-
-export const tableRows = ({ operations }: Report): string[][] =>
-  operations.map(({ name, kind, ratio, p99Ratio, cpuRatio, service, baseline }) => {
-    const both = (key: keyof Summary, digits: number) => [
-      formatNumber(service[key], digits),
-      formatNumber(baseline[key], digits),
-    ];
-    const below = ratio.median < MIN_RATIO[kind] ? '*' : ' ';
-    return [
-      name,
-      `${below}${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}..${ratio.max.toFixed(2)})`,
-      ...both('requestsPerSecond', 0),
-      ...both('p50', 1),
-      ...both('p99', 1),
-      p99Ratio.median.toFixed(2),
-      ...both('processCpu', 2),
-      ...both('databaseCpu', 2),
-      formatNumber(cpuRatio, 2),
-    ];
-  });
+/** Returns the CPU time per request, process and database together, of one series divided by that of another. */
+export function cpuRatioOf(report: OperationReport, one: SeriesName, other: SeriesName): number | undefined {
+  const [first, second] = [summaryOf(report, one), summaryOf(report, other)];
+  return first && second && computeCpuRatio(first, second);
+}

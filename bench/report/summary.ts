@@ -27,8 +27,16 @@ export function summarise(rounds: Round[]): Summary {
     p99: median('p99'),
     processCpu: known('processCpu'),
     databaseCpu: known('databaseCpu'),
+    loadCpu: known('loadCpu'),
   };
 }
+
+/** Returns the median of the medians of each start, and the range over all rounds. */
+export const overStarts = (spreads: Spread[]): Spread => ({
+  median: toSpread(spreads.map(({ median }) => median)).median,
+  min: Math.min(...spreads.map(({ min }) => min)),
+  max: Math.max(...spreads.map(({ max }) => max)),
+});
 
 /** Ratios are taken per round, so that a temporary slowdown of the machine affects both sides. */
 export const ratioByRound = (rounds: Round[], otherRounds: Round[], key: 'requestsPerSecond' | 'p50' | 'p99'): Spread =>

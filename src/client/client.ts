@@ -2,18 +2,18 @@ import { CaseRecordsError } from './errors.ts';
 import type { Client, ClientOptions } from './methods.ts';
 import { OPERATIONS, type Operations } from './operations.ts';
 import { type Answer, entries, nextPage, pages } from './pages.ts';
-import { type Operation, prepare } from './request.ts';
+import { type Operation, prepare, setHeader } from './request.ts';
 import { DEFAULT_RETRIES, pause as defaultPause, rejectOnAbort, retryDelay } from './retry-policy.ts';
 import { type ReceivedResponse, send } from './send.ts';
 import { renewingTokens, staticToken } from './tokens.ts';
+import { fetchTransport, platformTransport } from './transport.ts';
 
 type CallInput = { signal?: AbortSignal | undefined; [parameter: string]: unknown };
 
 /** Creates a client with one method for each operation of the service. */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, retries = DEFAULT_RETRIES, timeoutMs = 30_000, pause = defaultPause, now = Date.now } = options;
-  // In browsers, fetch throws if it is called as a method of another object.
-  const fetch: typeof globalThis.fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
+  const transport = options.fetch ? fetchTransport(options.fetch) : platformTransport();
   const tokens =
     'token' in options
       ? staticToken(options.token)
@@ -30,9 +30,9 @@ export function createClient(options: ClientOptions): Client {
     let tokenRenewed = false;
     for (let attempts = 1; ; attempts++) {
       const token = operation.bearer ? await rejectOnAbort(tokens.current(), signal) : undefined;
-      if (token !== undefined) request.headers.set('authorization', `Bearer ${token}`);
+      if (token !== undefined) setHeader(request.headers, 'authorization', `Bearer ${token}`);
       try {
-        return toAnswer(await send(request, { fetch, timeoutMs, signal }));
+        return toAnswer(await send(request, { transport, timeoutMs, signal }));
       } catch (error) {
         if (!(error instanceof CaseRecordsError)) throw error;
         error.attempts = attempts;

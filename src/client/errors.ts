@@ -1,4 +1,5 @@
 import type { Problem } from './operations.ts';
+import type { HttpResponse } from './transport.ts';
 
 /** One fault of a refused request. */
 export type Fault = NonNullable<Problem['errors']>[number];
@@ -55,7 +56,7 @@ export class CaseRecordsError extends Error {
 }
 
 /** Converts an unsuccessful response to an error. */
-export function toError({ status, headers }: Response, text: string): CaseRecordsError {
+export function toError({ status, headers }: HttpResponse, text: string): CaseRecordsError {
   return new CaseRecordsError({
     status,
     requestId: headers.get('x-request-id') ?? undefined,

@@ -11,7 +11,10 @@ export type Operation = {
 
 export type RequestInput = Readonly<Record<string, unknown>>;
 
-export type PreparedRequest = { method: string; url: URL; headers: Headers; body: string | undefined };
+export type PreparedRequest = { method: string; url: URL; headers: HeaderValues; body: string | undefined };
+
+/** Values by lower-case name. */
+type HeaderValues = Record<string, string>;
 
 /**
  * Builds the request once per call; every attempt sends the same one. Invalid input throws a TypeError here, so that it
@@ -24,15 +27,24 @@ export function prepare(baseUrl: string, operation: Operation, input: RequestInp
     if (input[name] !== undefined) url.searchParams.set(name, String(input[name]));
   }
   // The operations on a case require this header even without a body.
-  const headers = new Headers({ 'content-type': 'application/json' });
+  const headers: HeaderValues = { 'content-type': 'application/json' };
   for (const [name, header] of Object.entries(operation.headers)) {
-    if (input[name] !== undefined) headers.set(header, String(input[name]));
+    if (input[name] !== undefined) setHeader(headers, header, String(input[name]));
   }
   // The service performs a write once per key, so all attempts of one call are one write.
-  if ('idempotencyKey' in operation.headers && !headers.has('idempotency-key')) {
-    headers.set('idempotency-key', crypto.randomUUID());
+  if ('idempotencyKey' in operation.headers && headers['idempotency-key'] === undefined) {
+    headers['idempotency-key'] = crypto.randomUUID();
   }
   return { method: operation.method, url, headers, body: JSON.stringify(input.body) };
+}
+
+/** Everything that a header cannot contain. */
+const NOT_SENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** Sets a header. Throws a TypeError for a value that cannot be sent. */
+export function setHeader(headers: HeaderValues, name: string, value: string): void {
+  if (NOT_SENDABLE.test(value)) throw new TypeError(`The header ${name} contains a character that cannot be sent.`);
+  headers[name] = value;
 }
 
 function withoutTrailingSlashes(url: string): string {

@@ -1,29 +1,32 @@
 import { CaseRecordsError, toError } from './errors.ts';
 import type { PreparedRequest } from './request.ts';
+import type { HttpResponse, Transport } from './transport.ts';
 
-export type ReceivedResponse = { status: number; headers: Headers; data: unknown };
+export type ReceivedResponse = { status: number; headers: HttpResponse['headers']; data: unknown };
 
-type SendOptions = { fetch: typeof globalThis.fetch; timeoutMs: number; signal: AbortSignal | undefined };
+type SendOptions = { transport: Transport; timeoutMs: number; signal: AbortSignal | undefined };
 
 /** Sends the request once and reads the whole response. */
 export async function send(
   request: PreparedRequest,
-  { fetch, timeoutMs, signal }: SendOptions,
+  { transport, timeoutMs, signal }: SendOptions,
 ): Promise<ReceivedResponse> {
   signal?.throwIfAborted();
-  const abortController = new AbortController();
-  const abort = () => abortController.abort();
-  const timer = setTimeout(abort, timeoutMs);
-  signal?.addEventListener('abort', abort);
+  const exchange = transport(request);
+  let cancelled = false;
+  const cancel = () => {
+    cancelled = true;
+    exchange.cancel();
+  };
+  const timer = setTimeout(cancel, timeoutMs);
+  signal?.addEventListener('abort', cancel);
   try {
-    const { method, url, headers, body = null } = request;
-    // Redirects are not followed, because that would turn a write into a read.
-    const response = await fetch(url, { method, headers, body, redirect: 'manual', signal: abortController.signal });
+    const response = await exchange.response;
     return parseResponse(response, await response.text());
   } catch (error) {
     if (error instanceof CaseRecordsError) throw error;
     signal?.throwIfAborted();
-    throw abortController.signal.aborted
+    throw cancelled
       ? new CaseRecordsError({
           code: 'timed_out',
           detail: `There was no response within ${timeoutMs} ms.`,
@@ -36,11 +39,11 @@ export async function send(
         });
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
+    signal?.removeEventListener('abort', cancel);
   }
 }
 
-function parseResponse(response: Response, text: string): ReceivedResponse {
+function parseResponse(response: HttpResponse, text: string): ReceivedResponse {
   const { status, headers } = response;
   if (status === 304) return { status, headers, data: undefined };
   if (!response.ok) throw toError(response, text);
