@@ -6,7 +6,7 @@ import { withSingleService } from './single-service.ts';
 
 /** The database responds slowly or not at all. Every request must end in bounded time, and the service recovers. */
 
-// 5 s to connect, 15 s for a statement, 20 s until a silent server is given up, and one retry of reads.
+// A request starts no statement after 17 s, and a statement takes at most 26 s.
 const MAX_LATENCY_MS = 45_000;
 const CALLERS = 100;
 const RECOVERY_TIMEOUT_S = 10;

@@ -10,10 +10,10 @@ import { type Holding, overlapping } from './harness/overlap.ts';
 const app = await startApp();
 
 const json = app.db.queryJson.bind(app.db);
-const first = app.db.queryFirst.bind(app.db);
+const rows = app.db.runUntil.bind(app.db);
 afterEach(() => {
   app.db.queryJson = json;
-  app.db.queryFirst = first;
+  app.db.runUntil = rows;
 });
 
 /** Lets the statements write nothing this many times, as after a conflict. Counts how often each was tried. */
@@ -196,9 +196,9 @@ for (const [name, prepare] of Object.entries(OBSTACLES)) {
   test(`${name} is retried if what stood in its way is gone when the reason is looked for`, async () => {
     const { request, clear } = await prepare(await app.company());
     const tries = nothingWritten([name], 0);
-    app.db.queryFirst = async (...args) => {
+    app.db.runUntil = async (...args) => {
       if (tries.get(name) === 1) await app.sql(...clear);
-      return first(...args);
+      return rows(...args);
     };
     await ok(request());
     assert.equal(tries.get(name), 2);

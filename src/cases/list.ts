@@ -30,13 +30,13 @@ export async function readList<Element extends object, Filters extends object>(
     const ofPage = { ...matching, limit, offset };
     const found = await db.queryFirst<{ json: string | null; total: number }>(lists.page(ofPage));
     if (!found) throw notFound('case');
-    const json = found.json ?? db.database.streamRows(lists.pagePieces(ofPage));
+    const json = found.json ?? db.streamRows(lists.pagePieces(ofPage));
     return { json, page: { ...page, total: found.total } };
   }
   const filtered = Object.values(filters).some((value) => value !== undefined && value !== null);
   const json = await db.queryJson(filtered ? lists.matching(matching) : lists.all(all));
   if (json === undefined) throw notFound('case');
-  return { json: json ?? db.database.streamRows(lists.pieces(matching)) };
+  return { json: json ?? db.streamRows(lists.pieces(matching)) };
 }
 
 type TextQuery<K extends string> = Form<{ [P in K]?: string | undefined }>;

@@ -22,13 +22,14 @@ const MAX_FIRST_WAIT = '5 seconds';
 
 /**
  * A transaction that takes long to commit may still write below newer events, so the watermark stays until it ends and
- * no reader misses an event. Calls during a running query share the next one.
+ * no reader misses an event. Calls during a running query share the next one, which has the deadline of the first call.
  */
-export function readWatermark({ database }: Executor): Promise<Watermark> {
+export function readWatermark(db: Executor): Promise<Watermark> {
+  const { database } = db;
   const reads = readsByDatabase.get(database) ?? { known: undefined, running: undefined, next: undefined };
   readsByDatabase.set(database, reads);
   if (!reads.running) {
-    reads.running = queryWatermark(database, reads).finally(() => {
+    reads.running = queryWatermark(db, reads).finally(() => {
       reads.running = undefined;
     });
     return reads.running;
@@ -37,16 +38,17 @@ export function readWatermark({ database }: Executor): Promise<Watermark> {
     .catch(() => {})
     .then(() => {
       reads.next = undefined;
-      return readWatermark(database);
+      return readWatermark(db);
     });
   return reads.next;
 }
 
-async function queryWatermark(db: Database, reads: WatermarkReads): Promise<Watermark> {
-  const previous = reads.known?.connectionFailures === db.connectionFailures ? reads.known : undefined;
+async function queryWatermark(db: Executor, reads: WatermarkReads): Promise<Watermark> {
+  const { database } = db;
+  const previous = reads.known?.connectionFailures === database.connectionFailures ? reads.known : undefined;
   const query = findWatermark({ max_wait: previous ? MAX_WAIT : MAX_FIRST_WAIT });
   const row = await db.queryFirst<{ position: string | null; last_issued: string }>(query);
-  const { connectionFailures } = db;
+  const { connectionFailures } = database;
   const known = previous?.connectionFailures === connectionFailures ? previous.position : undefined;
   const found = row?.position ? BigInt(row.position) : known;
   if (found === undefined) throw new UnavailableError('A change is taking long to be written. Try again later.');

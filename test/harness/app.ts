@@ -82,8 +82,18 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
+type DatabaseSettings = {
+  /** The port of a proxy between the app and the database. */
+  port?: number;
+  responseTimeoutMs?: number;
+  requestDeadlineMs?: number;
+};
+
 /** Starts the real app on a port and a database of its own. Both are closed when the test file ends. */
-export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
+export async function startApp(
+  options: Partial<AppOptions> = {},
+  { port, ...limits }: DatabaseSettings = {},
+): Promise<TestApp> {
   const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
   if (!server) throw new Error('Run the tests with npm test, which starts the database.');
   const database = `test_${randomBytes(6).toString('hex')}`;
@@ -91,7 +101,11 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
   const connection = { ...server, database };
   const clock = new TestClock();
   // The app has the same rights as in production. Tests read and change the database as its owner.
-  const db = new Database({ connection: { ...connection, user: SERVICE_ROLE }, poolSize: 8 });
+  const service =
+    port === undefined
+      ? { ...connection, user: SERVICE_ROLE }
+      : { connectionString: `postgresql://${SERVICE_ROLE}@127.0.0.1:${port}/${database}` };
+  const db = new Database({ connection: service, poolSize: 8, ...limits });
   const owner = new pg.Pool({ ...connection, max: 4 });
   owner.on('error', () => {});
   const http = await buildApp({ db, clock: clock.read, logger: pino({ level: 'silent' }), ...options });

@@ -1,5 +1,6 @@
 import type { Caller, Credential } from '../../kernel/context.ts';
-import type { Executor } from '../../kernel/database/database.ts';
+import type { Database, Executor } from '../../kernel/database/database.ts';
+import { RequestDatabase } from '../../kernel/database/request-database.ts';
 import { type Clock, millisecondsOf, toSql } from '../../kernel/time/time.ts';
 import { type CompanyRow, companyOf } from '../company.ts';
 import { findToken } from './authenticate.sql.ts';
@@ -17,7 +18,7 @@ type CacheEntry = { expiresAtMs: number; caller: Caller | Promise<Caller | undef
  * within that time.
  */
 export function createAuthenticator(
-  db: Executor,
+  db: Database,
   clock: Clock,
   lastUsed: LastUsedRecorder,
 ): (token: string) => Caller | Promise<Caller | undefined> {
@@ -27,7 +28,7 @@ export function createAuthenticator(
     const now = milliseconds();
     const cached = cache.get(token);
     if (cached && cached.expiresAtMs > now && cached.expiresAtMs <= now + CACHE_TTL_MS) return cached.caller;
-    const caller = lookUpCaller(db, clock, lastUsed, token);
+    const caller = lookUpCaller(new RequestDatabase(db), clock, lastUsed, token);
     if (cache.size >= MAX_CACHED_TOKENS) cache.clear();
     const entry: CacheEntry = { expiresAtMs: now + CACHE_TTL_MS, caller };
     cache.set(token, entry);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Database, Executor } from '../../kernel/database/database.ts';
+import type { Executor } from '../../kernel/database/database.ts';
 import {
   IdempotencyKeyReusedError,
   InvalidRequestError,
@@ -51,7 +51,7 @@ export function idempotencyKey({ method, headers }: FastifyRequest): string | un
 export function runOnce(
   request: FastifyRequest,
   key: string,
-  { db, clock }: { db: Database; clock: Clock },
+  { db, clock }: { db: Executor; clock: Clock },
   work: (db: Executor) => Promise<StoredResponse>,
 ): Promise<StoredResponse> {
   const { caller } = request;

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
 import type { Database, Executor } from '../../kernel/database/database.ts';
+import { RequestDatabase } from '../../kernel/database/request-database.ts';
 import { BodyTooLargeError, NotFoundError } from '../../kernel/errors.ts';
 import { isUuid, NEVER_ISSUED_ID } from '../../kernel/ids.ts';
 import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
@@ -72,7 +73,7 @@ export function registerOperation<P extends string, B extends TSchema>(
   const { record } = operation;
   if (record) services.records.add(operation.path, record as ReadableRecord);
   const readBody = (request: FastifyRequest) => formOf<B>((operation.body ?? NO_BODY) as B, request.body);
-  const run = (request: FastifyRequest, form: Form<Static<B>>, db: Executor = services.db) =>
+  const run = (request: FastifyRequest, form: Form<Static<B>>, db: Executor) =>
     operation.handle(contextOf(request, services, db), idsOf(request, operation), form, request);
   const runConditionally = async (
     request: FastifyRequest,
@@ -116,22 +117,23 @@ export function registerOperation<P extends string, B extends TSchema>(
         },
       }),
       handler: async (request, reply) => {
+        const db = databaseOf(request, services);
         if (writes) {
           const key = idempotencyKey(request);
           const expected = ifMatch(request);
           const lockable = expected && services.records.at(operation.path);
           if (key !== undefined || lockable) {
-            const work = (db: Executor) =>
+            const work = (transaction: Executor) =>
               lockable
-                ? runConditionally(request, expected, lockable, db)
-                : run(request, readBody(request), db).then(toStoredResponse);
+                ? runConditionally(request, expected, lockable, transaction)
+                : run(request, readBody(request), transaction).then(toStoredResponse);
             const { status, headers, body } = await (key === undefined
-              ? services.db.transaction(work)
-              : runOnce(request, key, services, work));
+              ? db.transaction(work)
+              : runOnce(request, key, { db, clock: services.clock }, work));
             return (reply as FastifyReply).status(status).headers(headers).send(body);
           }
         }
-        const answer = await run(request, readBody(request));
+        const answer = await run(request, readBody(request), db);
         reply.header('content-type', JSON_TYPE['content-type']);
         if (typeof answer !== 'string') reply.headers(answer.headers);
         const json = typeof answer === 'string' ? answer : answer.json;
@@ -139,7 +141,7 @@ export function registerOperation<P extends string, B extends TSchema>(
         const body = renderWallTimes(json);
         if (!record) return body;
         // A query can change what is shown, so the tag is made of the record as it is shown without one.
-        const show = () => record.show(contextOf(request, services, services.db), idsOf(request, operation));
+        const show = () => record.show(contextOf(request, services, db), idsOf(request, operation));
         const etag = etagOf(operation.query ? renderWallTimes(await show()) : body);
         reply.header('etag', etag);
         if (!matchesIfNoneMatch(request, etag)) return body;
@@ -149,8 +151,8 @@ export function registerOperation<P extends string, B extends TSchema>(
         if (!(error instanceof BodyTooLargeError)) throw error;
         // An unknown path is reported before a body that is too large. To find out, the operation runs with a rejected
         // form in a transaction that is always rolled back, because some operations act without a body.
-        const rolledBack = services.db.transaction(async (db) => {
-          await run(request, rejectedForm('too_long', ''), db);
+        const rolledBack = databaseOf(request, services).transaction(async (transaction) => {
+          await run(request, rejectedForm('too_long', ''), transaction);
           throw error;
         });
         return rolledBack.catch((found: unknown) => {
@@ -187,6 +189,9 @@ const securityOf = (scope: Scope) =>
 
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };
+
+const databaseOf = ({ authenticationMs }: FastifyRequest, { db }: Services): Executor =>
+  new RequestDatabase(db, authenticationMs);
 
 function contextOf({ caller, id }: FastifyRequest, { clock }: Services, db: Executor): Context {
   if (!caller) throw new Error('An operation was reached without a caller.');

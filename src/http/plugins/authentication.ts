@@ -13,6 +13,8 @@ import type { FixedWindowCounter } from './fixed-window-counter.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
+    /** How long the database took to find the caller. Not the start of the request, because a body may arrive slowly. */
+    authenticationMs: number;
   }
 }
 
@@ -32,6 +34,7 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
  */
 export function authentication(app: FastifyInstance, { authenticate, failures }: AuthenticationOptions): void {
   app.decorateRequest('caller', null);
+  app.decorateRequest('authenticationMs', 0);
 
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
@@ -54,8 +57,12 @@ export function authentication(app: FastifyInstance, { authenticate, failures }:
     };
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
     const found = token === undefined ? undefined : authenticate(token);
-    if (found instanceof Promise) found.then(proceed, done);
-    else proceed(found);
+    if (!(found instanceof Promise)) return proceed(found);
+    const start = performance.now();
+    found.then((caller) => {
+      request.authenticationMs = performance.now() - start;
+      proceed(caller);
+    }, done);
   });
 }
 

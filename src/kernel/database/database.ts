@@ -1,11 +1,14 @@
 import pg from 'pg';
 import { UnavailableError } from '../errors.ts';
 import type { Query } from '../sql/statement.ts';
+import { assertNotPast, deadlineError, isPast } from './deadline.ts';
 import { type OnBatch, PipelinedPool } from './pipelined-pool.ts';
 import { isConnectionError, isMissingPreparedStatement, isTransient } from './postgres-errors.ts';
 import { PrimaryClient, type PrimaryClientConfig } from './primary-client.ts';
 import { WITH_SAFE_COMMITS } from './safe-commits.ts';
 import { sessionLimits } from './session-settings.ts';
+import { SilenceWatch } from './silence-watch.ts';
+import { TransactionConnection } from './transaction-connection.ts';
 
 export type Connection = { connectionString: string } | { host: string; user: string; database: string };
 
@@ -13,12 +16,19 @@ type DatabaseOptions = {
   connection: Connection;
   poolSize: number;
   onError?: (error: Error) => void;
+  /** By default RESPONSE_TIMEOUT_MS. */
+  responseTimeoutMs?: number;
+  /** By default REQUEST_DEADLINE_MS. */
+  requestDeadlineMs?: number;
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 // If the server sends nothing for this long, not even its statement timeout, the connection is dropped.
 const RESPONSE_TIMEOUT_MS = 20_000;
+// A request starts no statement later than this. A statement ends within 26 s: 5 for a connection, RESPONSE_TIMEOUT_MS,
+// and a sweep for each. So every request is answered within 45 s, which docs/operations.md promises.
+const REQUEST_DEADLINE_MS = 17_000;
 // A process that is suspended inside a transaction would block others by its locks, and followers of the event log.
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 // Longer than the statements of one pipelined transaction take one after the other.
@@ -44,6 +54,11 @@ export abstract class Executor {
   /** Calls `work` once the changes are visible to others. */
   abstract afterCommit(work: () => void): void;
 
+  /** Yields the first column row by row, as fast as it is consumed, from one snapshot outside this transaction. */
+  streamRows(query: Query): AsyncGenerator<string> {
+    return this.database.streamRows(query);
+  }
+
   protected abstract run<Row extends pg.QueryResultRow>(query: Query, rowMode?: 'array'): Promise<pg.QueryResult<Row>>;
 
   async queryRows<Row extends pg.QueryResultRow>(query: Query): Promise<Row[]> {
@@ -63,26 +78,27 @@ export abstract class Executor {
 /** A failed statement does not end the transaction, so that verbs can react to a violated constraint here too. */
 class Transaction extends Executor {
   readonly database: Database;
-  readonly #client: pg.PoolClient;
+  readonly #connection: TransactionConnection;
   readonly #afterCommit: (() => void)[] = [];
   #depth = 0;
 
-  constructor(database: Database, client: pg.PoolClient) {
+  constructor(database: Database, connection: TransactionConnection) {
     super();
     this.database = database;
-    this.#client = client;
+    this.#connection = connection;
   }
 
   async transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T> {
     const savepoint = `s${++this.#depth}`;
-    await this.#client.query(`SAVEPOINT ${savepoint}`);
+    await this.#connection.send(`SAVEPOINT ${savepoint}`);
     try {
       const result = await work(this);
-      await this.#client.query(`RELEASE ${savepoint}`);
+      await this.#connection.send(`RELEASE ${savepoint}`);
       return result;
     } catch (error) {
-      // On a broken connection the rollback would only wait for another timeout.
-      if (!isConnectionError(error)) await this.#client.query(`ROLLBACK TO ${savepoint}`).catch(() => {});
+      // On a broken connection the rollback would only wait for another timeout. Past the deadline it is not sent,
+      // because the whole transaction will be rolled back.
+      if (!isConnectionError(error)) await this.#connection.send(`ROLLBACK TO ${savepoint}`).catch(() => {});
       throw error;
     } finally {
       this.#depth--;
@@ -102,7 +118,7 @@ class Transaction extends Executor {
     rowMode?: 'array',
   ): Promise<pg.QueryResult<Row>> {
     const query = { name, text, values, ...(rowMode && { rowMode }) };
-    return this.transaction(() => this.database.measure(name, () => this.#client.query<Row>(query)));
+    return this.transaction(() => this.database.measure(name, () => this.#connection.send<Row>(query)));
   }
 }
 
@@ -114,14 +130,20 @@ export class Database extends Executor {
   readonly pool: pg.Pool;
   /** Streams, which a slow client can hold up. */
   readonly #streamPool: pg.Pool;
+  readonly #silenceWatch: SilenceWatch;
+  readonly requestDeadlineMs: number;
   /** Called after every statement, for the metrics. */
   onStatement: (name: string, seconds: number) => void = () => {};
   onBatch: OnBatch = () => {};
   /** While this count stays the same, the server has neither crashed nor been replaced. */
   connectionFailures = 0;
 
-  constructor({ connection, poolSize, onError: reportError = () => {} }: DatabaseOptions) {
+  constructor(options: DatabaseOptions) {
     super();
+    const { connection, poolSize, onError: reportError = () => {} } = options;
+    const { responseTimeoutMs = RESPONSE_TIMEOUT_MS, requestDeadlineMs = REQUEST_DEADLINE_MS } = options;
+    this.requestDeadlineMs = requestDeadlineMs;
+    this.#silenceWatch = new SilenceWatch(responseTimeoutMs);
     const onError = (error: Error) => {
       this.connectionFailures++;
       reportError(error);
@@ -139,7 +161,7 @@ export class Database extends Executor {
       return new PipelinedPool({
         size,
         maxInFlight,
-        responseTimeoutMs: RESPONSE_TIMEOUT_MS,
+        responseTimeoutMs,
         connect: () => new PrimaryClient({ ...settings, pipeline: true, sessionSql }),
         onError,
         onBatch: (...batch) => this.onBatch(...batch),
@@ -149,7 +171,6 @@ export class Database extends Executor {
       const config: PrimaryClientConfig & pg.PoolConfig = {
         ...settings,
         sessionSql: onConnectSql(transactionMs),
-        query_timeout: RESPONSE_TIMEOUT_MS,
         max,
         Client: PrimaryClient,
       };
@@ -180,17 +201,16 @@ export class Database extends Executor {
     return { idle: sum('idle'), busy: sum('busy'), waiting: sum('waiting') };
   }
 
-  /** Yields the first column row by row, as fast as it is consumed, from one snapshot. */
-  async *streamRows({ statement, values }: Query): AsyncGenerator<string> {
-    const client = await this.#streamPool.connect().catch(rethrowAsUnavailable);
+  /** The deadline applies to the first row. The others may take as long as the consumer does. */
+  override async *streamRows({ statement, values }: Query, deadline = Infinity): AsyncGenerator<string> {
+    const connection = await this.#connect(this.#streamPool, deadline);
     let failure: unknown;
     try {
-      await client.query('BEGIN READ ONLY');
-      await client.query({ text: `DECLARE entries NO SCROLL CURSOR FOR ${statement.text}`, values });
+      await connection.send('BEGIN READ ONLY');
+      await connection.send({ text: `DECLARE entries NO SCROLL CURSOR FOR ${statement.text}`, values });
       for (;;) {
-        const { rows } = await this.measure(statement.name, () =>
-          client.query<[string]>({ text: 'FETCH entries', rowMode: 'array' }),
-        );
+        const { rows } = await this.measure(statement.name, () => connection.send<[string]>(FETCH));
+        connection.deadline = Infinity;
         if (!rows[0]) break;
         yield rows[0][0];
       }
@@ -199,24 +219,29 @@ export class Database extends Executor {
       rethrowAsUnavailable(error);
     } finally {
       // Also runs if the consumer stops early; the cursor ends with its transaction.
-      await rollBack(client, failure);
+      await connection.rollBack(failure);
     }
   }
 
-  async transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect().catch(rethrowAsUnavailable);
+  async transaction<T>(work: (executor: Executor) => Promise<T>, deadline = Infinity): Promise<T> {
+    const connection = await this.#connect(this.pool, deadline);
     try {
-      await client.query('BEGIN');
-      const transaction = new Transaction(this, client);
+      await connection.send('BEGIN');
+      const transaction = new Transaction(this, connection);
       const result = await work(transaction);
-      await client.query('COMMIT');
-      client.release();
+      await connection.commit();
       transaction.committed();
       return result;
     } catch (error) {
-      await rollBack(client, error);
+      await connection.rollBack(error);
       return rethrowAsUnavailable(error);
     }
+  }
+
+  async #connect(pool: pg.Pool, deadline: number): Promise<TransactionConnection> {
+    assertNotPast(deadline);
+    const client = await pool.connect().catch(rethrowAsUnavailable);
+    return new TransactionConnection(client, this.#silenceWatch, deadline);
   }
 
   afterCommit(work: () => void): void {
@@ -235,45 +260,49 @@ export class Database extends Executor {
   async close(): Promise<void> {
     const pipelined = Object.values(this.#pools).map((pool) => pool.close());
     await Promise.all([...pipelined, this.pool.end(), this.#streamPool.end()]);
+    this.#silenceWatch.stop();
   }
 
-  override queryJson(query: Query): Promise<string | undefined> {
-    return this.#send(query, sendForJson) as Promise<string | undefined>;
+  override queryJson(query: Query, deadline = Infinity): Promise<string | undefined> {
+    return this.#send(query, sendForJson, deadline) as Promise<string | undefined>;
+  }
+
+  runUntil<Row extends pg.QueryResultRow>(query: Query, deadline: number): Promise<pg.QueryResult<Row>> {
+    return this.#send(query, sendForRows<Row>, deadline);
   }
 
   protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
-    return this.#send(query, sendForRows<Row>);
+    return this.runUntil<Row>(query, Infinity);
   }
 
   /** Like `measure`, with as few promises as possible: most requests pass here once. */
-  async #send<T>(query: Query, send: (pool: PipelinedPool, query: Query) => Promise<T>): Promise<T> {
+  async #send<T>(
+    query: Query,
+    send: (pool: PipelinedPool, query: Query, deadline: number) => Promise<T>,
+    deadline: number,
+  ): Promise<T> {
     const { name, pool: poolName, readOnly } = query.statement;
     const pool = this.#pools[poolName];
     const start = performance.now();
+    if (start > deadline) throw deadlineError();
     try {
-      return await send(pool, query);
+      return await send(pool, query, deadline);
     } catch (error) {
       if (isConnectionError(error)) this.connectionFailures++;
       // An idle connection may have broken unnoticed. A statement that only reads is sent again on another one.
-      const retry = isMissingPreparedStatement(error) || (isConnectionError(error) && readOnly);
-      return await (retry ? send(pool, query).catch(rethrowAsUnavailable) : rethrowAsUnavailable(error));
+      const retryable = isMissingPreparedStatement(error) || (isConnectionError(error) && readOnly);
+      if (!retryable || isPast(deadline)) return rethrowAsUnavailable(error);
+      return await send(pool, query, deadline).catch(rethrowAsUnavailable);
     } finally {
       this.onStatement(name, (performance.now() - start) / 1000);
     }
   }
 }
 
-const sendForJson = (pool: PipelinedPool, query: Query) => pool.queryJson(query);
-const sendForRows = <Row extends pg.QueryResultRow>(pool: PipelinedPool, query: Query) => pool.queryRows<Row>(query);
+const FETCH = { text: 'FETCH entries', rowMode: 'array' } as const;
 
-/** A connection that cannot roll back is closed, so that no other request meets its state. */
-async function rollBack(client: pg.PoolClient, failure: unknown): Promise<void> {
-  if (failure !== undefined && isConnectionError(failure)) return client.release(true);
-  await client.query('ROLLBACK').then(
-    () => client.release(),
-    () => client.release(true),
-  );
-}
+const sendForJson = (pool: PipelinedPool, query: Query, deadline: number) => pool.queryJson(query, deadline);
+const sendForRows = <Row extends pg.QueryResultRow>(pool: PipelinedPool, query: Query) => pool.queryRows<Row>(query);
 
 function rethrowAsUnavailable(error: unknown): never {
   throw isTransient(error) ? new UnavailableError('The database cannot be reached.', error) : error;

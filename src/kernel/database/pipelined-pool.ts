@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { UnavailableError } from '../errors.ts';
 import type { PreparedStatement, Query } from '../sql/statement.ts';
 import { type PlannedStatement, planTransactions } from './batching.ts';
+import { assertNotPast } from './deadline.ts';
 import { PipelinedTransaction, type Row } from './pipelined-transaction.ts';
 import { isConnectionError, isDeadlock, isServerError } from './postgres-errors.ts';
 
@@ -90,7 +91,8 @@ export class PipelinedPool {
     );
   }
 
-  queryJson(query: Query): Promise<Answer> {
+  /** After the deadline a statement whose batch failed is not sent singly. */
+  queryJson(query: Query, deadline = Infinity): Promise<Answer> {
     const { statement } = query;
     const singly = (connection: PooledConnection) => this.#sendSingly(connection, query);
     const isShort = statement.pool === 'short';
@@ -101,6 +103,7 @@ export class PipelinedPool {
       (connection) => this.#addToBatch(connection, query),
       singly,
       statement.batch && statement,
+      deadline,
     );
   }
 
@@ -110,6 +113,7 @@ export class PipelinedPool {
     work: (connection: PooledConnection) => Promise<T>,
     singly = work,
     batchable?: PreparedStatement,
+    deadline = Infinity,
   ): Promise<T> {
     // A new request does not overtake those that wait.
     const free = this.#waiters.length === 0 ? find() : undefined;
@@ -128,6 +132,7 @@ export class PipelinedPool {
       connection.answeredAt = performance.now();
       this.#serveWaiters();
     }
+    assertNotPast(deadline);
     return this.#withConnection(() => this.#leastBusy(), singly);
   }
 

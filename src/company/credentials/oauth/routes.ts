@@ -6,6 +6,8 @@ import { assertUncompressed } from '../../../http/plugins/authentication.ts';
 import { FixedWindowCounter } from '../../../http/plugins/fixed-window-counter.ts';
 import type { LimitRate } from '../../../http/plugins/rate-limit.ts';
 import type { UnfinishedBodies } from '../../../http/plugins/unfinished-bodies.ts';
+import { RequestDatabase } from '../../../kernel/database/request-database.ts';
+import type { AdminContext } from '../../admin-context.ts';
 import {
   FORM_CONTENT_TYPE,
   type Parameters,
@@ -23,7 +25,7 @@ type Endpoint = {
   description: string;
   body: TSchema;
   response: TSchema;
-  handle: (client: Client, parameters: Parameters) => Promise<object>;
+  handle: (context: AdminContext, client: Client, parameters: Parameters) => Promise<object>;
 };
 
 // The body is read before the client is authenticated, so it may not be larger than any valid token request.
@@ -52,13 +54,17 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
    * Unreadable bodies cost the most to parse, so an address that sends many of them is rejected before parsing. Clients
    * behind the same address can still use HTTP Basic, which is checked without the body.
    */
-  const readParameters = async (request: FastifyRequest, reply: FastifyReply): Promise<Parameters> => {
+  const readParameters = async (
+    context: AdminContext,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Parameters> => {
     try {
       assertFewFailures(unreadableRequests, request, reply);
     } catch (error) {
       const basic = parseBasicAuth(request.headers.authorization);
       if (!basic) throw error;
-      await authenticateClient(services, basic);
+      await authenticateClient(context, basic);
       reply.removeHeader('retry-after');
     }
     try {
@@ -99,12 +105,13 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
         response: { 200: response, 400: OAuthErrorResponse, 401: OAuthErrorResponse },
       },
       handler: async (request, reply: FastifyReply) => {
-        const parameters = await readParameters(request, reply);
+        const context = { db: new RequestDatabase(services.db), clock: services.clock };
+        const parameters = await readParameters(context, request, reply);
         const credentials = readClientCredentials(request, parameters);
         if (!credentials) throw new OAuthError('invalid_client', 'The client must send its id and its secret.');
-        const client = await authenticateClient(services, credentials);
+        const client = await authenticateClient(context, credentials);
         services.limitRate?.(client.id, reply);
-        return handle(client, parameters);
+        return handle(context, client, parameters);
       },
     });
 
@@ -117,13 +124,13 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
       'works for `expires_in` seconds: one hour, unless the service is configured otherwise.',
     body: TokenBody,
     response: TokenResponse,
-    handle: async (client, parameters) => {
+    handle: async (context, client, parameters) => {
       const grant = parameters.get('grant_type');
       if (grant === undefined) throw new OAuthError('invalid_request', 'The parameter grant_type is missing.');
       if (grant !== 'client_credentials') {
         throw new OAuthError('unsupported_grant_type', 'The grant_type must be client_credentials.');
       }
-      return issueToken(services, client, parameters.get('scope'));
+      return issueToken({ ...context, tokenSeconds: services.tokenSeconds }, client, parameters.get('scope'));
     },
   });
 
@@ -136,10 +143,10 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
       'or an unknown one, is ignored, and the answer is the same.',
     body: RevokeBody,
     response: RevokedResponse,
-    handle: async (client, parameters) => {
+    handle: async (context, client, parameters) => {
       const token = parameters.get('token');
       if (token === undefined) throw new OAuthError('invalid_request', 'The parameter token is missing.');
-      await revokeToken(services, client, token);
+      await revokeToken(context, client, token);
       return {};
     },
   });
