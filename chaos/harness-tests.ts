@@ -11,16 +11,16 @@ import { startInputApp } from './input/input-app.ts';
 
 export const retries: ChaosTest = {
   name: 'retries',
-  description: 'a caller on a bad connection sends every create three times to two services',
+  description: 'a caller on a bad connection sends every write three times to two services',
   async run({ short }) {
     const result = await sendWithRetries(short ? 100 : 1_000);
     return {
       ...emptyResults(),
       rounds: 3,
       requests: result.sent,
-      acknowledged: result.creates,
-      lost: Math.max(0, result.creates - result.records),
-      duplicated: Math.max(0, result.records - result.creates),
+      acknowledged: result.writes,
+      lost: Math.max(0, result.writes - result.performed),
+      duplicated: Math.max(0, result.performed - result.writes),
       notes: [`${result.cut} of ${result.sent} requests were cut off`],
     };
   },

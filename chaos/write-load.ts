@@ -23,6 +23,8 @@ type OwnedRecord = { id: string; path: string };
 
 // Avoids thousands of refused connections while a process starts.
 const PAUSE_AFTER_FAILURE_MS = 250;
+/** Which share of the writes has an Idempotency-Key. */
+const KEYED_SHARE = Number(process.env.KEYED_SHARE ?? 0.5);
 // The default of the client library.
 const MAX_RETRIES = 4;
 
@@ -106,7 +108,7 @@ export class WriteLoad {
         stamp,
         kind,
         request: kind.request(this.#demo, stamp, record?.path ?? ''),
-        idempotencyKey: this.#random() < 0.5 ? `key-${stamp}` : undefined,
+        idempotencyKey: this.#random() < KEYED_SHARE ? `key-${stamp}` : undefined,
         attempts: 0,
         response: undefined,
         recordId: record?.id,

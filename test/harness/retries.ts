@@ -2,64 +2,137 @@ import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
+import pg from 'pg';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { invoiceBody } from './bodies.ts';
 import { commandOutput } from './command-line.ts';
 import { caller } from './http.ts';
 import { startProcess, temporaryDirectory, urlOf } from './service.ts';
 import { until } from './until.ts';
 
 /**
- * A caller on a bad line: every create is sent three times, at random to one of two service processes, and half of the
- * requests are cut off, before or in the middle of the answer. Then each is sent until it is answered.
+ * A caller on a bad line: every write is sent three times, at random to one of two service processes, and half of the
+ * requests are cut off, before or in the middle of the answer. Then each is sent until it is answered. Every write that
+ * is performed leaves one event, so there must be as many events of each type as there are writes.
  */
 
-export type RetriesFound = { creates: number; sent: number; cut: number; underWay: number; records: number };
+export type RetriesFound = { writes: number; sent: number; cut: number; inProgress: number; performed: number };
 
-const AT_ONCE = 32;
+const CALLERS = 32;
+const INTERACTION = { type: 'phone', notes: 'Called' };
+const ENTRY = { entity_id: 'person', title: 'Ms', first_names: 'Jo', last_name: 'Doe', relationship: {} };
+const TIMES = { start_time: '2090-01-02 10:00:00', end_time: '2090-01-02 11:00:00' };
+const MOVED = { start_time: '2090-01-03 10:00:00', end_time: '2090-01-03 11:00:00' };
+const ADVISER = 'adviser@company.example';
 
-export async function sendWithRetries(creates: number): Promise<RetriesFound> {
+type Kind = {
+  event: string;
+  method: 'POST' | 'PATCH' | 'DELETE';
+  list: string;
+  /** The body of a create, which makes the record that an update or deletion is sent to. */
+  creates: (n: number) => object;
+  changes?: (n: number) => object | undefined;
+};
+
+const invoice = (n: number, terms: string) =>
+  invoiceBody({
+    invoice_number: `N${n}`,
+    payment_terms: terms,
+    items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
+  });
+const RECORDS = {
+  interaction: { list: 'interactions', creates: () => INTERACTION },
+  address_book_entry: { list: 'address-book/entry', creates: () => ENTRY },
+  invoice: { list: 'invoices', creates: (n: number) => invoice(n, '30 days') },
+  appointment: { list: 'appointments', creates: () => ({ adviser_email: ADVISER, ...TIMES }) },
+};
+/** The nine specified writes. */
+const KINDS: Kind[] = [
+  ...Object.entries(RECORDS).map(([record, rest]) => ({
+    event: `${record}.created`,
+    method: 'POST' as const,
+    ...rest,
+  })),
+  {
+    event: 'interaction.updated',
+    method: 'PATCH',
+    ...RECORDS.interaction,
+    changes: () => ({ ...INTERACTION, notes: 'B' }),
+  },
+  { event: 'address_book_entry.updated', method: 'PATCH', ...RECORDS.address_book_entry, changes: () => ENTRY },
+  { event: 'invoice.updated', method: 'PATCH', ...RECORDS.invoice, changes: (n) => invoice(n, '14 days') },
+  { event: 'appointment.updated', method: 'PATCH', ...RECORDS.appointment, changes: () => MOVED },
+  { event: 'appointment.deleted', method: 'DELETE', ...RECORDS.appointment, changes: () => undefined },
+];
+
+type Write = { key: string; method: Kind['method']; path: string; body: object | undefined };
+
+export async function sendWithRetries(writes: number): Promise<RetriesFound> {
   const home = await temporaryDirectory();
   const server = await startBundledPostgres({ dataDir: join(home.path, 'database'), log: () => {} });
   const DATABASE_URL = urlOf(server.connection);
   const services = await Promise.all([1, 2].map(() => startProcess({ DATABASE_URL, WORKER_CONCURRENCY: '0' })));
+  const database = new pg.Client(server.connection);
   try {
     const type = (...args: string[]) => commandOutput({ DATABASE_URL }, ...args);
     await type('company', 'create', '--name', 'Retries');
+    await type('adviser', 'create', '--email', ADVISER, '--name', 'Adviser');
     const caseId = await type('case', 'create', '--reference', 'Retries', '--only', 'id');
-    const scopes = 'interactions:read,interactions:write';
+    const scopes = 'interactions:write,address_book:write,invoices:write,appointments:write';
     const token = await type('key', 'create', '--name', 'retries', '--scope', scopes, '--only', 'key');
-    const path = `/cases/${caseId}/interactions`;
+    const client = caller(services[0]?.url ?? '', token);
 
-    const keys = Array.from({ length: creates }, () => randomUUID());
-    const found = { creates, sent: 0, cut: 0, underWay: 0 };
-    const ids = new Map<string, string>();
-    const send = async (key: string, cut: boolean) => {
-      const url = `${services[randomInt(services.length)]?.url}${path}`;
-      const answer = await post(url, token, key, cut);
+    const prepare = async (n: number): Promise<Write> => {
+      const { method, list, creates, changes } = KINDS[n % KINDS.length] as Kind;
+      const path = `/cases/${caseId}/${list}`;
+      const key = randomUUID();
+      if (!changes) return { key, method, path, body: creates(n) };
+      const made = await client.post(path, creates(n));
+      assert.equal(made.status, 200, made.text);
+      return { key, method, path: `${path}/${made.body.id}`, body: changes(n) };
+    };
+    const all = await mapConcurrently(
+      Array.from({ length: writes }, (_, n) => n),
+      prepare,
+    );
+    await database.connect();
+    const countEvents = async () => {
+      const { rows } = await database.query('SELECT type, count(*)::int AS count FROM events GROUP BY type');
+      return new Map<string, number>(rows.map((row) => [row.type, row.count]));
+    };
+    const before = await countEvents();
+
+    const found = { writes, sent: 0, cut: 0, inProgress: 0 };
+    const answers = new Map<string, string>();
+    const send = async (write: Write, cut: boolean) => {
+      const url = `${services[randomInt(services.length)]?.url}${write.path}`;
+      const answer = await sendOnce(url, token, write, cut);
       found.sent++;
       if (answer === 'cut') found.cut++;
-      else if (answer.status === 409) found.underWay++;
+      else if (answer.status === 409) found.inProgress++;
       else {
         assert.equal(answer.status, 200, answer.text);
-        const { id } = JSON.parse(answer.text);
-        assert.equal(ids.get(key) ?? id, id, 'one key, one record');
-        ids.set(key, id);
+        assert.equal(answers.get(write.key) ?? answer.text, answer.text, 'one key, one answer');
+        answers.set(write.key, answer.text);
         return true;
       }
       return false;
     };
 
-    const storm = shuffled(keys.flatMap((key) => [0, 1, 2].map((i) => ({ key, cut: i % 2 === randomInt(2) }))));
-    await atOnce(storm, ({ key, cut }) => send(key, cut));
-    await atOnce(keys, async (key) => {
-      await until(() => send(key, false));
-    });
+    const storm = shuffled(all.flatMap((write) => [0, 1, 2].map((i) => ({ write, cut: i % 2 === randomInt(2) }))));
+    await mapConcurrently(storm, ({ write, cut }) => send(write, cut));
+    await mapConcurrently(all, (write) => until(() => send(write, false)));
 
-    const list = await caller(services[0]?.url ?? '', token).get(path);
-    const notes: string[] = list.body.map((interaction: { notes: string }) => interaction.notes);
-    assert.equal(new Set(notes).size, creates, 'every create is there');
-    return { ...found, records: notes.length };
+    const after = await countEvents();
+    let performed = 0;
+    for (const [i, { event }] of KINDS.entries()) {
+      const count = (after.get(event) ?? 0) - (before.get(event) ?? 0);
+      assert.equal(count, all.filter((_, n) => n % KINDS.length === i).length, event);
+      performed += count;
+    }
+    return { ...found, performed };
   } finally {
+    await database.end();
     for (const service of services) await service.stop();
     await server.stop();
     await home.remove();
@@ -67,13 +140,13 @@ export async function sendWithRetries(creates: number): Promise<RetriesFound> {
 }
 
 /** `cut`: the connection is broken at a random moment, or when the first bytes of the answer arrive. */
-function post(
+function sendOnce(
   url: string,
   token: string,
-  key: string,
+  { key, method, body: sent }: Write,
   cut: boolean,
 ): Promise<'cut' | { status: number; text: string }> {
-  const body = JSON.stringify({ type: 'phone', notes: key });
+  const body = JSON.stringify(sent ?? {});
   const headers = {
     authorization: `Bearer ${token}`,
     'content-type': 'application/json',
@@ -81,7 +154,7 @@ function post(
     'idempotency-key': key,
   };
   return new Promise((resolve, reject) => {
-    const request = httpRequest(url, { method: 'POST', headers, agent: false }, (response) => {
+    const request = httpRequest(url, { method, headers, agent: false }, (response) => {
       if (cut) return void request.destroy();
       let text = '';
       response.setEncoding('utf8').on('data', (part) => {
@@ -97,13 +170,15 @@ function post(
   });
 }
 
-async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const left = items.values();
+async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const left = items.entries();
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (const item of left) await work(item);
+    Array.from({ length: CALLERS }, async () => {
+      for (const [i, item] of left) results[i] = await work(item);
     }),
   );
+  return results;
 }
 
 function shuffled<T>(items: T[]): T[] {
