@@ -69,7 +69,16 @@ const RULES: readonly Rule[] = [
   ['config.ts', []],
   ['server/process.ts', ['cli/**', 'server/{log,uncaught-errors}.ts']],
   ['server/audit-logs.ts', ['{cases,company,webhooks}/**/*.sql.ts', 'kernel/audit/**']],
-  ['server/worker.ts', ['{cases,events,kernel,webhooks}/**', 'config.ts', 'server/audit-logs.ts', `!${ROUTES}`]],
+  [
+    'server/worker.ts',
+    [
+      '{cases,events,kernel,webhooks}/**',
+      'http/operation/response-retention.ts',
+      'config.ts',
+      'server/audit-logs.ts',
+      `!${ROUTES}`,
+    ],
+  ],
   ['server/app.ts', ['{cases,company,events,http,kernel,webhooks}/**', 'server/audit-logs.ts']],
   [
     'server/**',

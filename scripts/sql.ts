@@ -1,12 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { KEY_GUARD } from '../src/http/operation/idempotency.sql.ts';
 import { allStatements, type PreparedStatement } from '../src/kernel/sql/statement.ts';
 import { withUnconnectedApp } from './unconnected-app.ts';
 
 /**
  * Writes every statement, in its single and its batch form, to sql/*.sql, so that a diff shows what the database gets.
  * With --check it only compares. A statement with optional parts is written with every combination of them, or with
- * those that its declaration chooses.
+ * those that its declaration chooses. A write that can have an Idempotency-Key is also written with one ("keyed").
  */
 
 const source = new URL('../src/', import.meta.url);
@@ -21,6 +22,14 @@ for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' }).so
 
 // Some statements are declared with the routes: those of the event log, and the row locks of If-Match.
 await withUnconnectedApp(() => {});
+
+// The head and the tail that a guard adds are the same for all variants of a statement, so one of them is shown.
+const guarded = new Map<string, PreparedStatement>();
+for (const statement of allStatements()) {
+  const [base = ''] = statement.name.split('+');
+  if (!guarded.has(base)) guarded.set(base, statement);
+}
+for (const statement of guarded.values()) statement.guarded?.(KEY_GUARD);
 
 const files = new Map<string, string>();
 for (const statement of allStatements().sort((a, b) => (a.name < b.name ? -1 : 1))) {

@@ -9,7 +9,32 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    SELECT i.company_id, i.case_id, i.id, 'interaction.deleted', i.now::timestamptz, i.origin::json, i.was
      FROM i
   )
-SELECT json_build_object('id', i.id, 'deleted_at', to_char(i.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i;
+SELECT nth, NULL AS version, json_build_object('id', i.id, 'deleted_at', to_char(i.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
+
+-- interactions.delete keyed (writes; pool: short)
+WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::timestamptz AS now, $5::json AS origin, $6::uuid AS credential_id, $7::bytea AS key_sha256, $8::bytea AS request_sha256, $9::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+    SELECT k.created_at FROM idempotency_keys k
+     WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+       AND k.key_sha256 = input.key_sha256) IS NULL),
+input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::timestamptz AS now, $5::json AS origin, $6::uuid AS credential_id, $7::bytea AS key_sha256, $8::bytea AS request_sha256, $9::text AS etag_suffix, 1 AS nth FROM guard), i AS (
+    UPDATE interactions i SET deleted_at = input.now, updated_at = input.now, version = i.version + 1
+      FROM input, interactions seen
+     WHERE i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND i.version = seen.version AND i.deleted_at IS NULL
+    RETURNING i.*, input.nth, input.now, input.origin, json_build_object('interactions', seen) AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT i.company_id, i.case_id, i.id, 'interaction.deleted', i.now::timestamptz, i.origin::json, i.was
+     FROM i
+  ), answer AS (
+  SELECT nth, NULL AS version, json_build_object('id', i.id, 'deleted_at', to_char(i.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i
+), stored AS (
+  INSERT INTO idempotency_keys
+    (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+  SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+         '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+         answer.json, input.now
+    FROM answer JOIN input USING (nth))
+SELECT nth, version, json FROM answer;
 
 -- interactions.find (reads; pool: short)
 SELECT deleted_at IS NOT NULL AS deleted FROM interactions
@@ -30,7 +55,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
      FROM i
 )
-SELECT i.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i;
+SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
 
 -- interactions.insert* (batch form)
 WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::timestamptz[], $10::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth)), inserted AS (
@@ -47,7 +72,66 @@ WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender,
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
      FROM i
 )
-SELECT i.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i;
+SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
+
+-- interactions.insert keyed (writes; pool: short)
+WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS type, $5::text AS notes, $6::timestamptz AS happened_at, $7::text AS sender, $8::text AS recipient, $9::timestamptz AS now, $10::json AS origin, $11::uuid AS credential_id, $12::bytea AS key_sha256, $13::bytea AS request_sha256, $14::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+    SELECT k.created_at FROM idempotency_keys k
+     WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+       AND k.key_sha256 = input.key_sha256) IS NULL),
+input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS type, $5::text AS notes, $6::timestamptz AS happened_at, $7::text AS sender, $8::text AS recipient, $9::timestamptz AS now, $10::json AS origin, $11::uuid AS credential_id, $12::bytea AS key_sha256, $13::bytea AS request_sha256, $14::text AS etag_suffix, 1 AS nth FROM guard), inserted AS (
+  INSERT INTO interactions
+    (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
+  SELECT c.company_id, c.id, input.id, input.type, input.notes, input.happened_at, input.sender,
+         input.recipient, input.now, input.now
+    FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+  RETURNING *
+), i AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+   SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
+     FROM i
+), answer AS (
+  SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i
+), stored AS (
+  INSERT INTO idempotency_keys
+    (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+  SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+         '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+         answer.json, input.now
+    FROM answer JOIN input USING (nth))
+SELECT nth, version, json FROM answer;
+
+-- interactions.insert keyed* (batch form)
+WITH input AS MATERIALIZED (
+  WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, credential_id, key_sha256, request_sha256, etag_suffix, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::timestamptz[], $10::json[], $11::uuid[], $12::bytea[], $13::bytea[], $14::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, credential_id, key_sha256, request_sha256, etag_suffix, nth))
+  SELECT * FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+    SELECT k.created_at FROM idempotency_keys k
+     WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+       AND k.key_sha256 = input.key_sha256) IS NULL), inserted AS (
+  INSERT INTO interactions
+    (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
+  SELECT c.company_id, c.id, input.id, input.type, input.notes, input.happened_at, input.sender,
+         input.recipient, input.now, input.now
+    FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+  RETURNING *
+), i AS (
+  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+   SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
+     FROM i
+), answer AS (
+  SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i
+), stored AS (
+  INSERT INTO idempotency_keys
+    (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+  SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+         '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+         answer.json, input.now
+    FROM answer JOIN input USING (nth))
+SELECT nth, version, json FROM answer;
 
 -- interactions.list (reads; pool: list)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::text AS zone, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000
@@ -115,7 +199,7 @@ SELECT 1 FROM interactions WHERE company_id = $1::uuid AND case_id = $2::uuid AN
    FOR NO KEY UPDATE;
 
 -- interactions.read (reads; pool: short)
-  SELECT ('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($4::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '"}') FROM interactions i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
+  SELECT i.version::text, ('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($4::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '"}') FROM interactions i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
 ('SMS', 'comment', 'SMS'), ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
 ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
 AS d (type, icon, formatted_type) ON d.type = i.type
@@ -133,7 +217,7 @@ AS d (type, icon, formatted_type) ON d.type = i.type
      SELECT i.company_id, i.case_id, i.id, 'interaction.restored', i.now::timestamptz, i.origin::json, i.was
        FROM i
     )
-  SELECT ('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || ((input.zone::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '"}') FROM i JOIN input USING (nth) JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
+  SELECT i.version::text, ('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || ((input.zone::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '"}') FROM i JOIN input USING (nth) JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
 ('SMS', 'comment', 'SMS'), ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
 ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
 AS d (type, icon, formatted_type) ON d.type = i.type;
@@ -152,7 +236,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    SELECT i.company_id, i.case_id, i.id, 'interaction.updated', i.now::timestamptz, i.origin::json, i.was
      FROM i
   )
-SELECT i.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i;
+SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
 
 -- interactions.update* (batch form)
 WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, set_sender, recipient, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::boolean[], $9::text[], $10::timestamptz[], $11::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, set_sender, recipient, now, origin, nth)), i AS (
@@ -168,5 +252,62 @@ WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender,
    SELECT i.company_id, i.case_id, i.id, 'interaction.updated', i.now::timestamptz, i.origin::json, i.was
      FROM i
   )
-SELECT i.nth, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM i;
+SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
+
+-- interactions.update keyed (writes; pool: short)
+WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS type, $5::text AS notes, $6::timestamptz AS happened_at, $7::text AS sender, $8::boolean AS set_sender, $9::text AS recipient, $10::timestamptz AS now, $11::json AS origin, $12::uuid AS credential_id, $13::bytea AS key_sha256, $14::bytea AS request_sha256, $15::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+    SELECT k.created_at FROM idempotency_keys k
+     WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+       AND k.key_sha256 = input.key_sha256) IS NULL),
+input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS type, $5::text AS notes, $6::timestamptz AS happened_at, $7::text AS sender, $8::boolean AS set_sender, $9::text AS recipient, $10::timestamptz AS now, $11::json AS origin, $12::uuid AS credential_id, $13::bytea AS key_sha256, $14::bytea AS request_sha256, $15::text AS etag_suffix, 1 AS nth FROM guard), i AS (
+    UPDATE interactions i SET type = input.type, notes = coalesce(input.notes, i.notes),
+        happened_at = coalesce(input.happened_at, i.happened_at),
+        sender = CASE WHEN input.set_sender THEN input.sender ELSE i.sender END,
+        recipient = coalesce(input.recipient, i.recipient), updated_at = input.now, version = i.version + 1
+      FROM input, interactions seen
+     WHERE i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND i.version = seen.version AND i.deleted_at IS NULL
+    RETURNING i.*, input.nth, input.now, input.origin, json_build_object('interactions', seen) AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT i.company_id, i.case_id, i.id, 'interaction.updated', i.now::timestamptz, i.origin::json, i.was
+     FROM i
+  ), answer AS (
+  SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i
+), stored AS (
+  INSERT INTO idempotency_keys
+    (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+  SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+         '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+         answer.json, input.now
+    FROM answer JOIN input USING (nth))
+SELECT nth, version, json FROM answer;
+
+-- interactions.update keyed* (batch form)
+WITH input AS MATERIALIZED (
+  WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, set_sender, recipient, now, origin, credential_id, key_sha256, request_sha256, etag_suffix, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::boolean[], $9::text[], $10::timestamptz[], $11::json[], $12::uuid[], $13::bytea[], $14::bytea[], $15::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, set_sender, recipient, now, origin, credential_id, key_sha256, request_sha256, etag_suffix, nth))
+  SELECT * FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+    SELECT k.created_at FROM idempotency_keys k
+     WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+       AND k.key_sha256 = input.key_sha256) IS NULL), i AS (
+    UPDATE interactions i SET type = input.type, notes = coalesce(input.notes, i.notes),
+        happened_at = coalesce(input.happened_at, i.happened_at),
+        sender = CASE WHEN input.set_sender THEN input.sender ELSE i.sender END,
+        recipient = coalesce(input.recipient, i.recipient), updated_at = input.now, version = i.version + 1
+      FROM input, interactions seen
+     WHERE i.company_id = input.company_id AND i.case_id = input.case_id AND i.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND i.version = seen.version AND i.deleted_at IS NULL
+    RETURNING i.*, input.nth, input.now, input.origin, json_build_object('interactions', seen) AS was
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+   SELECT i.company_id, i.case_id, i.id, 'interaction.updated', i.now::timestamptz, i.origin::json, i.was
+     FROM i
+  ), answer AS (
+  SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i
+), stored AS (
+  INSERT INTO idempotency_keys
+    (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+  SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+         '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+         answer.json, input.now
+    FROM answer JOIN input USING (nth))
+SELECT nth, version, json FROM answer;
 

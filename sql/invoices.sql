@@ -12,7 +12,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.cancelled', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     )
-  SELECT ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
+  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
    FROM v JOIN input USING (nth), LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -42,12 +42,51 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
    WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND t.id = input.item_id
   RETURNING t.*
 )
-SELECT json_build_object('id', t.id, 'description', t.description, 'amount', t.amount, 'quantity', t.quantity, 'rate', t.rate, 'subtotal', t.subtotal, 'vat_amount', t.vat_amount, 'status', CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END, 'paid_at', CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END, 'case_invoice_id', t.invoice_id, 'customer_case_id', t.case_id, 'has_vat', t.vat_amount <> 0)::text FROM v, t, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT nth, v.version::text AS version, json_build_object('id', t.id, 'description', t.description, 'amount', t.amount, 'quantity', t.quantity, 'rate', t.rate, 'subtotal', t.subtotal, 'vat_amount', t.vat_amount, 'status', CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END, 'paid_at', CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END, 'case_invoice_id', t.invoice_id, 'customer_case_id', t.case_id, 'has_vat', t.vat_amount <> 0)::text AS json FROM v, t, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s;
+
+-- invoices.cancel_item keyed (writes; pool: short)
+  WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::uuid AS item_id, $5::timestamptz AS now, $6::json AS origin, $7::uuid AS credential_id, $8::bytea AS key_sha256, $9::bytea AS request_sha256, $10::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+      SELECT k.created_at FROM idempotency_keys k
+       WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+         AND k.key_sha256 = input.key_sha256) IS NULL),
+  input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::uuid AS item_id, $5::timestamptz AS now, $6::json AS origin, $7::uuid AS credential_id, $8::bytea AS key_sha256, $9::bytea AS request_sha256, $10::text AS etag_suffix, 1 AS nth FROM guard),
+v AS (
+      UPDATE invoices v SET updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND v.cancelled_at IS NULL AND EXISTS (
+    SELECT 1 FROM invoice_items t WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND t.id = input.item_id AND t.cancelled_at IS NULL)
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) AND (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('invoice_items', CASE WHEN NOT (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN json_build_object('changed', ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id AND part.id = input.item_id)) END, 'payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments > 50 THEN 2 * (counted.invoice_items + counted.payments) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.item_cancelled', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), t AS (
+  UPDATE invoice_items t SET cancelled_at = input.now FROM v JOIN input USING (nth)
+   WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND t.id = input.item_id
+  RETURNING t.*
+), answer AS (
+    SELECT nth, v.version::text AS version, json_build_object('id', t.id, 'description', t.description, 'amount', t.amount, 'quantity', t.quantity, 'rate', t.rate, 'subtotal', t.subtotal, 'vat_amount', t.vat_amount, 'status', CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END, 'paid_at', CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END, 'case_invoice_id', t.invoice_id, 'customer_case_id', t.case_id, 'has_vat', t.vat_amount <> 0)::text AS json FROM v, t, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s
+  ), stored AS (
+    INSERT INTO idempotency_keys
+      (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+    SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+           '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+           answer.json, input.now
+      FROM answer JOIN input USING (nth))
+  SELECT nth, version, json FROM answer;
 
 -- invoices.find (reads; pool: short)
 SELECT v.cancelled_at IS NOT NULL AS cancelled, v.paid > 0 AS has_payments
@@ -91,7 +130,7 @@ FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, '')
      SELECT v.company_id, v.case_id, v.id, 'invoice.created', v.now::timestamptz, v.origin::json, CASE WHEN v.item_count > 50 THEN v.item_count END
        FROM v
   )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
 
 -- invoices.insert* (batch form)
   WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), inserted AS (
@@ -123,7 +162,96 @@ FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, '')
      SELECT v.company_id, v.case_id, v.id, 'invoice.created', v.now::timestamptz, v.origin::json, CASE WHEN v.item_count > 50 THEN v.item_count END
        FROM v
   )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
+
+-- invoices.insert keyed (writes; pool: short)
+  WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS terms, $15::text AS payment_terms, $16::uuid[] AS item_ids, $17::text[] AS descriptions, $18::numeric[] AS quantities, $19::numeric[] AS rates, $20::numeric[] AS amounts, $21::numeric[] AS subtotals, $22::numeric[] AS vat_amounts, $23::uuid AS credential_id, $24::bytea AS key_sha256, $25::bytea AS request_sha256, $26::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+      SELECT k.created_at FROM idempotency_keys k
+       WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+         AND k.key_sha256 = input.key_sha256) IS NULL),
+  input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS terms, $15::text AS payment_terms, $16::uuid[] AS item_ids, $17::text[] AS descriptions, $18::numeric[] AS quantities, $19::numeric[] AS rates, $20::numeric[] AS amounts, $21::numeric[] AS subtotals, $22::numeric[] AS vat_amounts, $23::uuid AS credential_id, $24::bytea AS key_sha256, $25::bytea AS request_sha256, $26::text AS etag_suffix, 1 AS nth FROM guard), inserted AS (
+    INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due,
+      vat, sub_total, vat_amount, total, terms, payment_terms, recipients_name,
+      created_at, updated_at, item_count, payment_count)
+    SELECT c.company_id, c.id, input.id, input.invoice_number, input.sender_id, input.date_created,
+           input.date_due, input.vat, input.sub_total, input.vat_amount, input.total,
+           input.terms, input.payment_terms, (
+SELECT coalesce(CASE WHEN cardinality(names) < 2 THEN names[1]
+  ELSE array_to_string(names[:cardinality(names) - 1], ', ') || ' and ' || names[cardinality(names)] END, '')
+FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, ''), nullif(last_name, ''))
+               ORDER BY created_at, id) AS names
+        FROM customers u
+       WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL) n),
+           input.now, input.now, cardinality(input.item_ids), 0
+      FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+    ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
+    RETURNING *
+  ), v AS (
+    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  ), items AS (
+    INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+    SELECT v.company_id, v.case_id, v.id, l.* FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+        input.subtotals, input.vat_amounts)
+ WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.created', v.now::timestamptz, v.origin::json, CASE WHEN v.item_count > 50 THEN v.item_count END
+       FROM v
+  ), answer AS (
+    SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v
+  ), stored AS (
+    INSERT INTO idempotency_keys
+      (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+    SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+           '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+           answer.json, input.now
+      FROM answer JOIN input USING (nth))
+  SELECT nth, version, json FROM answer;
+
+-- invoices.insert keyed* (batch form)
+  WITH input AS MATERIALIZED (
+    WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], credential_id, key_sha256, request_sha256, etag_suffix, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::uuid[], $24::bytea[], $25::bytea[], $26::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, credential_id, key_sha256, request_sha256, etag_suffix, nth))
+    SELECT * FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+      SELECT k.created_at FROM idempotency_keys k
+       WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+         AND k.key_sha256 = input.key_sha256) IS NULL), inserted AS (
+    INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due,
+      vat, sub_total, vat_amount, total, terms, payment_terms, recipients_name,
+      created_at, updated_at, item_count, payment_count)
+    SELECT c.company_id, c.id, input.id, input.invoice_number, input.sender_id, input.date_created,
+           input.date_due, input.vat, input.sub_total, input.vat_amount, input.total,
+           input.terms, input.payment_terms, (
+SELECT coalesce(CASE WHEN cardinality(names) < 2 THEN names[1]
+  ELSE array_to_string(names[:cardinality(names) - 1], ', ') || ' and ' || names[cardinality(names)] END, '')
+FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, ''), nullif(last_name, ''))
+               ORDER BY created_at, id) AS names
+        FROM customers u
+       WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL) n),
+           input.now, input.now, cardinality(input.item_ids), 0
+      FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+    ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
+    RETURNING *
+  ), v AS (
+    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  ), items AS (
+    INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+    SELECT v.company_id, v.case_id, v.id, l.* FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+        input.subtotals, input.vat_amounts)
+ WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.created', v.now::timestamptz, v.origin::json, CASE WHEN v.item_count > 50 THEN v.item_count END
+       FROM v
+  ), answer AS (
+    SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v
+  ), stored AS (
+    INSERT INTO idempotency_keys
+      (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+    SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+           '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+           answer.json, input.now
+      FROM answer JOIN input USING (nth))
+  SELECT nth, version, json FROM answer;
 
 -- invoices.list (reads; pool: list)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::text AS zone, $4::boolean AS show_cancelled_items, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (WITH few AS MATERIALIZED (SELECT * FROM invoices v WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND true LIMIT 1001)
@@ -267,7 +395,7 @@ SELECT 1 FROM invoices WHERE company_id = $1::uuid AND case_id = $2::uuid AND id
    FOR NO KEY UPDATE;
 
 -- invoices.read (reads; pool: short)
-  SELECT ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($4::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
+  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($4::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
     FROM invoices v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -292,7 +420,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.reinstated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     )
-  SELECT ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
+  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
    FROM v JOIN input USING (nth), LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -322,12 +450,51 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
    WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND t.id = input.item_id
   RETURNING t.*
 )
-SELECT json_build_object('id', t.id, 'description', t.description, 'amount', t.amount, 'quantity', t.quantity, 'rate', t.rate, 'subtotal', t.subtotal, 'vat_amount', t.vat_amount, 'status', CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END, 'paid_at', CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END, 'case_invoice_id', t.invoice_id, 'customer_case_id', t.case_id, 'has_vat', t.vat_amount <> 0)::text FROM v, t, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT nth, v.version::text AS version, json_build_object('id', t.id, 'description', t.description, 'amount', t.amount, 'quantity', t.quantity, 'rate', t.rate, 'subtotal', t.subtotal, 'vat_amount', t.vat_amount, 'status', CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END, 'paid_at', CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END, 'case_invoice_id', t.invoice_id, 'customer_case_id', t.case_id, 'has_vat', t.vat_amount <> 0)::text AS json FROM v, t, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s;
+
+-- invoices.reinstate_item keyed (writes; pool: short)
+  WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::uuid AS item_id, $5::timestamptz AS now, $6::json AS origin, $7::uuid AS credential_id, $8::bytea AS key_sha256, $9::bytea AS request_sha256, $10::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+      SELECT k.created_at FROM idempotency_keys k
+       WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+         AND k.key_sha256 = input.key_sha256) IS NULL),
+  input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::uuid AS item_id, $5::timestamptz AS now, $6::json AS origin, $7::uuid AS credential_id, $8::bytea AS key_sha256, $9::bytea AS request_sha256, $10::text AS etag_suffix, 1 AS nth FROM guard),
+v AS (
+      UPDATE invoices v SET updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND v.cancelled_at IS NULL AND EXISTS (
+    SELECT 1 FROM invoice_items t WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND t.id = input.item_id AND t.cancelled_at IS NOT NULL)
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) AND (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('invoice_items', CASE WHEN NOT (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN json_build_object('changed', ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id AND part.id = input.item_id)) END, 'payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments > 50 THEN 2 * (counted.invoice_items + counted.payments) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.item_reinstated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), t AS (
+  UPDATE invoice_items t SET cancelled_at = NULL FROM v JOIN input USING (nth)
+   WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND t.id = input.item_id
+  RETURNING t.*
+), answer AS (
+    SELECT nth, v.version::text AS version, json_build_object('id', t.id, 'description', t.description, 'amount', t.amount, 'quantity', t.quantity, 'rate', t.rate, 'subtotal', t.subtotal, 'vat_amount', t.vat_amount, 'status', CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END, 'paid_at', CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END, 'case_invoice_id', t.invoice_id, 'customer_case_id', t.case_id, 'has_vat', t.vat_amount <> 0)::text AS json FROM v, t, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s
+  ), stored AS (
+    INSERT INTO idempotency_keys
+      (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+    SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+           '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+           answer.json, input.now
+      FROM answer JOIN input USING (nth))
+  SELECT nth, version, json FROM answer;
 
 -- invoices.rejection_reasons (reads; pool: short)
 SELECT ($3::uuid IS NULL OR EXISTS (
@@ -354,7 +521,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.sent', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     )
-  SELECT ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
+  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
    FROM v JOIN input USING (nth), LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -381,7 +548,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
 
 -- invoices.update* (batch form)
   WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth)), v AS (
@@ -400,7 +567,70 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
+
+-- invoices.update keyed (writes; pool: short)
+  WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, $15::uuid AS credential_id, $16::bytea AS key_sha256, $17::bytea AS request_sha256, $18::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+      SELECT k.created_at FROM idempotency_keys k
+       WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+         AND k.key_sha256 = input.key_sha256) IS NULL),
+  input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, $15::uuid AS credential_id, $16::bytea AS key_sha256, $17::bytea AS request_sha256, $18::text AS etag_suffix, 1 AS nth FROM guard), v AS (
+      UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
+          date_created = input.date_created, date_due = input.date_due, vat = input.vat,
+          sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
+          payment_terms = coalesce(input.payment_terms, v.payment_terms), updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND NOT (v.paid > 0 AND v.paid >= input.total)
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) AND (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('invoice_items', CASE WHEN NOT (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN json_build_object() END, 'payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments > 50 THEN 2 * (counted.invoice_items + counted.payments) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), answer AS (
+    SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v
+  ), stored AS (
+    INSERT INTO idempotency_keys
+      (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+    SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+           '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+           answer.json, input.now
+      FROM answer JOIN input USING (nth))
+  SELECT nth, version, json FROM answer;
+
+-- invoices.update keyed* (batch form)
+  WITH input AS MATERIALIZED (
+    WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, credential_id, key_sha256, request_sha256, etag_suffix, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::uuid[], $16::bytea[], $17::bytea[], $18::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, credential_id, key_sha256, request_sha256, etag_suffix, nth))
+    SELECT * FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+      SELECT k.created_at FROM idempotency_keys k
+       WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+         AND k.key_sha256 = input.key_sha256) IS NULL), v AS (
+      UPDATE invoices v SET invoice_number = input.invoice_number, sender_id = input.sender_id,
+          date_created = input.date_created, date_due = input.date_due, vat = input.vat,
+          sub_total = input.sub_total, vat_amount = input.vat_amount, total = input.total,
+          payment_terms = coalesce(input.payment_terms, v.payment_terms), updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND NOT (v.paid > 0 AND v.paid >= input.total)
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) AND (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('invoice_items', CASE WHEN NOT (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN json_build_object() END, 'payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments > 50 THEN 2 * (counted.invoice_items + counted.payments) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), answer AS (
+    SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v
+  ), stored AS (
+    INSERT INTO idempotency_keys
+      (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+    SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+           '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+           answer.json, input.now
+      FROM answer JOIN input USING (nth))
+  SELECT nth, version, json FROM answer;
 
 -- invoices.update+add_items (writes; pool: short)
   WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, $15::uuid[] AS item_ids, $16::text[] AS descriptions, $17::numeric[] AS quantities, $18::numeric[] AS rates, $19::numeric[] AS amounts, $20::numeric[] AS subtotals, $21::numeric[] AS vat_amounts, 1 AS nth), v AS (
@@ -427,7 +657,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
         input.subtotals, input.vat_amounts)
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
 
 -- invoices.update+add_items* (batch form)
   WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), v AS (
@@ -454,7 +684,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
         input.subtotals, input.vat_amounts)
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
 
 -- invoices.update+add_items+allow_paid (writes; pool: short)
   WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, $15::uuid[] AS item_ids, $16::text[] AS descriptions, $17::numeric[] AS quantities, $18::numeric[] AS rates, $19::numeric[] AS amounts, $20::numeric[] AS subtotals, $21::numeric[] AS vat_amounts, 1 AS nth), v AS (
@@ -481,7 +711,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
         input.subtotals, input.vat_amounts)
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
@@ -513,7 +743,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
         input.subtotals, input.vat_amounts)
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
@@ -537,7 +767,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
@@ -561,7 +791,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
@@ -585,7 +815,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id)
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
 
 -- invoices.update+remove_items* (batch form)
   WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, nth)), v AS (
@@ -604,7 +834,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id)
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
 
 -- invoices.update+remove_items+add_items (writes; pool: short)
   WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, $15::uuid[] AS item_ids, $16::text[] AS descriptions, $17::numeric[] AS quantities, $18::numeric[] AS rates, $19::numeric[] AS amounts, $20::numeric[] AS subtotals, $21::numeric[] AS vat_amounts, 1 AS nth), v AS (
@@ -630,7 +860,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
         input.subtotals, input.vat_amounts)
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
 
 -- invoices.update+remove_items+add_items* (batch form)
   WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, nth)), v AS (
@@ -656,7 +886,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
         input.subtotals, input.vat_amounts)
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v;
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
 
 -- invoices.update+remove_items+add_items+allow_paid (writes; pool: short)
   WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, $15::uuid[] AS item_ids, $16::text[] AS descriptions, $17::numeric[] AS quantities, $18::numeric[] AS rates, $19::numeric[] AS amounts, $20::numeric[] AS subtotals, $21::numeric[] AS vat_amounts, 1 AS nth), v AS (
@@ -682,7 +912,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
         input.subtotals, input.vat_amounts)
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
@@ -713,7 +943,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
         input.subtotals, input.vat_amounts)
  WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
   )
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
@@ -737,7 +967,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id)
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
@@ -761,7 +991,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     ), removed AS (DELETE FROM invoice_items t USING v WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id)
-  SELECT v.nth, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', s.date_paid, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y

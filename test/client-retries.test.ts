@@ -138,7 +138,7 @@ test('an attempt that finds the one before still in progress waits for it', asyn
   };
   try {
     await blocker.query('BEGIN');
-    await blocker.query('LOCK TABLE interactions IN SHARE MODE');
+    await blocker.query('SELECT 1 FROM cases WHERE id = $1 FOR UPDATE', [company.caseId]);
     const pause = async () => {
       if (codes.includes('request_in_progress')) await blocker.query('COMMIT');
     };

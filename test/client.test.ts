@@ -192,7 +192,9 @@ test('an answer tells its status, its request, and whether it was given before',
   assert.deepEqual(again.data, first.data);
   assert.match(first.requestId ?? '', /^[0-9a-f-]{36}$/);
   assert.notEqual(again.requestId, first.requestId);
-  assert.deepEqual([first.etag, first.total, first.next], [undefined, undefined, undefined]);
+  const { etag } = await client.readInteraction({ caseId, interactionId: first.data.id });
+  assert.deepEqual([first.etag, again.etag], [etag, etag]);
+  assert.deepEqual([first.total, first.next], [undefined, undefined]);
 });
 
 test('a write onto an outdated state is refused, and onto the current one it is done', async () => {

@@ -335,12 +335,12 @@ const REFERENCES: Record<string, string[]> = {
   messages: ['company_id', 'case_id', 'appointment_id'],
   meetings: ['company_id', 'case_id', 'appointment_id'],
   video_accounts: ['company_id', 'adviser_id'],
-  idempotency_keys: ['company_id'],
   webhook_endpoints: ['company_id'],
   webhook_deliveries: ['company_id', 'endpoint_id'],
   webhook_notices: ['company_id', 'endpoint_id'],
-  // Events outlive their records, and writing them locks nothing.
+  // Events outlive their records, and writing them locks nothing. The same holds for stored responses.
   events: [],
+  idempotency_keys: [],
 };
 
 type Row = Record<string, unknown>;

@@ -9,23 +9,23 @@ import { type Holding, overlapping } from './harness/overlap.ts';
 
 const app = await startApp();
 
-const json = app.db.queryJson.bind(app.db);
+const row = app.db.queryRow.bind(app.db);
 const rows = app.db.runUntil.bind(app.db);
 afterEach(() => {
-  app.db.queryJson = json;
+  app.db.queryRow = row;
   app.db.runUntil = rows;
 });
 
 /** Lets the statements write nothing this many times, as after a conflict. Counts how often each was tried. */
 function nothingWritten(names: string[], times: number): Map<string, number> {
   const tries = new Map<string, number>();
-  app.db.queryJson = async (query) => {
+  app.db.queryRow = async (query) => {
     // The name of a change of an appointment ends with the parts that it changes.
     const [name = ''] = query.statement.name.split('+');
-    if (!names.includes(name)) return json(query);
+    if (!names.includes(name)) return row(query);
     const before = tries.get(name) ?? 0;
     tries.set(name, before + 1);
-    return before < times ? undefined : json(query);
+    return before < times ? undefined : row(query);
   };
   return tries;
 }

@@ -91,7 +91,7 @@ for (const { what, make, change } of KINDS) {
     const path = await make(company);
     const before = await company.get(path);
     const etag = String(before.headers.etag);
-    assert.match(etag, /^"[\w-]{22}"$/);
+    assert.match(etag, /^"[^"\s]+"$/);
     assert.equal((await company.get(path)).headers.etag, etag, 'the same state has the same tag');
 
     const write = (tag: string) => company.send(method, path + after, body, { 'if-match': tag });
@@ -228,7 +228,9 @@ test('a concurrent write without If-Match is waited for, and then seen', async (
   await other.connect();
   try {
     await other.query('BEGIN');
-    await other.query("UPDATE interactions SET notes = 'Other' WHERE id = $1", [path.split('/').at(-1)]);
+    await other.query("UPDATE interactions SET notes = 'Other', version = version + 1 WHERE id = $1", [
+      path.split('/').at(-1),
+    ]);
     const write = company.patch(path, CALL, { 'if-match': String(headers.etag) });
     await untilBlocked(app);
     await other.query('COMMIT');

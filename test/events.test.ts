@@ -8,7 +8,7 @@ import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { GRANTS, setUpDatabase } from '../src/server/database-setup.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
-import { until } from './harness/until.ts';
+import { untilBlocked } from './harness/overlap.ts';
 
 const app = await startApp();
 
@@ -135,22 +135,16 @@ test('a reader who has seen a later event still gets one that is committed after
   try {
     const first = await call(company);
     const latest = await company.get('/events?types=interaction.*');
-    // The write is done, but its answer cannot be stored yet: a transaction that commits late.
+    // The event is written, but the reference to the case cannot be checked yet: a transaction that commits late.
     await holder.query('BEGIN');
-    await holder.query('LOCK TABLE idempotency_keys IN SHARE MODE');
-    const slow = company.post(
-      `${company.path}/interactions`,
-      { type: 'phone', notes: 'slow' },
-      { 'idempotency-key': 'slow' },
-    );
-    // Only this connection: other test files wait for locks on the same server.
-    const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'idempotency_keys'::regclass
-       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-    await until(async () => (await holder.query(waiting)).rowCount === 1);
-    const quick = await call(company, 'quick');
+    await holder.query('SELECT 1 FROM cases WHERE id = $1 FOR UPDATE', [company.caseId]);
+    const slow = company.post(`${company.path}/interactions`, { type: 'phone', notes: 'slow' });
+    await untilBlocked(app);
+    const other = (await company.post('/manage/cases', { reference: 'other' })).body.id;
+    const quick = await call(company, 'quick', `/cases/${other}`);
     const meanwhile = await company.get(nextOf(latest));
     assert.deepEqual(meanwhile.body, [], 'the quick one waits for the slow one');
-    const history = await read(company, `${company.path}/interactions/${quick}/history`);
+    const history = await read(company, `/cases/${other}/interactions/${quick}/history`);
     assert.equal(history.length, 1, 'a history waits for no write');
     await holder.query('COMMIT');
     assert.equal((await slow).status, 200);

@@ -146,15 +146,15 @@ test('a meeting can be asked for after the booking', async () => {
 test('a meeting that is requested while the appointment is being moved is made for the new time', async () => {
   const company = await zoomCompany();
   const { path } = await book(company, { video_meeting: false });
-  const json = app.db.queryJson.bind(app.db);
+  const row = app.db.queryRow.bind(app.db);
   let between = 0;
-  app.db.queryJson = async (query) => {
+  app.db.queryRow = async (query) => {
     if (query.statement.name.startsWith('appointments.update') && between++ === 0)
       await ok(company.post(`${path}/meeting`));
-    return json(query);
+    return row(query);
   };
   await ok(company.patch(path, MOVE)).finally(() => {
-    app.db.queryJson = json;
+    app.db.queryRow = row;
   });
   assert.equal(between, 2, 'the move was decided again');
   await worker.runOnce();

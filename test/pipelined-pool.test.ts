@@ -217,7 +217,7 @@ test('a connection that does not end when it is told to is abandoned after five 
 
 test('any error that ends a connection fails all statements of its commit, and nothing is sent again', async () => {
   const { lanes, servers } = pipelines(1);
-  const put = (value: number) => lanes.queryJson(testQuery('put', '', [value]));
+  const put = (value: number) => lanes.queryRow(testQuery('put', '', [value]));
   const first = put(0);
   await settled();
   const [server] = servers as [Server];

@@ -315,7 +315,7 @@ for (const [others, how] of [
     t.after(holder.release);
     const lanes = narrow(t);
     const ask = async (place: number, lock: number) =>
-      (await lanes.queryJson(waiting({ company_id: 1, case_id: place, lock })))?.trim();
+      (await lanes.queryRow(waiting({ company_id: 1, case_id: place, lock })))?.at(-1)?.trim();
     await ask(0, 1);
     const first = [1, 2].slice(0, 1 + others).map((place) => ask(place, 1));
     const last = ask(5, 2);
@@ -339,7 +339,7 @@ test('waiting statements of one kind go together, in equal shares and at most ei
   t.after(() => lanes.close());
   const order: number[] = [];
   const ask = async (place: number, lock: number) => {
-    const sum = (await lanes.queryJson(waiting({ company_id: 1, case_id: place, lock })))?.trim();
+    const sum = (await lanes.queryRow(waiting({ company_id: 1, case_id: place, lock })))?.at(-1)?.trim();
     order.push(place);
     return sum;
   };
@@ -374,12 +374,12 @@ test('the statements of a failed batch do not hold the slots that they need to b
       SELECT input.nth, (${input.company_id} * ${input.case_id} / ${input.divisor})::text FROM input`,
   });
   const divide = (by: number[]) =>
-    Promise.allSettled(by.map((one, i) => lanes.queryJson(parts({ company_id: 12, case_id: i, divisor: one }))));
+    Promise.allSettled(by.map((one, i) => lanes.queryRow(parts({ company_id: 12, case_id: i, divisor: one }))));
   await divide([1]);
   const [first, second, ...others] = await divide([1, 0, 2, 3]);
   assert.equal(second?.status === 'rejected' && second.reason.code, '22012');
   assert.deepEqual(
-    [first, ...others].map((one) => one?.status === 'fulfilled' && one.value),
+    [first, ...others].map((one) => one?.status === 'fulfilled' && one.value?.at(-1)),
     ['0', '12', '12'],
   );
   assert.deepEqual(told, [['notes.parts', 4, false]]);
@@ -394,7 +394,8 @@ test('when the server is silent, all statements of a commit fail, and a single o
     onError: () => {},
     connect: () => piped({}),
   });
-  const ask = (seconds: number) => silent.queryJson(testQuery('nap', `SELECT 'awake' FROM pg_sleep($1)`, [seconds]));
+  const ask = (seconds: number) =>
+    silent.queryRow(testQuery('nap', `SELECT 'awake' FROM pg_sleep($1)`, [seconds])).then((row) => row?.[0]);
   const outcomes = async (asked: Promise<unknown>[], ms: number) => {
     // Sent, and not answered yet.
     await new Promise(setImmediate);

@@ -81,23 +81,56 @@ const calls: Call[] = [
   [12, 'POST', 'appointments/{appointment}'],
 ];
 
-for (const [operation, method, path, body] of calls) {
-  const expected = operation === 11 ? 2 : 1;
+/** The records that a path may name. */
+const records = {
+  entry: ['address-book/entry', entry],
+  interaction: ['interactions', interaction],
+  invoice: ['invoices', invoice],
+  appointment: ['appointments', appointment],
+} as const;
 
-  test(`${method} ${path}${body || method !== 'POST' ? '' : ' (empty)'} costs ${expected} SQL statement(s)`, async () => {
+async function costOf(
+  company: TestCompany,
+  [, method, path, body]: Call,
+  headers: (etag: string) => Record<string, string> = () => ({}),
+): Promise<number> {
+  const name = /\{(\w+)\}/.exec(path)?.[1] as keyof typeof records | undefined;
+  let address = `${company.path}/${path}`;
+  let etag = '';
+  if (name) {
+    const [list, bodyOf] = records[name];
+    const made = await company.post(`${company.path}/${list}`, bodyOf(company));
+    address = address.replace(`{${name}}`, made.body.id);
+    etag = String(made.headers.etag);
+  } else await company.get(`${company.path}/interactions`);
+  const before = await scrape();
+  const answer = await company.send(method, address, body?.(company), headers(etag));
+  const after = await scrape();
+  assert.equal(answer.status, 200, answer.text);
+  return statements(after) - statements(before);
+}
+
+for (const call of calls) {
+  const [operation, method, path, body] = call;
+  const expected = operation === 11 ? 2 : 1;
+  const name = `${method} ${path}${body || method !== 'POST' ? '' : ' (empty)'}`;
+
+  test(`${name} costs ${expected} SQL statement(s)`, async () => {
+    assert.equal(await costOf(await app.company(), call), expected);
+  });
+  if (method === 'GET') continue;
+
+  test(`${name} with an Idempotency-Key costs no statement more`, async () => {
+    const keyed = () => ({ 'idempotency-key': randomUUID() });
+    assert.equal(await costOf(await app.company(), call, keyed), expected);
+  });
+  if (!path.includes('{')) continue;
+
+  test(`${name} with If-Match, and with both headers, costs no statement more`, async () => {
     const company = await app.company();
-    const made: Record<string, string> = {
-      entry: (await company.post(`${company.path}/address-book/entry`, entry(company))).body.id,
-      interaction: (await company.post(`${company.path}/interactions`, interaction())).body.id,
-      invoice: (await company.post(`${company.path}/invoices`, invoice(company))).body.id,
-      appointment: (await company.post(`${company.path}/appointments`, appointment(company))).body.id,
-    };
-    const address = `${company.path}/${path.replaceAll(/\{(\w+)\}/g, (_, name) => made[name] ?? '')}`;
-    const before = await scrape();
-    const answer = await company.send(method, address, body?.(company));
-    const after = await scrape();
-    assert.equal(answer.status, 200, answer.text);
-    assert.equal(statements(after) - statements(before), expected);
+    assert.equal(await costOf(company, call, (etag) => ({ 'if-match': etag })), expected);
+    const both = (etag: string) => ({ 'if-match': etag, 'idempotency-key': randomUUID() });
+    assert.equal(await costOf(company, call, both), expected);
   });
 }
 

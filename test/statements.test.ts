@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { KEY_GUARD } from '../src/http/operation/idempotency.sql.ts';
 import { allStatements, read, write, writeVariants } from '../src/kernel/sql/statement.ts';
 import { startApp } from './harness/app.ts';
 
@@ -67,13 +68,42 @@ test('a part is chosen by its inputs, and the order of the parts does not depend
   assert.deepEqual(update({ id: 'x' }).values, ['x']);
 });
 
-test('two texts under one name, and a name that PostgreSQL would cut off, are refused', () => {
+test('two texts under one name are refused, and a name that PostgreSQL would cut off is shortened', () => {
   const declare = (name: string, text: string) => write(name, { inputs: {}, sql: () => text });
   declare('test.twice', 'SELECT 1');
   declare('test.twice', 'SELECT 1');
   assert.throws(() => declare('test.twice', 'SELECT 2'), /Two statements are called test.twice/);
-  assert.throws(() => declare(`test.${'x'.repeat(60)}`, 'SELECT 1'), /too long/);
+  const long = ['a', 'b'].map((end) => declare(`test.${'x'.repeat(60)}${end}`, `SELECT '${end}'`).prepared.name);
+  assert.deepEqual(
+    long.map(({ length }) => length),
+    [63, 63],
+  );
+  assert.notEqual(long[0], long[1]);
 });
+
+test('a guarded statement reads no table further than the statement itself', async () => {
+  const app = await startApp();
+  const company = await app.company();
+  await company.post(`${company.path}/interactions`, { type: 'phone' });
+  await app.sql('SET enable_seqscan = off; SET jit = off');
+  for (const { name, text, guarded } of await everyStatement()) {
+    if (!guarded) continue;
+    const scans = async (sql: string) => {
+      const [row] = await app.sql<{ 'QUERY PLAN': unknown }>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${sql}`);
+      return unboundScans(row?.['QUERY PLAN']).sort();
+    };
+    assert.deepEqual(await scans(guarded(KEY_GUARD).text), await scans(text), name);
+  }
+});
+
+/** The tables that a plan reads from end to end, by themselves or by an index. */
+function unboundScans(plan: unknown): string[] {
+  if (Array.isArray(plan)) return plan.flatMap(unboundScans);
+  if (typeof plan !== 'object' || plan === null) return [];
+  const node = plan as Record<string, unknown>;
+  const isUnbound = /^(Seq|Index|Index Only) Scan$/.test(String(node['Node Type'])) && !node['Index Cond'];
+  return [...(isUnbound ? [String(node['Relation Name'])] : []), ...Object.values(node).flatMap(unboundScans)];
+}
 
 /** Importing a module declares its statements. */
 async function everyStatement() {

@@ -70,7 +70,9 @@ function respond({ statement, isLong }: Route, values: unknown[], response: Serv
   const fail = (error: Error) => send(response, 500, JSON.stringify({ message: error.message }));
   if (pools) {
     const prepared = preparedStatement(statement, isLong);
-    pools[prepared.pool as 'short' | 'list'].queryJson({ statement: prepared, values }).then(reply, fail);
+    pools[prepared.pool as 'short' | 'list']
+      .queryRow({ statement: prepared, values })
+      .then((row) => reply(row?.at(-1)), fail);
     return;
   }
   const clients = isLong ? lists : short;

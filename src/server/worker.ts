@@ -12,6 +12,7 @@ import { gateway } from '../cases/appointments/messages/sms-gateway.ts';
 import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
 import type { Config } from '../config.ts';
 import { purgeOldEvents } from '../events/retention.ts';
+import { purgeExpiredResponses } from '../http/operation/response-retention.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { databaseClock } from '../kernel/database/database-clock.ts';
 import { watchHalfSentTransactions } from '../kernel/database/half-sent-transactions.ts';
@@ -84,11 +85,18 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     logger,
     failureMessage: 'failed to purge ended webhook deliveries; retrying in an hour',
   });
+  const stopKeyRetention = periodically({
+    intervalMs: HOUR_MS,
+    work: (signal) => purgeExpiredResponses(db, clock, signal),
+    logger,
+    failureMessage: 'failed to purge expired idempotency keys; retrying in an hour',
+  });
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
     await stopTransactionWatch();
     await stopEventRetention();
     await stopWebhookRetention();
+    await stopKeyRetention();
     stopClock();
     for (const sender of Object.values(senders)) sender.close();
     await Promise.all([db.close(), webhooksDb.close()]);

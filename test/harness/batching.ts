@@ -48,7 +48,7 @@ export function concurrentRequests({ baseUrl, db }: TestApp) {
  * statement is held until every unanswered request has one, and then all of them go to the pool together.
  */
 async function sendInOneTick<T>(db: Database, all: T[], sendOne: (one: T) => Promise<Answer>): Promise<Answer[]> {
-  const { queryJson } = db;
+  const { queryRow } = db;
   let unanswered = all.length;
   let held: (() => void)[] = [];
   const releaseIfComplete = () => {
@@ -57,9 +57,9 @@ async function sendInOneTick<T>(db: Database, all: T[], sendOne: (one: T) => Pro
     held = [];
     for (const release of released) release();
   };
-  db.queryJson = (...args) =>
+  db.queryRow = (...args) =>
     new Promise((resolve, reject) => {
-      held.push(() => queryJson.apply(db, args).then(resolve, reject));
+      held.push(() => queryRow.apply(db, args).then(resolve, reject));
       releaseIfComplete();
     });
   const send = async (one: T) => {
@@ -73,7 +73,7 @@ async function sendInOneTick<T>(db: Database, all: T[], sendOne: (one: T) => Pro
   try {
     return await Promise.all(all.map(send));
   } finally {
-    db.queryJson = queryJson;
+    db.queryRow = queryRow;
   }
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Deleted } from '../../kernel/validation/schema-types.ts';
 import { deleteEntry, removeTag, restoreEntry } from './lifecycle.ts';
-import { readEntry } from './reads.ts';
+import { currentVersion, readEntry } from './reads.ts';
 import { Entry } from './schema.ts';
 
 const tag = 'Additions: address book';
@@ -26,7 +26,11 @@ export function entryLifecycleRoutes(app: FastifyInstance, services: Services): 
       description: 'The person as the address book lists it, with the times of creation and of the last update.',
       params,
       response: Entry,
-      record: { table: 'people', show: (context, { caseId, entryID }) => readEntry(context, caseId, entryID) },
+      record: {
+        table: 'people',
+        currentVersion,
+        show: (context, { caseId, entryID }) => readEntry(context, caseId, entryID),
+      },
       handle: (context, { caseId, entryID }) => readEntry(context, caseId, entryID),
     });
 

@@ -1,7 +1,7 @@
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { write } from '../../kernel/sql/statement.ts';
 import { entryAudit } from './audit.sql.ts';
-import { entry } from './projection.sql.ts';
+import { entry, version } from './projection.sql.ts';
 
 const KEY_INPUTS = { company_id: 'uuid', case_id: 'uuid', id: 'uuid' } as const;
 const CHANGE_INPUTS = { now: 'timestamptz', origin: 'json' } as const;
@@ -17,8 +17,8 @@ export const deleteEntry = write('address_book.delete', {
       action: 'deleted',
       set: `deleted_at = ${input.now}`,
       where: 'p.deleted_at IS NULL',
-    })}
-    SELECT ${jsonObject({ id: 'p.id', deleted_at: isoTime('p.deleted_at') })}::text FROM p`,
+    })}`,
+  answer: () => ({ json: `${jsonObject({ id: 'p.id', deleted_at: isoTime('p.deleted_at') })}::text`, from: 'p' }),
 });
 
 /** Returns no row if the entry does not exist, is not deleted, or was changed by a concurrent update. */
@@ -29,8 +29,8 @@ export const restoreEntry = write('address_book.restore', {
       action: 'restored',
       set: 'deleted_at = NULL',
       where: 'p.deleted_at IS NOT NULL',
-    })}
-    SELECT ${entry}::text FROM p`,
+    })}`,
+  answer: () => ({ json: `${entry}::text`, version, from: 'p' }),
 });
 
 const removeFrom = (name: string, column: string, action: 'tag_removed' | 'custom_tag_removed') =>
@@ -41,8 +41,8 @@ const removeFrom = (name: string, column: string, action: 'tag_removed' | 'custo
         action,
         set: `${column} = array_remove(p.${column}, ${input.tag})`,
         where: `p.deleted_at IS NULL AND ${input.tag} = ANY (p.${column})`,
-      })}
-      SELECT ${entry}::text FROM p`,
+      })}`,
+    answer: () => ({ json: `${entry}::text`, version, from: 'p' }),
   });
 
 /** Returns no row if the entry does not exist, is deleted, does not have the tag, or a concurrent update won. */

@@ -1,15 +1,16 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { invalidState, notFound } from '../../kernel/errors.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import * as sql from './lifecycle.sql.ts';
 import { findEntry } from './reads.ts';
 
-export async function deleteEntry(context: Context, caseId: string, id: string): Promise<string> {
+export async function deleteEntry(context: Context, caseId: string, id: string): Promise<ShownRecord> {
   const { db } = context;
   return retryOnConflict(
-    () => db.queryJson(sql.deleteEntry(changeInputs(context, caseId, id))),
+    () => db.queryRecord(sql.deleteEntry(changeInputs(context, caseId, id))),
     async () => {
       const found = await findEntry(context, caseId, id);
       if (!found || found.deleted) throw notFound('address book entry');
@@ -17,10 +18,10 @@ export async function deleteEntry(context: Context, caseId: string, id: string):
   );
 }
 
-export async function restoreEntry(context: Context, caseId: string, id: string): Promise<string> {
+export async function restoreEntry(context: Context, caseId: string, id: string): Promise<ShownRecord> {
   const { db } = context;
   return retryOnConflict(
-    () => db.queryJson(sql.restoreEntry(changeInputs(context, caseId, id))),
+    () => db.queryRecord(sql.restoreEntry(changeInputs(context, caseId, id))),
     async () => {
       const found = await findEntry(context, caseId, id);
       if (!found) throw notFound('address book entry');
@@ -35,12 +36,12 @@ export async function removeTag(
   id: string,
   column: 'tags' | 'custom_tags',
   tag: string,
-): Promise<string> {
+): Promise<ShownRecord> {
   const { db } = context;
   // PostgreSQL accepts no NUL in a text, so no entry has such a tag.
   const storableTag = tag.includes('\0') ? null : tag;
   return retryOnConflict(
-    () => db.queryJson(sql.removeTag[column]({ ...changeInputs(context, caseId, id), tag: storableTag })),
+    () => db.queryRecord(sql.removeTag[column]({ ...changeInputs(context, caseId, id), tag: storableTag })),
     async () => {
       const found = await findEntry(context, caseId, id, storableTag);
       if (!found || found.deleted) throw notFound('address book entry');

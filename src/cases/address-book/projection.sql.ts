@@ -19,6 +19,9 @@ import {
 export const columns = (...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, nullable(jsonString(`p.${name}`))]));
 
+/** Changes with everything that an entry shows: its address and its relationships only change with it. */
+export const version = 'p.version::text';
+
 export const names = columns('title', 'last_name', 'first_names');
 export const pronouns = columns('their_pronoun', 'them_pronoun', 'they_pronoun');
 export const details = {

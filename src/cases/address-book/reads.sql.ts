@@ -1,6 +1,7 @@
+import { sameKey } from '../../kernel/sql/input-table.ts';
 import { read } from '../../kernel/sql/statement.ts';
 import { caseLists } from '../list.sql.ts';
-import { addressItem, entry, personItem } from './projection.sql.ts';
+import { addressItem, entry, personItem, version } from './projection.sql.ts';
 
 /**
  * Joins the address `a` of each person. A plain join made the generic plan join all addresses of the case, or of all
@@ -40,10 +41,14 @@ export const addressBookLists = caseLists('address_book', {
 export const readEntry = read('address_book.read', {
   inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid' },
   sql: (input) => `
-    SELECT ${entry}::text FROM people p
+    SELECT ${version}, ${entry}::text FROM people p
      WHERE p.company_id = ${input.company_id} AND p.case_id = ${input.case_id} AND p.id = ${input.id}
        AND p.deleted_at IS NULL`,
 });
+
+/** SQL: the version that `readEntry` would show for the key in `input`. */
+export const currentVersion = `(
+        SELECT ${version} FROM people p WHERE ${sameKey('p', 'input')} AND p.deleted_at IS NULL)`;
 
 /** Whether the entry is deleted, and has the tag. Also returns a deleted entry. */
 export const findEntry = read('address_book.find', {

@@ -1,4 +1,5 @@
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import { likePattern } from '../../kernel/validation/paging.ts';
@@ -6,6 +7,8 @@ import { isTrue } from '../../kernel/validation/schema-types.ts';
 import { type CaseList, readList, readText } from '../list.ts';
 import * as sql from './reads.sql.ts';
 import type { AddressBookQuery } from './schema.ts';
+
+export { currentVersion } from './reads.sql.ts';
 
 export function listAddressBook(context: Context, caseId: string, query: Form<AddressBookQuery>): Promise<CaseList> {
   const name = readText(query, 'name');
@@ -19,8 +22,8 @@ export function listAddressBook(context: Context, caseId: string, query: Form<Ad
   });
 }
 
-export async function readEntry({ db, company }: Context, caseId: string, id: string): Promise<string> {
-  const record = await db.queryJson(sql.readEntry({ company_id: company.id, case_id: caseId, id }));
+export async function readEntry({ db, company }: Context, caseId: string, id: string): Promise<ShownRecord> {
+  const record = await db.queryRecord(sql.readEntry({ company_id: company.id, case_id: caseId, id }));
   if (record === undefined) throw notFound('address book entry');
   return record;
 }

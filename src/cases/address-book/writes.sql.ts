@@ -2,7 +2,7 @@ import { insertedWithInput } from '../../kernel/sql/input-table.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { read, write, writeVariants } from '../../kernel/sql/statement.ts';
 import { entryAudit } from './audit.sql.ts';
-import { columns, details, names, pronouns, storedRelationship } from './projection.sql.ts';
+import { columns, details, names, pronouns, storedRelationship, version } from './projection.sql.ts';
 
 /** What a request can set on a person. The names are those of the columns and of the fields of the request. */
 const PERSON_INPUTS = {
@@ -101,8 +101,8 @@ export const insertEntry = write('address_book.insert', {
         FROM p JOIN input USING (nth), ${relationshipRows(input.customer_ids, input.relationship_words)}
     ), event AS (
       ${entryAudit.insertEvent('created', { from: 'p', at: 'p.now', origin: 'p.origin' })}
-    )
-    SELECT p.nth, ${created(input.relationship)}::text FROM p JOIN input USING (nth)`,
+    )`,
+  answer: (input) => ({ json: `${created(input.relationship)}::text`, version, from: 'p JOIN input USING (nth)' }),
 });
 
 const updated = (relationship: string) =>
@@ -198,9 +198,12 @@ export const updateEntry = writeVariants('address_book.update', {
       set: `${assignments.join(', ')}, tags = ${withAdded('tags', input.tags)},
             custom_tags = ${withAdded('custom_tags', input.custom_tags)}`,
       where: `p.deleted_at IS NULL AND ${tagsAreKnown} ${has('relationship') ? `AND ${customersAreKnown()}` : ''}`,
-    })}${has('relationship') ? replaceRelationships() : ''}${has('address') ? updateAddress() : ''}
-    SELECT p.nth, ${has('relationship') ? `${updated(input.relationship)}::text FROM p JOIN input USING (nth)` : `${updated(storedRelationship)}::text FROM p`}`;
+    })}${has('relationship') ? replaceRelationships() : ''}${has('address') ? updateAddress() : ''}`;
   },
+  answer: (input, has) =>
+    has('relationship')
+      ? { json: `${updated(input.relationship)}::text`, version, from: 'p JOIN input USING (nth)' }
+      : { json: `${updated(storedRelationship)}::text`, version, from: 'p' },
 });
 
 const unknownOf = (sent: string, known: string) =>

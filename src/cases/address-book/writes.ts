@@ -1,5 +1,6 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
@@ -10,12 +11,12 @@ import type { Form } from '../../kernel/validation/form.ts';
 import type { EntryBody } from './schema.ts';
 import * as sql from './writes.sql.ts';
 
-export async function createEntry(context: Context, caseId: string, form: Form<EntryBody>): Promise<string> {
+export async function createEntry(context: Context, caseId: string, form: Form<EntryBody>): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
   const insert = () =>
-    db.queryJson(
+    db.queryRecord(
       sql.insertEntry({
         company_id: company.id,
         case_id: caseId,
@@ -45,13 +46,13 @@ export async function updateEntry(
   caseId: string,
   id: string,
   form: Form<EntryBody>,
-): Promise<string> {
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
   const clearedFields = sql.PERSON_FIELDS.filter((field) => draft.person[field] === null);
   const update = () =>
-    db.queryJson(
+    db.queryRecord(
       sql.updateEntry(
         {
           company_id: company.id,

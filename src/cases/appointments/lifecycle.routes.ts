@@ -6,7 +6,7 @@ import { readForm } from '../../kernel/validation/form.ts';
 import { PAGE_QUERY, parsePage } from '../../kernel/validation/paging.ts';
 import { AppointmentsQuery, DIARY_QUERY, OutcomeBody } from './lifecycle.schema.ts';
 import { restoreAppointment, setOutcome } from './lifecycle.ts';
-import { listAppointments, listDiary, readAppointment } from './reads.ts';
+import { currentVersion, listAppointments, listDiary, readAppointment } from './reads.ts';
 import { Appointment } from './schema.ts';
 
 const tag = 'Additions: appointments';
@@ -66,6 +66,7 @@ export function appointmentLifecycleRoutes(app: FastifyInstance, services: Servi
     response: Appointment,
     record: {
       table: 'appointments',
+      currentVersion,
       show: (context, { caseId, appointmentID }) => readAppointment(context, caseId, appointmentID),
     },
     handle: (context, { caseId, appointmentID }) => readAppointment(context, caseId, appointmentID),

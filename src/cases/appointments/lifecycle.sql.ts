@@ -28,8 +28,8 @@ export const deleteAppointment = write('appointments.delete', {
       ${insertCancellations(input)}
     ), meeting AS (
       ${syncFromAppointments('a.now')}
-    )
-    SELECT a.nth, ${jsonObject({ id: 'a.id', deleted_at: isoTime('a.deleted_at') })}::text FROM a`,
+    )`,
+  answer: () => ({ json: `${jsonObject({ id: 'a.id', deleted_at: isoTime('a.deleted_at') })}::text`, from: 'a' }),
 });
 
 /** Also returns a deleted appointment. */

@@ -1,5 +1,6 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { invalidState, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -12,11 +13,11 @@ import { NO_MESSAGES, planCancellation, planReminders } from './message-plan.ts'
 import { sideEffectsOf } from './side-effects.ts';
 import { appointmentOf, type LoadedAppointment, notifyIfDue, updateInputs } from './versioned-update.ts';
 
-export async function deleteAppointment(context: Context, caseId: string, id: string): Promise<string> {
+export async function deleteAppointment(context: Context, caseId: string, id: string): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const record = await retryOnConflict(
     () =>
-      db.queryJson(
+      db.queryRecord(
         sql.deleteAppointment({
           company_id: company.id,
           case_id: caseId,
@@ -35,17 +36,18 @@ export async function deleteAppointment(context: Context, caseId: string, id: st
   return record;
 }
 
-export async function restoreAppointment(context: Context, caseId: string, id: string): Promise<string> {
+export async function restoreAppointment(context: Context, caseId: string, id: string): Promise<ShownRecord> {
   const { db, company, clock } = context;
   return retryOnConflict(async () => {
     const loaded = await loadInAnyState(context, caseId, id);
     const row = loaded.was.appointments;
     if (row.deleted_at === null) throw invalidState('deleted_at', 'the appointment is not deleted');
     const now = clock();
-    const plan = planReminders(appointmentOf(row), now, company);
-    const inputs = updateInputs(context, caseId, id, loaded, now);
+    const appointment = appointmentOf(row);
+    const plan = planReminders(appointment, now, company);
+    const inputs = updateInputs(context, caseId, id, loaded, now, appointment.end);
     const sideEffects = sideEffectsOf(plan, loaded.messages, loaded.has_meeting);
-    const record = await db.queryJson(sql.restoreAppointment(inputs, sideEffects));
+    const record = await db.queryRecord(sql.restoreAppointment(inputs, sideEffects));
     if (record) notifyIfDue(context, plan, now, row.video_meeting);
     return record;
   });
@@ -56,7 +58,7 @@ export async function setOutcome(
   caseId: string,
   id: string,
   form: Form<OutcomeBody>,
-): Promise<string> {
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { body } = form;
   return retryOnConflict(async () => {
@@ -77,13 +79,13 @@ export async function setOutcome(
       reinstated: () => planReminders({ ...before, cancelled }, now, company),
     }[change]();
     const inputs = {
-      ...updateInputs(context, caseId, id, loaded, now),
+      ...updateInputs(context, caseId, id, loaded, now, before.end),
       attended: Number(attended),
       cancelled: Number(cancelled),
       type: body.type === undefined ? row.type : body.type,
     };
     const sideEffects = sideEffectsOf(plan, loaded.messages, loaded.has_meeting);
-    const record = await db.queryJson(sql.setOutcome[change](inputs, sideEffects));
+    const record = await db.queryRecord(sql.setOutcome[change](inputs, sideEffects));
     if (record) notifyIfDue(context, plan, now, row.video_meeting);
     return record;
   });

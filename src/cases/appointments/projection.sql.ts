@@ -1,4 +1,4 @@
-import { isoTime, jsonObject, wallTime } from '../../kernel/sql/json.ts';
+import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { ofAppointment } from './appointment-key.sql.ts';
 
 /** The JSON of an appointment `a` with the states of its messages. */
@@ -52,14 +52,20 @@ export const storedStates = (...written: string[]) => {
                ORDER BY channel, kind, ${byPrecedence('a.start_at')}, written DESC) shown) states`;
 };
 
-/** SQL: a zone placeholder, and the alias of the row with the states: `states`, or `input` if they are inputs. */
-type Sources = { zone: string; states: 'states' | 'input' };
+/** SQL: the end as a wall time, and the alias of the row with the states: `states`, or `input` if they are inputs. */
+type Sources = { endTime: string; states: 'states' | 'input' };
 
-const commonFields = ({ zone, states }: Sources) => ({
+/** SQL: changes with everything that an appointment shows. A message changes its state without the appointment. */
+export const shownVersion = (states: Sources['states']) => {
+  const columns = Object.keys(STATE_INPUTS).map((column) => `coalesce(${states}.${column}::text, '')`);
+  return `a.version || '.' || to_hex(hashtextextended(concat_ws(',', ${columns.join(', ')}), 0))`;
+};
+
+const commonFields = ({ endTime, states }: Sources) => ({
   id: 'a.id',
   customer_case_id: 'a.case_id',
   start_time: isoTime('a.start_at'),
-  end_time: wallTime('a.end_at', zone),
+  end_time: endTime,
   email_confirmation: `${states}.email_confirmation`,
   email_notification: `${states}.email_notification`,
   email_day_before: `${states}.email_day_before`,

@@ -1,15 +1,23 @@
+import { sameKey } from '../../kernel/sql/input-table.ts';
+import { wallTime } from '../../kernel/sql/json.ts';
 import { read } from '../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment } from './appointment-key.sql.ts';
-import { fullAppointment, storedStates } from './projection.sql.ts';
+import { fullAppointment, shownVersion, storedStates } from './projection.sql.ts';
+
+const shownAppointment = (zone: string) => fullAppointment({ endTime: wallTime('a.end_at', zone), states: 'states' });
 
 /** Returns no row if the appointment does not exist or is deleted. */
 export const readAppointment = read('appointments.read', {
   inputs: { ...APPOINTMENT_KEY_INPUTS, zone: 'text' },
   sql: (input) => `
-    SELECT ${fullAppointment({ zone: input.zone, states: 'states' })}::text
+    SELECT ${shownVersion('states')}, ${shownAppointment(input.zone)}::text
       FROM appointments a, ${storedStates()}
      WHERE ${isAppointment(input)} AND a.deleted_at IS NULL`,
 });
+
+/** SQL: the version that `readAppointment` would show for the key in `input`. */
+export const currentVersion = `(SELECT ${shownVersion('states')} FROM appointments a, ${storedStates()}
+         WHERE ${sameKey('a', 'input')} AND a.deleted_at IS NULL)`;
 
 /** SQL: the adviser who has this address now. An adviser's appointments stay theirs when the address changes. */
 const adviserIds = (companyId: string, email: string) =>
@@ -24,7 +32,7 @@ const matches = ({ from, to, deleted }: Record<keyof typeof FILTER_INPUTS, strin
              AND (${deleted} IS NULL OR (a.deleted_at IS NOT NULL) = ${deleted})`;
 
 const listJson = (zone: string) =>
-  `coalesce(json_agg(${fullAppointment({ zone, states: 'states' })} ORDER BY a.start_at, a.id), '[]')::text`;
+  `coalesce(json_agg(${shownAppointment(zone)} ORDER BY a.start_at, a.id), '[]')::text`;
 
 /** A filter that is null matches all. Returns no row if the case or the adviser does not exist. */
 export const listAppointments = read('appointments.list', {

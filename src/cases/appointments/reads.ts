@@ -1,4 +1,5 @@
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { InvalidValue, invalidRequest, notFound } from '../../kernel/errors.ts';
 import { parseTime, toSql } from '../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
@@ -8,9 +9,11 @@ import { requireCase } from '../case.ts';
 import type { AppointmentsQuery } from './lifecycle.schema.ts';
 import * as sql from './reads.sql.ts';
 
-export async function readAppointment({ db, company }: Context, caseId: string, id: string): Promise<string> {
+export { currentVersion } from './reads.sql.ts';
+
+export async function readAppointment({ db, company }: Context, caseId: string, id: string): Promise<ShownRecord> {
   const zone = zonePlaceholder(company.timeZone);
-  const record = await db.queryJson(sql.readAppointment({ company_id: company.id, case_id: caseId, id, zone }));
+  const record = await db.queryRecord(sql.readAppointment({ company_id: company.id, case_id: caseId, id, zone }));
   if (record === undefined) throw notFound('appointment');
   return record;
 }

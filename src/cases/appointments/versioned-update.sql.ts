@@ -3,7 +3,7 @@ import { jsonObject } from '../../kernel/sql/json.ts';
 import { writeVariants } from '../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, ofAppointment } from './appointment-key.sql.ts';
 import { appointmentAudit } from './audit.sql.ts';
-import { byPrecedence, shownDayBefore, shownState, storedStates } from './projection.sql.ts';
+import { byPrecedence, shownDayBefore, shownState, shownVersion, storedStates } from './projection.sql.ts';
 import { MESSAGE_EFFECTS, SIDE_EFFECT_INPUTS, sideEffectCtes } from './side-effects.sql.ts';
 
 /**
@@ -26,14 +26,17 @@ export const loadForUpdate = (newStart = 'a.start_at') => ({
         FROM messages m WHERE ${ofAppointment('m')} ORDER BY ${byPrecedence(newStart)})`,
 });
 
-/** The inputs of every update. `version` and `was` are those of the appointment when it was read. */
+/**
+ * The inputs of every update. `version` and `was` are those of the appointment when it was read; `end_time` is the wall
+ * time of its end after the update.
+ */
 const UPDATE_INPUTS = {
   ...APPOINTMENT_KEY_INPUTS,
   version: 'int',
   was: 'json',
   now: 'timestamptz',
   origin: 'json',
-  zone: 'text',
+  end_time: 'text',
 } as const;
 
 /** SQL: whether the meeting has failed. Confirmations that are requested later do not wait for it. */
@@ -47,7 +50,7 @@ type UpdateOptions<I extends Inputs> = {
   /** SQL on the row before the update: whether the meeting has to be created or updated. */
   needsMeeting: (input: InputNames<I>) => string;
   where: string;
-  answer: (sources: { zone: string; states: 'states' | 'input' }) => string;
+  answer: (sources: { endTime: string; states: 'states' | 'input' }) => string;
 };
 
 /**
@@ -77,16 +80,21 @@ export const versionedUpdate = <const I extends Inputs>(
     fromInput: (input, inputTable, has) => {
       const pending = `, meeting_pending = a.video_meeting AND ${needsMeeting(input)}
                                          OR a.meeting_pending AND NOT ${meetingFailed}`;
-      const states = has('states') ? 'input' : 'states';
-      const lookup = has('states') ? '' : `, ${storedStates(...MESSAGE_EFFECTS.filter(has))}`;
       return `
     WITH ${inputTable}, ${appointmentAudit.update({
       action,
       set: `${set(input)}${has('meeting') ? pending : ''}`,
       where,
       read: { version: input.version, was: input.was },
-    })}${sideEffectCtes(input, has)}
-    SELECT a.nth, ${answer({ zone: input.zone, states })}::text
-      FROM a JOIN input USING (nth)${lookup}`;
+    })}${sideEffectCtes(input, has)}`;
+    },
+    answer: (input, has) => {
+      const states = has('states') ? 'input' : 'states';
+      const lookup = has('states') ? '' : `, ${storedStates(...MESSAGE_EFFECTS.filter(has))}`;
+      return {
+        json: `${answer({ endTime: input.end_time, states })}::text`,
+        version: shownVersion(states),
+        from: `a JOIN input USING (nth)${lookup}`,
+      };
     },
   });

@@ -1,8 +1,7 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
 import { isImminent, notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
-import { type Instant, toSql } from '../../kernel/time/time.ts';
-import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
+import { type Instant, toSql, toWallTime } from '../../kernel/time/time.ts';
 import type { MessagePlan, PlannedAppointment } from './message-plan.ts';
 import type { StoredMessage } from './side-effects.ts';
 
@@ -43,13 +42,14 @@ export const appointmentOf = (row: AppointmentRow): PlannedAppointment => ({
   cancelled: row.cancelled === 1,
 });
 
-/** The inputs that every update of an appointment has. */
+/** The inputs that every update of an appointment has. `end` is its end after the update. */
 export const updateInputs = (
   context: Context,
   caseId: string,
   id: string,
   loaded: LoadedAppointment,
   now: Instant,
+  end: Instant,
 ) => ({
   company_id: context.company.id,
   case_id: caseId,
@@ -58,7 +58,7 @@ export const updateInputs = (
   was: JSON.stringify(loaded.was),
   now: toSql(now),
   origin: auditOrigin(context),
-  zone: zonePlaceholder(context.company.timeZone),
+  end_time: toWallTime(end, context.company.timeZone),
 });
 
 /** Wakes the workers if a planned message is due soon, or if the appointment has a meeting that may need a step. */

@@ -3,7 +3,7 @@ import { jsonObject } from '../../kernel/sql/json.ts';
 import { read, readVariants, writeVariants } from '../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS } from './appointment-key.sql.ts';
 import { appointmentAudit } from './audit.sql.ts';
-import { createdAppointment, STATE_INPUTS, updatedAppointment } from './projection.sql.ts';
+import { createdAppointment, STATE_INPUTS, shownVersion, updatedAppointment } from './projection.sql.ts';
 import { MESSAGE_COLUMNS, NEW_MESSAGE_INPUTS, newMessages } from './side-effects.sql.ts';
 import { loadForUpdate, versionedUpdate } from './versioned-update.sql.ts';
 
@@ -47,7 +47,7 @@ export const insertAppointment = writeVariants('appointments.insert', {
     video_meeting: 'boolean',
     ...NEW_MESSAGE_INPUTS,
     ...STATE_INPUTS,
-    zone: 'text',
+    end_time: 'text',
     now: 'timestamptz',
     origin: 'json',
   },
@@ -73,9 +73,12 @@ export const insertAppointment = writeVariants('appointments.insert', {
         FROM a JOIN input USING (nth), ${newMessages(input)}
     ), event AS (
       ${appointmentAudit.insertEvent('created', { from: 'a', at: 'a.now', origin: 'a.origin' })}
-    )${has('meeting') ? `, meeting AS (${insertMeeting})` : ''}
-    SELECT a.nth, ${createdAppointment({ zone: input.zone, states: 'input' })}::text
-      FROM a JOIN input USING (nth)`,
+    )${has('meeting') ? `, meeting AS (${insertMeeting})` : ''}`,
+  answer: (input) => ({
+    json: `${createdAppointment({ endTime: input.end_time, states: 'input' })}::text`,
+    version: shownVersion('input'),
+    from: 'a JOIN input USING (nth)',
+  }),
 });
 
 /** Null is a known adviser or recipient. Returns no row if the case does not exist. */

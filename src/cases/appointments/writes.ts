@@ -1,10 +1,10 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { type Instant, parseTime, toSql } from '../../kernel/time/time.ts';
-import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
+import { type Instant, parseTime, toSql, toWallTime } from '../../kernel/time/time.ts';
 import { requirePhone } from '../../kernel/validation/contact.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import { type ChannelRequest, type PlannedAppointment, planMessages } from './message-plan.ts';
@@ -18,7 +18,7 @@ export async function createAppointment(
   context: Context,
   caseId: string,
   form: Form<CreateAppointmentBody>,
-): Promise<string> {
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { body } = form;
   const { start, end } = parseTimes(context, form);
@@ -47,12 +47,12 @@ export async function createAppointment(
       video_meeting: body.video_meeting ?? false,
       ...newMessageInputs(plan.insert),
       ...messageStates(plan),
-      zone: zonePlaceholder(company.timeZone),
+      end_time: toWallTime(end, company.timeZone),
       now: toSql(now),
       origin: auditOrigin(context),
     };
     const parts = { recipient: appointment.recipient.email !== null, meeting: body.video_meeting === true };
-    const record = await db.queryJson(sql.insertAppointment(inputs, parts));
+    const record = await db.queryRecord(sql.insertAppointment(inputs, parts));
     if (record) notifyIfDue(context, plan, now, body.video_meeting ?? false);
     return record;
   };
@@ -65,7 +65,7 @@ export async function updateAppointment(
   caseId: string,
   id: string,
   form: Form<UpdateAppointmentBody>,
-): Promise<string> {
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { body } = form;
   const times = parseTimes(context, form);
@@ -95,13 +95,13 @@ export async function updateAppointment(
     const now = clock();
     const plan = planMessages(after, before, requested, now, company);
     const inputs = {
-      ...updateInputs(context, caseId, id, loaded, now),
+      ...updateInputs(context, caseId, id, loaded, now, after.end),
       ...appointmentInputs(after),
       notes: body.notes === undefined ? row.notes : body.notes,
       location: body.location === undefined ? row.location : body.location,
     };
     const sideEffects = sideEffectsOf(plan, loaded.messages, loaded.has_meeting);
-    const record = await db.queryJson(sql.updateAppointment(inputs, sideEffects));
+    const record = await db.queryRecord(sql.updateAppointment(inputs, sideEffects));
     if (record) notifyIfDue(context, plan, now, row.video_meeting);
     return record;
   });

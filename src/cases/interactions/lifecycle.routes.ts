@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Deleted } from '../../kernel/validation/schema-types.ts';
 import { deleteInteraction, restoreInteraction } from './lifecycle.ts';
-import { readInteraction } from './reads.ts';
+import { currentVersion, readInteraction } from './reads.ts';
 import { InteractionElement } from './schema.ts';
 
 const tag = 'Additions: interactions';
@@ -23,6 +23,7 @@ export function interactionLifecycleRoutes(app: FastifyInstance, services: Servi
     response: InteractionElement,
     record: {
       table: 'interactions',
+      currentVersion,
       show: (context, { caseId, interactionId }) => readInteraction(context, caseId, interactionId),
     },
     handle: (context, { caseId, interactionId }) => readInteraction(context, caseId, interactionId),

@@ -1,7 +1,7 @@
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { write } from '../../kernel/sql/statement.ts';
 import { interactionAudit } from './audit.sql.ts';
-import { element, joinDisplayType } from './projection.sql.ts';
+import { element, joinDisplayType, version } from './projection.sql.ts';
 
 /** Returns no row if the interaction does not exist, is deleted, or was changed by a concurrent update. */
 export const deleteInteraction = write('interactions.delete', {
@@ -11,8 +11,8 @@ export const deleteInteraction = write('interactions.delete', {
       action: 'deleted',
       set: `deleted_at = ${input.now}`,
       where: 'i.deleted_at IS NULL',
-    })}
-    SELECT ${jsonObject({ id: 'i.id', deleted_at: isoTime('i.deleted_at') })}::text FROM i`,
+    })}`,
+  answer: () => ({ json: `${jsonObject({ id: 'i.id', deleted_at: isoTime('i.deleted_at') })}::text`, from: 'i' }),
 });
 
 /** Returns no row if the interaction does not exist, is not deleted, or was changed by a concurrent update. */
@@ -24,5 +24,5 @@ export const restoreInteraction = write('interactions.restore', {
       set: 'deleted_at = NULL',
       where: 'i.deleted_at IS NOT NULL',
     })}
-    SELECT ${element(input.zone)} FROM i JOIN input USING (nth) ${joinDisplayType}`,
+    SELECT ${version}, ${element(input.zone)} FROM i JOIN input USING (nth) ${joinDisplayType}`,
 });

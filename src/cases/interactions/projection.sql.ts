@@ -19,6 +19,9 @@ const common = {
   customer_case_id: jsonUnescaped('i.case_id'),
 };
 
+/** Changes with everything that an interaction shows. */
+export const version = 'i.version::text';
+
 /** The response of a create and an update. */
 export const record = jsonObject({ ...common, when: isoTime('i.happened_at') });
 

@@ -1,6 +1,7 @@
+import { sameKey } from '../../kernel/sql/input-table.ts';
 import { read } from '../../kernel/sql/statement.ts';
 import { caseLists } from '../list.sql.ts';
-import { element, joinDisplayType } from './projection.sql.ts';
+import { element, joinDisplayType, version } from './projection.sql.ts';
 
 export const interactionLists = caseLists('interactions', {
   table: 'interactions',
@@ -17,6 +18,10 @@ export const interactionLists = caseLists('interactions', {
   batch: true,
 });
 
+/** SQL: the version that `readInteraction` would show for the key in `input`. */
+export const currentVersion = `(
+        SELECT ${version} FROM interactions i WHERE ${sameKey('i', 'input')} AND i.deleted_at IS NULL)`;
+
 /** Also returns a deleted interaction. */
 export const findInteraction = read('interactions.find', {
   inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid' },
@@ -28,7 +33,7 @@ export const findInteraction = read('interactions.find', {
 export const readInteraction = read('interactions.read', {
   inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', zone: 'text' },
   sql: (input) => `
-    SELECT ${element(input.zone)} FROM interactions i ${joinDisplayType}
+    SELECT ${version}, ${element(input.zone)} FROM interactions i ${joinDisplayType}
      WHERE i.company_id = ${input.company_id} AND i.case_id = ${input.case_id} AND i.id = ${input.id}
        AND i.deleted_at IS NULL`,
 });

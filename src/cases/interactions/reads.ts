@@ -1,4 +1,5 @@
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
@@ -6,6 +7,8 @@ import { isTrue } from '../../kernel/validation/schema-types.ts';
 import { type CaseList, readInstant, readList } from '../list.ts';
 import * as sql from './reads.sql.ts';
 import type { InteractionQuery } from './schema.ts';
+
+export { currentVersion } from './reads.sql.ts';
 
 export function listInteractions(context: Context, caseId: string, query: Form<InteractionQuery>): Promise<CaseList> {
   return readList(context, caseId, sql.interactionLists, query, {
@@ -19,9 +22,9 @@ export function listInteractions(context: Context, caseId: string, query: Form<I
   });
 }
 
-export async function readInteraction({ db, company }: Context, caseId: string, id: string): Promise<string> {
+export async function readInteraction({ db, company }: Context, caseId: string, id: string): Promise<ShownRecord> {
   const key = { company_id: company.id, case_id: caseId, id };
-  const record = await db.queryJson(sql.readInteraction({ ...key, zone: zonePlaceholder(company.timeZone) }));
+  const record = await db.queryRecord(sql.readInteraction({ ...key, zone: zonePlaceholder(company.timeZone) }));
   if (record === undefined) throw notFound('interaction');
   return record;
 }

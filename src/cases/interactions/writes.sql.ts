@@ -1,7 +1,7 @@
 import { insertedWithInput } from '../../kernel/sql/input-table.ts';
 import { write } from '../../kernel/sql/statement.ts';
 import { interactionAudit } from './audit.sql.ts';
-import { record } from './projection.sql.ts';
+import { record, version } from './projection.sql.ts';
 
 /** Returns no row if the case does not exist. */
 export const insertInteraction = write('interactions.insert', {
@@ -28,8 +28,8 @@ export const insertInteraction = write('interactions.insert', {
       RETURNING *
     ), ${insertedWithInput('i')}, event AS (
       ${interactionAudit.insertEvent('created', { from: 'i', at: 'i.now', origin: 'i.origin' })}
-    )
-    SELECT i.nth, ${record}::text FROM i`,
+    )`,
+  answer: () => ({ json: `${record}::text`, version, from: 'i' }),
 });
 
 /**
@@ -59,6 +59,6 @@ export const updateInteraction = write('interactions.update', {
             sender = CASE WHEN ${input.set_sender} THEN ${input.sender} ELSE i.sender END,
             recipient = coalesce(${input.recipient}, i.recipient)`,
       where: 'i.deleted_at IS NULL',
-    })}
-    SELECT i.nth, ${record}::text FROM i`,
+    })}`,
+  answer: () => ({ json: `${record}::text`, version, from: 'i' }),
 });

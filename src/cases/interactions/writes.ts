@@ -1,5 +1,6 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -14,7 +15,7 @@ export async function createInteraction(
   context: Context,
   caseId: string,
   form: Form<InteractionBody>,
-): Promise<string> {
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { type, notes, sender, recipient } = form.body;
   const now = clock();
@@ -23,7 +24,7 @@ export async function createInteraction(
     await requireCase(context, caseId);
     form.check();
   }
-  const record = await db.queryJson(
+  const record = await db.queryRecord(
     sql.insertInteraction({
       company_id: company.id,
       case_id: caseId,
@@ -47,13 +48,13 @@ export async function updateInteraction(
   caseId: string,
   id: string,
   form: Form<InteractionBody>,
-): Promise<string> {
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { type, notes, when, sender, recipient } = form.body;
   const now = toSql(clock());
   const newWhen = readWhen(context, form);
   const update = () =>
-    db.queryJson(
+    db.queryRecord(
       sql.updateInteraction({
         company_id: company.id,
         case_id: caseId,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Form, readForm } from '../../kernel/validation/form.ts';
 import { cancelInvoice, cancelItem, reinstateInvoice, reinstateItem, sendInvoice } from './lifecycle.ts';
-import { readInvoice } from './reads.ts';
+import { currentVersion, readInvoice } from './reads.ts';
 import { Invoice, InvoiceItem, OneInvoiceQuery, SentBody } from './schema.ts';
 
 const tag = 'Additions: invoices';
@@ -30,6 +30,7 @@ export function invoiceLifecycleRoutes(app: FastifyInstance, services: Services)
     response: Invoice,
     record: {
       table: 'invoices',
+      currentVersion,
       show: (context, { caseId, invoiceId }) => readInvoice(context, caseId, invoiceId, WITH_ALL_ITEMS),
     },
     handle: (context, { caseId, invoiceId }, _form, request) =>

@@ -1,6 +1,6 @@
 import { write } from '../../kernel/sql/statement.ts';
 import { invoiceAudit } from './audit.sql.ts';
-import { elementWithBalance, isPartOf, item, lateralItems, lateralStatus } from './projection.sql.ts';
+import { elementWithBalance, isPartOf, item, lateralItems, lateralStatus, version } from './projection.sql.ts';
 
 const INVOICE_INPUTS = {
   company_id: 'uuid',
@@ -13,7 +13,7 @@ const INVOICE_INPUTS = {
 
 /** The response of an update of an invoice without its items. */
 const updatedInvoice = (input: { zone: string }) =>
-  `SELECT ${elementWithBalance(input.zone)}
+  `SELECT ${version}, ${elementWithBalance(input.zone)}
      FROM v JOIN input USING (nth), ${lateralStatus}, ${lateralItems('false')}`;
 
 /** Returns no row if the invoice does not exist, is cancelled, or was changed by a concurrent update. */
@@ -75,8 +75,9 @@ const updateItem = (
     UPDATE invoice_items t SET ${set} FROM v JOIN input USING (nth)
      WHERE ${isPartOf('t')} AND t.id = ${input.item_id}
     RETURNING t.*
-  )
-  SELECT ${item}::text FROM v, t, ${lateralStatus}`;
+  )`;
+
+const updatedItem = () => ({ json: `${item}::text`, version, from: `v, t, ${lateralStatus}` });
 
 /**
  * Returns no row if the item does not exist, if it or the invoice is cancelled, or if the invoice was changed by a
@@ -90,6 +91,7 @@ export const cancelItem = write('invoices.cancel_item', {
       set: `cancelled_at = ${input.now}`,
       where: 't.cancelled_at IS NULL',
     })}`,
+  answer: updatedItem,
 });
 
 /**
@@ -104,4 +106,5 @@ export const reinstateItem = write('invoices.reinstate_item', {
       set: 'cancelled_at = NULL',
       where: 't.cancelled_at IS NOT NULL',
     })}`,
+  answer: updatedItem,
 });

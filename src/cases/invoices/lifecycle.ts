@@ -1,5 +1,6 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { invalidState } from '../../kernel/errors.ts';
 import { parsePastTime, toSql } from '../../kernel/time/time.ts';
@@ -10,12 +11,17 @@ import { requireInvoice, requireItem } from './reads.ts';
 import type { SentBody } from './schema.ts';
 
 /** Sending an invoice again moves the date. */
-export async function sendInvoice(context: Context, caseId: string, id: string, form: Form<SentBody>): Promise<string> {
+export async function sendInvoice(
+  context: Context,
+  caseId: string,
+  id: string,
+  form: Form<SentBody>,
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const now = clock();
   const sent = form.read('date_sent', form.body.date_sent, (text) => parsePastTime(text, company.timeZone, now)) ?? now;
   const send = () =>
-    db.queryJson(
+    db.queryRecord(
       sql.sendInvoice({
         company_id: company.id,
         case_id: caseId,
@@ -36,9 +42,9 @@ export async function sendInvoice(context: Context, caseId: string, id: string, 
   );
 }
 
-export async function cancelInvoice(context: Context, caseId: string, id: string): Promise<string> {
+export async function cancelInvoice(context: Context, caseId: string, id: string): Promise<ShownRecord> {
   return retryOnConflict(
-    () => context.db.queryJson(sql.cancelInvoice(invoiceInputs(context, caseId, id))),
+    () => context.db.queryRecord(sql.cancelInvoice(invoiceInputs(context, caseId, id))),
     async () => {
       const { cancelled, has_payments } = await requireInvoice(context, caseId, id);
       if (cancelled) throw invalidState('status', 'the invoice is already cancelled');
@@ -47,9 +53,9 @@ export async function cancelInvoice(context: Context, caseId: string, id: string
   );
 }
 
-export async function reinstateInvoice(context: Context, caseId: string, id: string): Promise<string> {
+export async function reinstateInvoice(context: Context, caseId: string, id: string): Promise<ShownRecord> {
   return retryOnConflict(
-    () => context.db.queryJson(sql.reinstateInvoice(invoiceInputs(context, caseId, id))),
+    () => context.db.queryRecord(sql.reinstateInvoice(invoiceInputs(context, caseId, id))),
     async () => {
       const { cancelled } = await requireInvoice(context, caseId, id);
       if (!cancelled) throw invalidState('status', 'the invoice is not cancelled');
@@ -57,9 +63,14 @@ export async function reinstateInvoice(context: Context, caseId: string, id: str
   );
 }
 
-export async function cancelItem(context: Context, caseId: string, invoiceId: string, itemId: string): Promise<string> {
+export async function cancelItem(
+  context: Context,
+  caseId: string,
+  invoiceId: string,
+  itemId: string,
+): Promise<ShownRecord> {
   return retryOnConflict(
-    () => context.db.queryJson(sql.cancelItem(itemInputs(context, caseId, invoiceId, itemId))),
+    () => context.db.queryRecord(sql.cancelItem(itemInputs(context, caseId, invoiceId, itemId))),
     async () => {
       const { cancelled, invoice_cancelled } = await requireItem(context, caseId, invoiceId, itemId);
       if (invoice_cancelled) throw invoiceIsCancelled();
@@ -73,9 +84,9 @@ export async function reinstateItem(
   caseId: string,
   invoiceId: string,
   itemId: string,
-): Promise<string> {
+): Promise<ShownRecord> {
   return retryOnConflict(
-    () => context.db.queryJson(sql.reinstateItem(itemInputs(context, caseId, invoiceId, itemId))),
+    () => context.db.queryRecord(sql.reinstateItem(itemInputs(context, caseId, invoiceId, itemId))),
     async () => {
       const { cancelled, invoice_cancelled } = await requireItem(context, caseId, invoiceId, itemId);
       if (invoice_cancelled) throw invoiceIsCancelled();

@@ -18,6 +18,9 @@ import {
 const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
   WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END`;
 
+/** Changes with everything that an invoice shows, also with its items and payments. */
+export const version = 'v.version::text';
+
 /** The condition that an item or a payment belongs to the invoice. Both arguments are aliases. */
 export const isPartOf = (part: string, invoice = 'v') =>
   `${part}.company_id = ${invoice}.company_id AND ${part}.case_id = ${invoice}.case_id AND ` +

@@ -1,6 +1,15 @@
+import { sameKey } from '../../kernel/sql/input-table.ts';
 import { read } from '../../kernel/sql/statement.ts';
 import { caseLists } from '../list.sql.ts';
-import { element, elementWithBalance, isPartOf, itemCount, lateralItems, lateralStatus } from './projection.sql.ts';
+import {
+  element,
+  elementWithBalance,
+  isPartOf,
+  itemCount,
+  lateralItems,
+  lateralStatus,
+  version,
+} from './projection.sql.ts';
 
 /** About how long an invoice without items, and an item, are in the list. */
 const INVOICE_BYTES = 600;
@@ -29,10 +38,13 @@ export const invoiceLists = caseLists('invoices', {
 export const readInvoice = read('invoices.read', {
   inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', zone: 'text', show_cancelled_items: 'boolean' },
   sql: (input) => `
-    SELECT ${elementWithBalance(input.zone)}
+    SELECT ${version}, ${elementWithBalance(input.zone)}
       FROM invoices v, ${lateralStatus}, ${lateralItems(input.show_cancelled_items)}
      WHERE v.company_id = ${input.company_id} AND v.case_id = ${input.case_id} AND v.id = ${input.id}`,
 });
+
+/** SQL: the version that `readInvoice` would show for the key in `input`. */
+export const currentVersion = `(SELECT ${version} FROM invoices v WHERE ${sameKey('v', 'input')})`;
 
 export const findInvoice = read('invoices.find', {
   inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid' },

@@ -1,4 +1,5 @@
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
@@ -6,6 +7,8 @@ import { isTrue } from '../../kernel/validation/schema-types.ts';
 import { type CaseList, readInstant, readList } from '../list.ts';
 import * as sql from './reads.sql.ts';
 import type { InvoiceQuery, OneInvoiceQuery } from './schema.ts';
+
+export { currentVersion } from './reads.sql.ts';
 
 export function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<CaseList> {
   return readList(context, caseId, sql.invoiceLists, query, {
@@ -26,8 +29,8 @@ export async function readInvoice(
   caseId: string,
   id: string,
   query: Form<OneInvoiceQuery>,
-): Promise<string> {
-  const record = await db.queryJson(
+): Promise<ShownRecord> {
+  const record = await db.queryRecord(
     sql.readInvoice({
       company_id: company.id,
       case_id: caseId,

@@ -3,7 +3,7 @@ import { insertedWithInput } from '../../kernel/sql/input-table.ts';
 import type { InputNames } from '../../kernel/sql/inputs.ts';
 import { read, rowLimit, write, writeVariants } from '../../kernel/sql/statement.ts';
 import { invoiceAudit } from './audit.sql.ts';
-import { isNotPaidInFull, isPartOf, itemCount, lateralStatus, record } from './projection.sql.ts';
+import { isNotPaidInFull, isPartOf, itemCount, lateralStatus, record, version } from './projection.sql.ts';
 
 /** "Mr John Smith and Mrs Ann Smith": the customers of the case `c`, oldest first. */
 const recipientsName = `(
@@ -76,8 +76,8 @@ export const insertInvoice = write('invoices.insert', {
         origin: 'v.origin',
         imageRows: `CASE WHEN v.item_count > ${MAX_FULL_SNAPSHOT_ROWS} THEN v.item_count END`,
       })}
-    )
-    SELECT v.nth, ${record('null')}::text FROM v`,
+    )`,
+  answer: () => ({ json: `${record('null')}::text`, version, from: 'v' }),
 });
 
 /**
@@ -123,11 +123,12 @@ export const updateInvoice = writeVariants('invoices.update', {
         },
       },
       where: has('allow_paid') ? 'true' : isNotPaidInFull(input.total),
-    })}${has('remove_items') ? removedItems : ''}${has('add_items') ? addedItems() : ''}
-    SELECT v.nth, ${
-      has('allow_paid') ? `${record('s.date_paid')}::text FROM v, ${lateralStatus}` : `${record('null')}::text FROM v`
-    }`;
+    })}${has('remove_items') ? removedItems : ''}${has('add_items') ? addedItems() : ''}`;
   },
+  answer: (_input, has) =>
+    has('allow_paid')
+      ? { json: `${record('s.date_paid')}::text`, version, from: `v, ${lateralStatus}` }
+      : { json: `${record('null')}::text`, version, from: 'v' },
 });
 
 /** A request has at most 1,000 items, but may add them to existing ones. */

@@ -1,5 +1,6 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { violatedConstraint } from '../../kernel/database/postgres-errors.ts';
 import { assertBelowLimit } from '../../kernel/database/row-limit.ts';
@@ -12,11 +13,11 @@ import type { InvoiceBody } from './schema.ts';
 import { type InvoiceLine, type InvoiceTotals, readLines, readTotals } from './totals.ts';
 import * as sql from './writes.sql.ts';
 
-export async function createInvoice(context: Context, caseId: string, form: Form<InvoiceBody>): Promise<string> {
+export async function createInvoice(context: Context, caseId: string, form: Form<InvoiceBody>): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const draft = readDraft(context, form);
   const insert = ({ columns, items }: Draft) =>
-    db.queryJson(
+    db.queryRecord(
       sql.insertInvoice({
         company_id: company.id,
         case_id: caseId,
@@ -41,7 +42,7 @@ export async function updateInvoice(
   caseId: string,
   id: string,
   form: Form<InvoiceBody>,
-): Promise<string> {
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { items, keep_existing_items: keep, payment_terms: terms } = form.body;
   const draft = readDraft(context, form);
@@ -51,7 +52,7 @@ export async function updateInvoice(
   const update = async ({ allowPaid }: { allowPaid: boolean }) =>
     draft &&
     db
-      .queryJson(
+      .queryRecord(
         sql.updateInvoice(
           {
             ...key,

@@ -39,8 +39,8 @@ Every response has \`X-Request-Id\`.
 
 **Retries.** A write with the header \`Idempotency-Key\` is performed once, however often it is sent.
 
-**Concurrent changes.** A single record has an \`ETag\`. A write with that tag in \`If-Match\` is rejected with 412 if
-the record has changed since. Without the header the last write wins.
+**Concurrent changes.** Every response that shows one record, to a read or a write, has its \`ETag\`, unless it shows a
+secret too. A write with that tag in \`If-Match\` is rejected with 412 if the record has changed since. Without the header the last write wins.
 
 **Errors** have a common body (\`application/problem+json\`). A 400 lists every fault with its field.`;
 
@@ -134,10 +134,12 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
       const requestHeaders = schema.headers as TObject | undefined;
       const isWrite = 'idempotency-key' in (requestHeaders?.properties ?? {});
       const acceptsIfMatch = isWrite && records.at(route.config?.path ?? '') !== undefined;
+      const shown = (schema.response as Record<string, TSchema>)['200'];
+      const showsRecord = isWrite && shown !== undefined && records.isShown(route.config?.path ?? '', shown);
       const headers = {
         ...(isPaged ? PAGE_HEADERS : HEADERS),
         ...(isWrite && REPLAY_HEADERS),
-        ...((acceptsIfMatch || (requestHeaders && !isWrite)) && ETAG_HEADERS),
+        ...((acceptsIfMatch || (requestHeaders && !isWrite) || showsRecord) && ETAG_HEADERS),
       };
       const response = describeResponses(schema.response as Record<string, TSchema>, headers);
       const headersOfWrite = acceptsIfMatch && {

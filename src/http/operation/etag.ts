@@ -1,13 +1,19 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
-import type { Context } from '../../kernel/context.ts';
+import { type TSchema, Type } from 'typebox';
+import type { Company, Context } from '../../kernel/context.ts';
+import type { ShownRecord } from '../../kernel/database/database.ts';
 import { invalidRequest, NotFoundError, PreconditionFailedError } from '../../kernel/errors.ts';
+import { combineGuards, type Guard } from '../../kernel/sql/guard.ts';
 import type { Inputs } from '../../kernel/sql/inputs.ts';
 import { type Query, write } from '../../kernel/sql/statement.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
+import { KEY_GUARD } from './idempotency.sql.ts';
 
-/** RFC 9110: ETag, If-Match and If-None-Match. The tag is a hash of the record as GET shows it. */
+/**
+ * RFC 9110: ETag, If-Match and If-None-Match. The tag of a record of a case is its version; the tag of any other record
+ * is a hash of the record as GET shows it.
+ */
 
 type Params = Record<string, string>;
 type KeyColumn = 'company_id' | 'case_id' | 'id';
@@ -17,8 +23,10 @@ export type ReadableRecord = {
   table: string;
   /** The columns that identify its row. By default they follow from the path. */
   key?: readonly KeyColumn[];
-  /** Returns the JSON text of the record; throws NotFoundError if there is none. */
-  show: (context: Context, params: Params) => Promise<string>;
+  /** Returns the record, or its JSON text if it has no version; throws NotFoundError if there is none. */
+  show: (context: Context, params: Params) => Promise<ShownRecord | string>;
+  /** SQL: the version of the record whose key is in `input`; null if `show` would not find it. */
+  currentVersion?: string;
   /** Takes the lock that writes take before they lock the row. The other order would deadlock. */
   lock?: (context: Context) => Promise<void>;
 };
@@ -27,16 +35,44 @@ export type LockableRecord = ReadableRecord & {
   /** The path parameter that holds the record's id; undefined for the company of the caller. */
   idParam: string | undefined;
   lockRow: (key: Record<KeyColumn, string>) => Query;
+  /** For a write with If-Match, without and with an Idempotency-Key; undefined if the record has no version. */
+  guards: { unkeyed: Guard; keyed: Guard } | undefined;
 };
 
 /** The readable records of all operations, by path. */
 export class EtagRegistry {
   readonly #byPath = new Map<string, LockableRecord>();
+  readonly #hashedSchemas = new Set<TSchema>();
 
-  add(path: string, record: ReadableRecord): void {
+  /** `response`: the schema of the record as GET shows it. */
+  add(path: string, record: ReadableRecord, response: TSchema): void {
+    if (record.currentVersion === undefined) this.#hashedSchemas.add(response);
     const idParam = /\{(\w+)\}$/.exec(path)?.[1];
     const key = record.key ?? (/\{caseId\}.*\{/.test(path) ? ['company_id', 'case_id', 'id'] : ['company_id', 'id']);
-    this.#byPath.set(path, { ...record, idParam, lockRow: rowLock(record.table, key) });
+    const unkeyed = record.currentVersion === undefined ? undefined : ifMatchGuard(record.currentVersion);
+    const guards = unkeyed && { unkeyed, keyed: combineGuards(KEY_GUARD, unkeyed) };
+    this.#byPath.set(path, { ...record, idParam, lockRow: rowLock(record.table, key), guards });
+  }
+
+  /** Whether an operation responds with the tag of a record: it creates one of a case, or shows one as GET does. */
+  isShown(path: string, response: TSchema): boolean {
+    return this.showsHashed(response) || this.#versionedLists().includes(path);
+  }
+
+  /** Whether an operation creates or changes a record that has a version. */
+  isVersioned(path: string): boolean {
+    return this.#versionedLists().some((list) => `${path}/`.startsWith(`${list}/`));
+  }
+
+  /** The paths at which records with a version are created. */
+  #versionedLists(): string[] {
+    const versioned = [...this.#byPath].filter(([, { currentVersion }]) => currentVersion !== undefined);
+    return versioned.map(([path]) => path.slice(0, path.lastIndexOf('/')));
+  }
+
+  /** Whether an operation responds with a record, as GET shows it, whose tag is a hash. */
+  showsHashed(response: TSchema): boolean {
+    return this.#hashedSchemas.has(response);
   }
 
   /**
@@ -78,12 +114,34 @@ export const NoneMatchHeaders = Type.Object({
   ),
 });
 
-export const etagOf = (json: string): string =>
-  `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"`;
+/** The tag of a record without a version. */
+export const hashedEtag = (json: string): string => `"${hash('sha256', json, 'base64url').slice(0, 22)}"`;
+
+/** The tag of a version. Wall times change with the time zone of the company, so the zone is part of the tag. */
+export const versionEtag = (version: string, company: Company): string => `"${version}${etagSuffix(company)}`;
+/** What follows the version in a tag. */
+export const etagSuffix = ({ timeZone }: Company): string => `-${timeZone}"`;
+
+/** A record that is written only if its version is among those of the If-Match header. */
+const ifMatchGuard = (currentVersion: string): Guard => ({
+  name: 'if_match',
+  inputs: { if_match: 'text[]' },
+  condition: `${currentVersion} = ANY (input.if_match)`,
+});
+
+/** Returns the versions of the tags that can match: weak tags never do, nor do those made for another time zone. */
+export function versionsOf(expected: string, company: Company): string[] {
+  const end = etagSuffix(company);
+  return listedTags(expected)
+    .filter((tag) => tag.startsWith('"') && tag.endsWith(end))
+    .map((tag) => tag.slice(1, -end.length));
+}
+
+const listedTags = (header: string): string[] => header.split(',').map((listed) => listed.trim());
 
 /** Whether the caller already has this state of the record. Weak comparison: the bytes need not be the same. */
 export const matchesIfNoneMatch = ({ headers }: FastifyRequest, etag: string): boolean =>
-  (headers['if-none-match'] ?? '').split(',').some((listed) => ['*', etag, `W/${etag}`].includes(listed.trim()));
+  listedTags(headers['if-none-match'] ?? '').some((listed) => ['*', etag, `W/${etag}`].includes(listed));
 
 const ETAG_LIST = /^\s*(\*|("[^"]*"|W\/"[^"]*")(\s*,\s*("[^"]*"|W\/"[^"]*"))*)\s*$/;
 
@@ -96,29 +154,35 @@ export function ifMatch({ headers }: FastifyRequest): string | undefined {
   ]);
 }
 
-/** Calls `write` only if the record is still in an expected state. To be called in a transaction. */
-export async function withIfMatch<R>(
+/** The tag of a record as `show` returned it. */
+export const etagOf = (shown: ShownRecord | string, company: Company): string =>
+  typeof shown === 'string' || shown.version === undefined
+    ? hashedEtag(renderWallTimes(typeof shown === 'string' ? shown : shown.json))
+    : versionEtag(shown.version, company);
+
+/** Throws unless the record is in an expected state, and locks it in that state until the transaction ends. */
+export async function requireIfMatch(
   context: Context,
   params: Params,
   { idParam, lockRow, show, lock }: LockableRecord,
   expected: string,
-  write: () => Promise<R>,
-): Promise<{ result: R; etag: string | undefined }> {
-  const currentEtag = async () => etagOf(renderWallTimes(await show(context, params)));
+): Promise<void> {
   const { company, db } = context;
   await lock?.(context);
   const id = (idParam ? params[idParam] : company.id) as string;
   await db.queryFirst(lockRow({ company_id: company.id, case_id: params.caseId as string, id }));
-  const expectedEtags = expected.split(',').map((listed) => listed.trim());
-  const etag = await currentEtag();
-  if (!expectedEtags.includes('*') && !expectedEtags.includes(etag)) {
-    throw new PreconditionFailedError('The record has been changed since it was read.');
-  }
-  const result = await write();
-  // After a deletion there is no record that could have a tag.
-  return { result, etag: await currentEtag().catch(unlessNotFound) };
+  const etag = etagOf(await show(context, params), company);
+  const tags = listedTags(expected);
+  if (tags.includes('*') || tags.includes(etag)) return;
+  throw new PreconditionFailedError('The record has been changed since it was read.');
 }
 
-function unlessNotFound(error: unknown): undefined {
-  if (!(error instanceof NotFoundError)) throw error;
+/** Returns the tag of the record after a write; undefined if it was deleted. */
+export async function currentEtag(context: Context, params: Params, { show }: LockableRecord) {
+  try {
+    return etagOf(await show(context, params), context.company);
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
 }

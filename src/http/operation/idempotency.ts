@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Executor } from '../../kernel/database/database.ts';
@@ -9,14 +9,15 @@ import {
   NotFoundError,
   RequestInProgressError,
 } from '../../kernel/errors.ts';
+import type { ByteaText } from '../../kernel/sql/inputs.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
 import { findResponse, lockKey, storeResponse } from './idempotency.sql.ts';
 import { problemOf } from './problems.ts';
+import { RETENTION } from './response-retention.ts';
 import { decodeBody, encodeBody, type StoredBody, type StoredResponse } from './stored-response.ts';
 
 /** draft-ietf-httpapi-idempotency-key-header: a write with a key is performed once, however often it is sent. */
 
-const RETENTION = { hours: 24 };
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export const IdempotencyHeaders = Type.Object({
@@ -44,6 +45,26 @@ export function idempotencyKey({ method, headers }: FastifyRequest): string | un
   ]);
 }
 
+/** What identifies a request with a key, and the row of its response. */
+export type KeyedRequest = {
+  company_id: string;
+  credential_id: string;
+  key_sha256: ByteaText;
+  request_sha256: ByteaText;
+};
+
+export function keyedRequest(request: FastifyRequest, key: string): KeyedRequest {
+  const { caller } = request;
+  if (!caller) throw new Error('An operation was reached without a caller.');
+  const { company, credential } = caller;
+  return {
+    company_id: company.id,
+    credential_id: credential.id,
+    key_sha256: sha256(key),
+    request_sha256: fingerprint(request),
+  };
+}
+
 /**
  * Performs the write and stores its response in one transaction, so that a crash leaves both or neither. Rejections of
  * the request are stored too. Other errors are not, because the request may succeed when it is sent again.
@@ -54,25 +75,22 @@ export function runOnce(
   { db, clock }: { db: Executor; clock: Clock },
   work: (db: Executor) => Promise<StoredResponse>,
 ): Promise<StoredResponse> {
-  const { caller } = request;
-  if (!caller) throw new Error('An operation was reached without a caller.');
-  const { company, credential } = caller;
-  const rowKey = { company_id: company.id, credential_id: credential.id, key_sha256: sha256(key) };
+  const { company_id, credential_id, key_sha256, request_sha256 } = keyedRequest(request, key);
+  const rowKey = { company_id, credential_id, key_sha256 };
   const now = clock();
-  const expiredAt = toSql(now.subtract(RETENTION));
+  const expired_at = toSql(now.subtract(RETENTION));
   const callerSecret = `${request.headers.authorization} ${key}`;
   return db.transaction(async (transaction) => {
-    const lock = sha256(`${company.id} ${credential.id} ${key}`).readBigInt64BE();
-    const row = await transaction.queryFirst<{ locked: boolean }>(lockKey({ lock: lock.toString() }));
+    const row = await transaction.queryFirst<{ locked: boolean }>(lockKey({ credential_id, key_sha256 }));
     if (!row?.locked) throw new RequestInProgressError('A request with this Idempotency-Key is in progress.');
-    const stored = await transaction.queryFirst<StoredRow>(findResponse({ ...rowKey, expired_at: expiredAt }));
-    if (stored) return replay(stored, request, callerSecret);
+    const stored = await transaction.queryFirst<StoredRow>(findResponse({ ...rowKey, expired_at }));
+    if (stored) return replay(stored, request_sha256, callerSecret);
     const response = await responseOrRejection(request, transaction, work);
     const saved = await transaction.queryFirst(
       storeResponse({
         ...rowKey,
-        expired_at: expiredAt,
-        request_sha256: fingerprint(request),
+        expired_at,
+        request_sha256,
         status: response.status,
         headers: JSON.stringify(response.headers),
         ...encodeBody(response, callerSecret),
@@ -84,10 +102,15 @@ export function runOnce(
   });
 }
 
-type StoredRow = StoredBody & { request_sha256: Buffer; status: number; headers: Record<string, string> };
+type StoredRow = StoredBody & {
+  request_sha256: Buffer;
+  status: number;
+  headers: Record<string, string>;
+  etag: string | null;
+};
 
-function replay(stored: StoredRow, request: FastifyRequest, callerSecret: string): StoredResponse {
-  if (!stored.request_sha256.equals(fingerprint(request))) {
+function replay(stored: StoredRow, requestSha256: ByteaText, callerSecret: string): StoredResponse {
+  if (`\\x${stored.request_sha256.toString('hex')}` !== requestSha256) {
     throw new IdempotencyKeyReusedError('This Idempotency-Key belongs to another request.');
   }
   const body = decodeBody(stored, callerSecret);
@@ -96,7 +119,8 @@ function replay(stored: StoredRow, request: FastifyRequest, callerSecret: string
       'The first response contained a secret; it is returned only to the token that received it.',
     );
   }
-  return { status: stored.status, headers: { ...stored.headers, 'idempotency-replayed': 'true' }, body };
+  const etag = stored.etag === null ? {} : { etag: stored.etag };
+  return { status: stored.status, headers: { ...stored.headers, ...etag, 'idempotency-replayed': 'true' }, body };
 }
 
 /** A rejection rolls back what `work` has written, but not the transaction that stores the response. */
@@ -113,9 +137,9 @@ async function responseOrRejection(
   }
 }
 
-const fingerprint = ({ method, url, body }: FastifyRequest): Buffer => {
-  const hash = createHash('sha256').update(`${method} ${url}\n`);
-  return (body instanceof Buffer ? hash.update(body) : hash).digest();
+const fingerprint = ({ method, url, body }: FastifyRequest): ByteaText => {
+  const target = `${method} ${url}\n`;
+  return sha256(body instanceof Buffer ? Buffer.concat([Buffer.from(target), body]) : target);
 };
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+const sha256 = (bytes: string | Buffer): ByteaText => `\\x${hash('sha256', bytes, 'hex')}`;

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
-import type { Database, Executor } from '../../kernel/database/database.ts';
+import type { Database, Executor, ShownRecord } from '../../kernel/database/database.ts';
 import { RequestDatabase } from '../../kernel/database/request-database.ts';
 import { BodyTooLargeError, NotFoundError } from '../../kernel/errors.ts';
 import { isUuid, NEVER_ISSUED_ID } from '../../kernel/ids.ts';
@@ -12,17 +12,17 @@ import type { Clock } from '../../kernel/time/time.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import { formOf, rejectedForm } from './body.ts';
+import { type Conditions, runCarefully } from './careful-write.ts';
 import {
   type EtagRegistry,
-  etagOf,
+  hashedEtag,
   ifMatch,
-  type LockableRecord,
   matchesIfNoneMatch,
   NoneMatchHeaders,
   type ReadableRecord,
-  withIfMatch,
+  versionEtag,
 } from './etag.ts';
-import { IdempotencyHeaders, idempotencyKey, isWrite, runOnce } from './idempotency.ts';
+import { IdempotencyHeaders, idempotencyKey, isWrite } from './idempotency.ts';
 import type { StoredResponse } from './stored-response.ts';
 
 export type Services = { db: Database; clock: Clock; records: EtagRegistry };
@@ -50,17 +50,21 @@ type Operation<P extends string, B extends TSchema> = {
   response: TSchema;
   /** Declared by the operation that reads one record. Writes at or below its path then accept If-Match. */
   record?: Omit<ReadableRecord, 'show'> & {
-    show: (context: Context, params: Record<P, string>) => Promise<string>;
+    show: (context: Context, params: Record<P, string>) => Promise<ShownRecord | string>;
   };
-  /** Returns the JSON text of the response. Must write only through `db`, and nothing if the form has faults. */
+  /**
+   * Returns the JSON text of the response, with its version if it shows a record of a case. Must write only through `db`,
+   * and nothing if the form has faults.
+   */
   handle: (
     context: Context,
     params: Record<P, string>,
     form: Form<Static<B>>,
     request: FastifyRequest,
-  ) => Promise<string | JsonResponse>;
+  ) => Promise<Answer>;
 };
 
+type Answer = string | ShownRecord | JsonResponse;
 /** A long list is streamed in pieces of several entries. */
 export type JsonResponse = { json: string | AsyncIterable<string>; headers: Record<string, string> };
 
@@ -71,22 +75,24 @@ export function registerOperation<P extends string, B extends TSchema>(
   operation: Operation<P, B>,
 ): void {
   const { record } = operation;
-  if (record) services.records.add(operation.path, record as ReadableRecord);
+  // A query changes what is shown, so a hash would not be the tag of the record.
+  if (record && !record.currentVersion && operation.query) throw new Error(`${operation.id} needs versions.`);
+  if (record) services.records.add(operation.path, record as ReadableRecord, operation.response);
   const readBody = (request: FastifyRequest) => formOf<B>((operation.body ?? NO_BODY) as B, request.body);
   const run = (request: FastifyRequest, form: Form<Static<B>>, db: Executor) =>
     operation.handle(contextOf(request, services, db), idsOf(request, operation), form, request);
-  const runConditionally = async (
-    request: FastifyRequest,
-    expected: string,
-    lockable: LockableRecord,
-    db: Executor,
-  ): Promise<StoredResponse> => {
-    const context = contextOf(request, services, db);
-    const write = () => run(request, readBody(request), db);
-    const { result, etag } = await withIfMatch(context, idsOf(request, operation), lockable, expected, write);
-    const { headers, ...rest } = toStoredResponse(result);
-    return { ...rest, headers: { ...headers, ...(etag && { etag }) } };
+  // Known when all operations are registered.
+  let isVersioned: boolean | undefined;
+  const conditionsOf = (request: FastifyRequest): Conditions | undefined => {
+    const key = idempotencyKey(request);
+    const expected = ifMatch(request);
+    const changed = expected === undefined ? undefined : services.records.at(operation.path);
+    if (key === undefined && !changed) return undefined;
+    isVersioned ??= services.records.isVersioned(operation.path);
+    return { key, ifMatch: expected !== undefined && changed ? { expected, record: changed } : undefined, isVersioned };
   };
+  const respond = async (request: FastifyRequest, answer: Promise<Answer>): Promise<StoredResponse> =>
+    toStoredResponse(await answer, request, services.records.showsHashed(operation.response));
 
   for (const [i, [method, path]] of (
     [[operation.method, operation.path], ...(operation.aliases ?? [])] as const
@@ -118,33 +124,28 @@ export function registerOperation<P extends string, B extends TSchema>(
       }),
       handler: async (request, reply) => {
         const db = databaseOf(request, services);
-        if (writes) {
-          const key = idempotencyKey(request);
-          const expected = ifMatch(request);
-          const lockable = expected && services.records.at(operation.path);
-          if (key !== undefined || lockable) {
-            const work = (transaction: Executor) =>
-              lockable
-                ? runConditionally(request, expected, lockable, transaction)
-                : run(request, readBody(request), transaction).then(toStoredResponse);
-            const { status, headers, body } = await (key === undefined
-              ? db.transaction(work)
-              : runOnce(request, key, { db, clock: services.clock }, work));
-            return (reply as FastifyReply).status(status).headers(headers).send(body);
-          }
+        const conditions = writes ? conditionsOf(request) : undefined;
+        if (conditions) {
+          const { status, headers, body } = await runCarefully({
+            ...conditions,
+            request,
+            db,
+            clock: services.clock,
+            params: idsOf(request, operation),
+            contextOf: (executor) => contextOf(request, services, executor),
+            run: (context) => respond(request, run(request, readBody(request), context.db)),
+          });
+          return (reply as FastifyReply).status(status).headers(headers).send(body);
         }
         const answer = await run(request, readBody(request), db);
-        reply.header('content-type', JSON_TYPE['content-type']);
-        if (typeof answer !== 'string') reply.headers(answer.headers);
-        const json = typeof answer === 'string' ? answer : answer.json;
-        if (typeof json !== 'string') return Readable.from(asList(json));
-        const body = renderWallTimes(json);
-        if (!record) return body;
-        // A query can change what is shown, so the tag is made of the record as it is shown without one.
-        const show = () => record.show(contextOf(request, services, db), idsOf(request, operation));
-        const etag = etagOf(operation.query ? renderWallTimes(await show()) : body);
-        reply.header('etag', etag);
-        if (!matchesIfNoneMatch(request, etag)) return body;
+        if (typeof answer === 'object' && typeof answer.json !== 'string') {
+          reply.headers(JSON_TYPE);
+          if ('headers' in answer) reply.headers(answer.headers);
+          return Readable.from(asList(answer.json));
+        }
+        const { headers, body } = await respond(request, Promise.resolve(answer));
+        reply.headers(headers);
+        if (!record || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag)) return body;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
@@ -168,10 +169,17 @@ const paramSchemas = (nouns: Record<string, string>) =>
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
-function toStoredResponse(answer: string | JsonResponse): StoredResponse {
-  if (typeof answer === 'string') return { status: 200, headers: JSON_TYPE, body: renderWallTimes(answer) };
-  if (typeof answer.json !== 'string') throw new Error('The response of a write cannot be streamed.');
-  return { status: 200, headers: { ...JSON_TYPE, ...answer.headers }, body: renderWallTimes(answer.json) };
+/** `isHashed`: the answer shows a record that has no version. */
+function toStoredResponse(answer: Answer, { caller }: FastifyRequest, isHashed: boolean): StoredResponse {
+  const json = typeof answer === 'string' ? answer : answer.json;
+  if (typeof json !== 'string') throw new Error('The response of a write cannot be streamed.');
+  const body = renderWallTimes(json);
+  const headers: Record<string, string> = { ...JSON_TYPE };
+  if (typeof answer === 'object' && 'headers' in answer) Object.assign(headers, answer.headers);
+  const version = typeof answer === 'object' && 'version' in answer ? answer.version : undefined;
+  if (version !== undefined && caller) headers.etag = versionEtag(version, caller.company);
+  else if (isHashed) headers.etag = hashedEtag(body);
+  return { status: 200, headers, body };
 }
 
 async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {

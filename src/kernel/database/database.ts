@@ -3,6 +3,7 @@ import { UnavailableError } from '../errors.ts';
 import type { Query } from '../sql/statement.ts';
 import { assertNotPast, deadlineError, isPast } from './deadline.ts';
 import { type OnBatch, PipelinedPool } from './pipelined-pool.ts';
+import type { Row } from './pipelined-transaction.ts';
 import { isConnectionError, isMissingPreparedStatement, isTransient } from './postgres-errors.ts';
 import { PrimaryClient, type PrimaryClientConfig } from './primary-client.ts';
 import { WITH_SAFE_COMMITS } from './safe-commits.ts';
@@ -43,6 +44,12 @@ const SEARCH_MAX_IN_FLIGHT = 4;
 // Statements that find rows by key need one plan. Custom plans for cases of different sizes cost more than the list
 // itself (decision 19). Without statistics the planner overestimates generic plans and would compile them.
 const GENERIC_PLAN_SQL = 'SET plan_cache_mode = force_generic_plan; SET jit = off; ';
+// A table that was empty when a connection planned its statements, such as that of the idempotency keys after a quiet
+// day, would be read from end to end for every row, however large it becomes.
+const SHORT_PLAN_SQL = `${GENERIC_PLAN_SQL}SET enable_seqscan = off; `;
+
+/** A record as JSON text. `version` changes whenever the text does; undefined if the text shows no record. */
+export type ShownRecord = { json: string; version: string | undefined };
 
 /** Runs statements: the database itself, or one transaction on it. */
 export abstract class Executor {
@@ -59,7 +66,7 @@ export abstract class Executor {
     return this.database.streamRows(query);
   }
 
-  protected abstract run<Row extends pg.QueryResultRow>(query: Query, rowMode?: 'array'): Promise<pg.QueryResult<Row>>;
+  abstract run<Row extends pg.QueryResultRow>(query: Query, rowMode?: 'array'): Promise<pg.QueryResult<Row>>;
 
   async queryRows<Row extends pg.QueryResultRow>(query: Query): Promise<Row[]> {
     return (await this.run<Row>(query)).rows;
@@ -69,9 +76,20 @@ export abstract class Executor {
     return (await this.queryRows<Row>(query))[0];
   }
 
+  /** Returns the columns of the first row as text, or undefined if there is no row. */
+  async queryRow(query: Query): Promise<Row | undefined> {
+    return (await this.run<Row>(query, 'array')).rows[0];
+  }
+
   /** Returns the last column of the first row, JSON text that the statement built, or undefined if there is no row. */
   async queryJson(query: Query): Promise<string | undefined> {
-    return (await this.run<string[]>(query, 'array')).rows[0]?.at(-1);
+    return (await this.queryRow(query))?.at(-1) as string | undefined;
+  }
+
+  /** Returns the last two columns of the first row: the version of a record, and JSON text that shows it. */
+  async queryRecord(query: Query): Promise<ShownRecord | undefined> {
+    const row = await this.queryRow(query);
+    return row && { json: row.at(-1) as string, version: row.at(-2) ?? undefined };
   }
 }
 
@@ -113,7 +131,7 @@ class Transaction extends Executor {
     for (const work of this.#afterCommit) work();
   }
 
-  protected override run<Row extends pg.QueryResultRow>(
+  override run<Row extends pg.QueryResultRow>(
     { statement: { name, text }, values }: Query,
     rowMode?: 'array',
   ): Promise<pg.QueryResult<Row>> {
@@ -181,7 +199,7 @@ export class Database extends Executor {
     };
     const half = Math.ceil(poolSize / 2);
     this.#pools = {
-      short: pipelinedPool(poolSize, SHORT_MAX_IN_FLIGHT, GENERIC_PLAN_SQL),
+      short: pipelinedPool(poolSize, SHORT_MAX_IN_FLIGHT, SHORT_PLAN_SQL),
       list: pipelinedPool(half, LIST_MAX_IN_FLIGHT, GENERIC_PLAN_SQL),
       search: pipelinedPool(half, SEARCH_MAX_IN_FLIGHT, ''),
     };
@@ -263,15 +281,15 @@ export class Database extends Executor {
     this.#silenceWatch.stop();
   }
 
-  override queryJson(query: Query, deadline = Infinity): Promise<string | undefined> {
-    return this.#send(query, sendForJson, deadline) as Promise<string | undefined>;
+  override queryRow(query: Query, deadline = Infinity): Promise<Row | undefined> {
+    return this.#send(query, sendForRow, deadline);
   }
 
   runUntil<Row extends pg.QueryResultRow>(query: Query, deadline: number): Promise<pg.QueryResult<Row>> {
     return this.#send(query, sendForRows<Row>, deadline);
   }
 
-  protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
+  override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
     return this.runUntil<Row>(query, Infinity);
   }
 
@@ -301,7 +319,7 @@ export class Database extends Executor {
 
 const FETCH = { text: 'FETCH entries', rowMode: 'array' } as const;
 
-const sendForJson = (pool: PipelinedPool, query: Query, deadline: number) => pool.queryJson(query, deadline);
+const sendForRow = (pool: PipelinedPool, query: Query, deadline: number) => pool.queryRow(query, deadline);
 const sendForRows = <Row extends pg.QueryResultRow>(pool: PipelinedPool, query: Query) => pool.queryRows<Row>(query);
 
 function rethrowAsUnavailable(error: unknown): never {

@@ -12,10 +12,10 @@ class ConflictError extends UnavailableError {}
  * Calls `write` until it returns a record. If it wrote nothing, `explainRejection` either throws the reason or returns,
  * which means that a concurrent update won; then the write is retried, up to MAX_ATTEMPTS times.
  */
-export const retryOnConflict = (
-  write: () => Promise<string | false | undefined>,
+export const retryOnConflict = <T extends object | string>(
+  write: () => Promise<T | false | undefined>,
   explainRejection: () => Promise<void> = async () => {},
-): Promise<string> =>
+): Promise<T> =>
   retry(
     {
       while: (error) => error instanceof ConflictError,

@@ -6,8 +6,8 @@ import { assertNotPast } from './deadline.ts';
 import { PipelinedTransaction, type Row } from './pipelined-transaction.ts';
 import { isConnectionError, isDeadlock, isServerError } from './postgres-errors.ts';
 
-/** The last column of the first row, or undefined if there is no row. */
-type Answer = string | null | undefined;
+/** The row that answers a request, or undefined if there is none. */
+type Answer = Row | undefined;
 type PooledConnection = {
   client: pg.Client;
   /** For each statement in flight, oldest first: the sweep at which it was reserved. */
@@ -92,7 +92,7 @@ export class PipelinedPool {
   }
 
   /** After the deadline a statement whose batch failed is not sent singly. */
-  queryJson(query: Query, deadline = Infinity): Promise<Answer> {
+  queryRow(query: Query, deadline = Infinity): Promise<Answer> {
     const { statement } = query;
     const singly = (connection: PooledConnection) => this.#sendSingly(connection, query);
     const isShort = statement.pool === 'short';
@@ -320,12 +320,12 @@ const poolClosed = () => new UnavailableError('The connections to the database a
 
 /** A row of a batch starts with the position of its request. */
 function resolveNth(requests: PendingStatement[], row: Row): void {
-  requests[Number(row[0]) - 1]?.resolve(row.at(-1));
+  requests[Number(row[0]) - 1]?.resolve(row);
 }
 
 /** A request without a row gets undefined; resolving a request again has no effect. */
 function resolveAll(requests: PendingStatement[], rows: Row[]): void {
-  if (requests.length === 1) requests[0]?.resolve(rows[0]?.at(-1));
+  if (requests.length === 1) requests[0]?.resolve(rows[0]);
   else for (const row of rows) resolveNth(requests, row);
   for (const { resolve } of requests) resolve(undefined);
 }

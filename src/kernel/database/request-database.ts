@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Query } from '../sql/statement.ts';
 import { type Database, Executor } from './database.ts';
+import type { Row } from './pipelined-transaction.ts';
 
 /**
  * The database for one request. Each statement has a time limit, but a request can send many one after the other, so
@@ -25,15 +26,15 @@ export class RequestDatabase extends Executor {
     this.database.afterCommit(work);
   }
 
-  override queryJson(query: Query): Promise<string | undefined> {
-    return this.database.queryJson(query, this.#deadline);
+  override queryRow(query: Query): Promise<Row | undefined> {
+    return this.database.queryRow(query, this.#deadline);
   }
 
   override streamRows(query: Query): AsyncGenerator<string> {
     return this.database.streamRows(query, this.#deadline);
   }
 
-  protected override run<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
-    return this.database.runUntil<Row>(query, this.#deadline);
+  override run<R extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<R>> {
+    return this.database.runUntil<R>(query, this.#deadline);
   }
 }

@@ -9,11 +9,13 @@ type ScalarTypes = {
   json: string;
   jsonb: string;
   interval: string;
-  bytea: Buffer;
+  /** As hexadecimal text it need not be converted. */
+  bytea: Buffer | ByteaText;
   int: number;
   bigint: number | string;
   boolean: boolean;
 };
+export type ByteaText = `\\x${string}`;
 type Scalar = keyof ScalarTypes;
 type NonNullType = Scalar | `${Scalar}[]`;
 export type InputType = NonNullType | `${NonNullType}?`;
@@ -54,10 +56,13 @@ export const parameterNames = <I extends Inputs>(inputs: I): InputNames<I> =>
 /** Inputs as columns of the table expression `input`: `input.id` is `input.id`. */
 export const columnNames = <I extends Inputs>(inputs: I): InputNames<I> => names(inputs, (name) => `input.${name}`);
 
-/** The table expression for one request. It is inlined, so the plan is the one of a statement with parameters. */
-export function singleInput(inputs: Inputs): string {
+/**
+ * The table expression for one request. It is inlined, so the plan is the one of a statement with parameters. `from` is a
+ * table expression of one row, or of none.
+ */
+export function singleInput(inputs: Inputs, from = ''): string {
   const columns = Object.entries(inputs).map(([name, type], i) => `$${i + 1}::${typeOf(type)} AS ${name}`);
-  return `input AS NOT MATERIALIZED (SELECT ${columns.join(', ')}, 1 AS nth)`;
+  return `input AS NOT MATERIALIZED (SELECT ${columns.join(', ')}, 1 AS nth${from && ` ${from}`})`;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { type Guard, guardedBatchInput, guardedName, guardedSingleInput } from './guard.ts';
 import {
   batchInput,
   columnNames,
@@ -23,6 +25,8 @@ export type PreparedStatement = {
   readonly key: readonly (number | undefined)[];
   /** The form for several requests: an array for each input. Returns the position of the request and its answer. */
   readonly batch?: { readonly name: string; readonly text: string; readonly types: readonly InputType[] };
+  /** The same write under the conditions of a guard, whose inputs follow the statement's own. */
+  readonly guarded?: (guard: Guard) => PreparedStatement;
 };
 
 /** A statement and the values of its inputs. */
@@ -41,7 +45,18 @@ type Text<I extends Inputs> =
       fromInput: (input: InputNames<I>, inputTable: string) => string;
       /** One statement may serve several requests. It returns `input.nth` and the answer, and changes a record once. */
       batch?: boolean;
+      /** What the statement returns, if its text ends with the table expressions. It can be guarded then. */
+      answer?: (input: InputNames<I>) => AnswerSql;
     };
+
+/** SQL of the columns that answer a request. `from` has the column `nth`. */
+export type AnswerSql = {
+  /** The JSON text of the response, without placeholders. */
+  json: string;
+  /** The version of the record that the response shows, if it shows one. */
+  version?: string;
+  from: string;
+};
 
 type Declaration<I extends Inputs> = {
   inputs: I;
@@ -84,6 +99,7 @@ type VariantDeclaration<I extends Inputs, P extends Parts> = {
     inputTable: string,
     has: (part: keyof P & string) => boolean,
   ) => string;
+  answer?: (input: InputNames<AllInputs<I, P>>, has: (part: keyof P & string) => boolean) => AnswerSql;
 };
 
 export const readVariants = <const I extends Inputs, const P extends Parts>(
@@ -115,7 +131,7 @@ function declare<I extends Inputs>(
 
 function declareVariants<I extends Inputs, P extends Parts>(
   name: string,
-  { inputs, parts, pool = 'short', batch, shown, fromInput }: VariantDeclaration<I, P>,
+  { inputs, parts, pool = 'short', batch, shown, fromInput, answer }: VariantDeclaration<I, P>,
   readOnly: boolean,
 ): StatementVariants<I, P> {
   type Variant = { prepared: PreparedStatement; order: readonly { part: string | undefined; name: string }[] };
@@ -131,7 +147,8 @@ function declareVariants<I extends Inputs, P extends Parts>(
     const text = (input: InputNames<Inputs>, inputTable: string) =>
       fromInput(input as InputNames<AllInputs<I, P>>, inputTable, has);
     const isBatchable = typeof batch === 'function' ? batch(has) : (batch ?? false);
-    const declared = { inputs: all, pool, batch: isBatchable, fromInput: text };
+    const answers = answer && ((input: InputNames<Inputs>) => answer(input as InputNames<AllInputs<I, P>>, has));
+    const declared = { inputs: all, pool, batch: isBatchable, fromInput: text, ...(answers && { answer: answers }) };
     const prepared = prepare([name, ...chosen].join('+'), declared, readOnly);
     const partOf = (input: string) => chosen.find((part) => Object.hasOwn(parts[part] as Inputs, input));
     const added: Variant = { prepared, order: Object.keys(all).map((input) => ({ part: partOf(input), name: input })) };
@@ -158,12 +175,44 @@ function prepare<I extends Inputs>(name: string, declaration: Declaration<I>, re
   const names = Object.keys(inputs);
   const key = LOCK_ORDER.map((column) => names.indexOf(column)).map((index) => (index < 0 ? undefined : index));
   const properties = { readOnly, pool, key };
-  if ('sql' in declaration) return register({ name, text: declaration.sql(parameterNames(inputs)), ...properties });
-  const text = (inputTable: string) => declaration.fromInput(columnNames(inputs), inputTable);
-  const single = { name, text: text(singleInput(inputs)), ...properties };
-  if (!declaration.batch) return register(single);
-  const batch = { name: `${name}*`, text: text(batchInput(inputs)), types: Object.values(inputs) };
-  return register({ ...single, batch });
+  if ('sql' in declaration)
+    return register({ name: shorten(name), text: declaration.sql(parameterNames(inputs)), ...properties });
+  const { batch: isBatchable, answer } = declaration;
+  const columns = columnNames(inputs);
+  const form = (inputTable: string, store = '') => {
+    const tables = declaration.fromInput(columns, inputTable);
+    return answer ? withAnswer(tables, answer(columns), store) : tables;
+  };
+  const forms = (formName: string, types: Inputs, guard?: Guard) => {
+    const singleTable = guard ? guardedSingleInput(types, guard.condition) : singleInput(types);
+    const single = { name: shorten(formName), text: form(singleTable, guard?.store), ...properties };
+    if (!isBatchable) return single;
+    const batchTable = guard ? guardedBatchInput(types, guard.condition) : batchInput(types);
+    const text = form(batchTable, guard?.store);
+    const batch = { name: shorten(`${formName}*`), text, types: Object.values(types) };
+    return { ...single, batch };
+  };
+  const plain = forms(name, inputs);
+  if (!answer || readOnly) return register(plain);
+  const guardedForms = new Map<Guard, PreparedStatement>();
+  const guarded = (guard: Guard): PreparedStatement => {
+    const known = guardedForms.get(guard);
+    if (known) return known;
+    const types = { ...inputs, ...guard.inputs };
+    const added = register(forms(guardedName(name, guard), types, guard));
+    guardedForms.set(guard, added);
+    return added;
+  };
+  return register({ ...plain, guarded });
+}
+
+/** SQL: the table expressions and what they answer. `store` is a table expression that uses the answer. */
+function withAnswer(tables: string, { json, version = 'NULL', from }: AnswerSql, store: string): string {
+  if (!store) return `${tables}\n    SELECT nth, ${version} AS version, ${json} AS json FROM ${from}`;
+  return `${tables}, answer AS (
+      SELECT nth, ${version} AS version, ${json} AS json FROM ${from}
+    ), ${store}
+    SELECT nth, version, json FROM answer`;
 }
 
 /** Inputs with these names identify the record of a statement. */
@@ -174,13 +223,19 @@ const inOrder = (order: readonly string[], values: object): unknown[] =>
 
 // PostgreSQL cuts off longer names.
 const MAX_NAME_LENGTH = 63;
+const DIGEST_LENGTH = 8;
+/** Replaces the end of a name that is too long by a hash of the whole. */
+function shorten(name: string): string {
+  if (name.length <= MAX_NAME_LENGTH) return name;
+  const digest = hash('sha256', name, 'base64url').slice(0, DIGEST_LENGTH);
+  return `${name.slice(0, MAX_NAME_LENGTH - DIGEST_LENGTH - 1)}~${digest}`;
+}
+
 const registered = new Map<string, PreparedStatement>();
 const variantsToShow: (() => void)[] = [];
 
 /** A connection knows one text for a name, so a second text under the same name would fail at random. */
 function register(statement: PreparedStatement): PreparedStatement {
-  for (const { name } of statement.batch ? [statement, statement.batch] : [statement])
-    if (name.length > MAX_NAME_LENGTH) throw new Error(`The name of the statement ${name} is too long.`);
   const known = registered.get(statement.name);
   if (known && known.text !== statement.text) throw new Error(`Two statements are called ${statement.name}.`);
   registered.set(statement.name, statement);

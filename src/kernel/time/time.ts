@@ -83,6 +83,16 @@ export function parseBirthday(text: string, zone: string, now: Instant): string 
   return `${year}-${month}-${day}`;
 }
 
+const WALL_TIME_LENGTH = 'YYYY-MM-DD HH:mm:ss'.length;
+
+/** Formats an instant as the wall time of a zone, to the second. */
+export function toWallTime(instant: Instant, zone: string): string {
+  const seconds = Math.floor(instant.epochMilliseconds / 1000);
+  const bytes = Buffer.alloc(WALL_TIME_LENGTH);
+  writeTime(bytes, 0, seconds + zoneOf(zone).offsetAt(seconds));
+  return bytes.toString('latin1');
+}
+
 /** Formats an instant for PostgreSQL, whose timestamptz has microseconds. Temporal would take twice as long. */
 export function toSql(instant: Instant): string {
   const ms = instant.epochMilliseconds;

@@ -1,6 +1,6 @@
 import { read, rowLimit, write } from '../../../kernel/sql/statement.ts';
 import { invoiceAudit } from '../audit.sql.ts';
-import { isPartOf, outstanding, payment, paymentCount } from '../projection.sql.ts';
+import { isPartOf, outstanding, payment, paymentCount, version } from '../projection.sql.ts';
 
 /** The `id` of every statement is the invoice: a payment is a part of it, and changes its version. */
 const INVOICE_KEY = { company_id: 'uuid', case_id: 'uuid', id: 'uuid' } as const;
@@ -58,8 +58,8 @@ export const insertPayment = write('payments.insert', {
              ${input.reference}, ${input.now}
         FROM v JOIN input USING (nth)
       RETURNING *
-    )
-    SELECT ${payment}::text FROM y`,
+    )`,
+  answer: () => ({ json: `${payment}::text`, version, from: 'v, y' }),
 });
 
 /** What a payment may be refused for. Without an amount only the state of the invoice is looked at. */
@@ -89,8 +89,8 @@ export const reversePayment = write('payments.reverse', {
       UPDATE payments y SET reversed_at = ${input.now} FROM v JOIN input USING (nth)
        WHERE ${isPartOf('y')} AND y.id = ${input.payment_id}
       RETURNING y.*
-    )
-    SELECT ${payment}::text FROM y`,
+    )`,
+  answer: () => ({ json: `${payment}::text`, version, from: 'v, y' }),
 });
 
 export const findPayment = read('payments.find', {

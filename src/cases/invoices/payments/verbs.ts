@@ -1,6 +1,6 @@
 import { auditOrigin } from '../../../kernel/audit/audit-log.ts';
 import type { Context } from '../../../kernel/context.ts';
-import type { Executor } from '../../../kernel/database/database.ts';
+import type { Executor, ShownRecord } from '../../../kernel/database/database.ts';
 import { retryOnConflict } from '../../../kernel/database/optimistic-retry.ts';
 import { assertBelowLimit } from '../../../kernel/database/row-limit.ts';
 import { InvalidValue, invalidState, notFound } from '../../../kernel/errors.ts';
@@ -22,7 +22,7 @@ export async function recordPayment(
   caseId: string,
   invoiceId: string,
   form: Form<PaymentBody>,
-): Promise<string> {
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { body } = form;
   const now = clock();
@@ -32,7 +32,7 @@ export async function recordPayment(
   const insert = async (executor: Executor) =>
     form.ok &&
     amount !== undefined &&
-    executor.queryJson(
+    executor.queryRecord(
       sql.insertPayment({
         ...key,
         payment_id: newId(),
@@ -72,11 +72,11 @@ export async function reversePayment(
   caseId: string,
   invoiceId: string,
   paymentId: string,
-): Promise<string> {
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const key = { company_id: company.id, case_id: caseId, id: invoiceId, payment_id: paymentId };
   return retryOnConflict(
-    () => db.queryJson(sql.reversePayment({ ...key, now: toSql(clock()), origin: auditOrigin(context) })),
+    () => db.queryRecord(sql.reversePayment({ ...key, now: toSql(clock()), origin: auditOrigin(context) })),
     async () => {
       const found = await db.queryFirst<{ reversed: boolean }>(sql.findPayment(key));
       if (!found) throw notFound('payment');
