@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { KEY_GUARD } from '../src/http/operation/idempotency.sql.ts';
 import { allStatements, read, write, writeVariants } from '../src/kernel/sql/statement.ts';
 import { startApp } from './harness/app.ts';
+import { testQuery } from './harness/query.ts';
 
 /** SQL statements: named, typed inputs, and one text for the single and the batch form. */
 
@@ -93,6 +94,21 @@ test('a guarded statement reads no table further than the statement itself', asy
       return unboundScans(row?.['QUERY PLAN']).sort();
     };
     assert.deepEqual(await scans(guarded(KEY_GUARD).text), await scans(text), name);
+  }
+});
+
+test('a key is looked up by its index, also if the table was empty when the statement was planned', async () => {
+  const app = await startApp();
+  await app.sql('VACUUM ANALYZE idempotency_keys');
+  // The setting of the service's sessions decides.
+  const setting = testQuery('test.seqscan', `SELECT current_setting('enable_seqscan') AS value`);
+  await app.sql(`SET enable_seqscan = ${(await app.db.queryFirst(setting))?.value}`);
+  for (const { name, guarded } of await everyStatement()) {
+    const text = guarded?.(KEY_GUARD).batch?.text;
+    if (text === undefined) continue;
+    const rows = await app.sql<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${text}`);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    assert.doesNotMatch(plan, /Seq Scan on idempotency_keys/, name);
   }
 });
 

@@ -1,7 +1,7 @@
 export type Answer<Data> = {
   data: Data;
   status: number;
-  /** The ETag of the record that was read, or written with `ifMatch`. */
+  /** The ETag of the record that the response shows. */
   etag: string | undefined;
   /** The id of the request in the log of the service; quote it in support requests. */
   requestId: string | undefined;

@@ -155,10 +155,8 @@ export function ifMatch({ headers }: FastifyRequest): string | undefined {
 }
 
 /** The tag of a record as `show` returned it. */
-export const etagOf = (shown: ShownRecord | string, company: Company): string =>
-  typeof shown === 'string' || shown.version === undefined
-    ? hashedEtag(renderWallTimes(typeof shown === 'string' ? shown : shown.json))
-    : versionEtag(shown.version, company);
+const etagOf = (shown: ShownRecord | string, company: Company): string =>
+  typeof shown === 'string' ? hashedEtag(renderWallTimes(shown)) : versionEtag(shown.version as string, company);
 
 /** Throws unless the record is in an expected state, and locks it in that state until the transaction ends. */
 export async function requireIfMatch(

@@ -46,7 +46,7 @@ export function idempotencyKey({ method, headers }: FastifyRequest): string | un
 }
 
 /** What identifies a request with a key, and the row of its response. */
-export type KeyedRequest = {
+type KeyedRequest = {
   company_id: string;
   credential_id: string;
   key_sha256: ByteaText;

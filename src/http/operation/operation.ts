@@ -91,8 +91,8 @@ export function registerOperation<P extends string, B extends TSchema>(
     isVersioned ??= services.records.isVersioned(operation.path);
     return { key, ifMatch: expected !== undefined && changed ? { expected, record: changed } : undefined, isVersioned };
   };
-  const respond = async (request: FastifyRequest, answer: Promise<Answer>): Promise<StoredResponse> =>
-    toStoredResponse(await answer, request, services.records.showsHashed(operation.response));
+  const respond = (request: FastifyRequest, answer: Answer): StoredResponse =>
+    toStoredResponse(answer, request, services.records.showsHashed(operation.response));
 
   for (const [i, [method, path]] of (
     [[operation.method, operation.path], ...(operation.aliases ?? [])] as const
@@ -133,7 +133,7 @@ export function registerOperation<P extends string, B extends TSchema>(
             clock: services.clock,
             params: idsOf(request, operation),
             contextOf: (executor) => contextOf(request, services, executor),
-            run: (context) => respond(request, run(request, readBody(request), context.db)),
+            run: async (context) => respond(request, await run(request, readBody(request), context.db)),
           });
           return (reply as FastifyReply).status(status).headers(headers).send(body);
         }
@@ -143,7 +143,7 @@ export function registerOperation<P extends string, B extends TSchema>(
           if ('headers' in answer) reply.headers(answer.headers);
           return Readable.from(asList(answer.json));
         }
-        const { headers, body } = await respond(request, Promise.resolve(answer));
+        const { headers, body } = respond(request, answer);
         reply.headers(headers);
         if (!record || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag)) return body;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
