@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CaseRecordsError, type ErrorCode } from '../src/client/errors.ts';
-import { retryDelay } from '../src/client/retry-policy.ts';
+import { CaseRecordsError, type ErrorCode } from '../packages/client/src/errors.ts';
+import { retryDelay } from '../packages/client/src/retry-policy.ts';
 import { addFault, type Results } from './chaos-test.ts';
 import type { Demo } from './deployment.ts';
 import { type HttpClient, type HttpResponse, NO_RESPONSE, type Outcome, type OutgoingRequest } from './http-client.ts';

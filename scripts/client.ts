@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { comment, type Direction, type Schema, toField, toType } from './schema-types.ts';
 
-/** Writes src/client/operations.ts from openapi.json; with --check, fails if the committed copy differs. */
+/** Writes packages/client/src/operations.ts from openapi.json; with --check, fails if the committed copy differs. */
 
 type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema };
 type Content = { content?: { 'application/json'?: { schema: Schema } } };
@@ -22,9 +22,9 @@ type Document = {
   components: { schemas: { Problem: Schema } };
 };
 
-/** Methods of the client that are not operations; see src/client/methods.ts. */
+/** Methods of the client that are not operations; see packages/client/src/methods.ts. */
 const RESERVED_METHODS = ['pages', 'entries'];
-const target = 'src/client/operations.ts';
+const target = 'packages/client/src/operations.ts';
 const root = new URL('../', import.meta.url);
 const document: Document = JSON.parse(await readFile(new URL('openapi.json', root), 'utf8'));
 const generated = format(generate(document));

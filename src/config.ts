@@ -16,10 +16,16 @@ const setting = <T, D extends string | undefined>(
 /** A setting that can also be read from the file that `<NAME>_FILE` names, so that it is not in the environment. */
 const secret = <S extends object>(definition: S): S & { secret: true } => ({ ...definition, secret: true });
 
-/** Every setting of the service. A test compares the table in the README with this one. */
+/** Every setting of the service. A test compares the table in docs/settings.md with this one. */
 export const SETTINGS = {
   HOST: setting('127.0.0.1', 'Address to listen on', (text) => text),
   PORT: setting('8080', 'Port to listen on; 0 picks a free one', (text) => wholeNumber(text, 0, 65_535)),
+  PUBLIC_URL: setting(
+    undefined,
+    'URL at which callers reach the service, such as `https://records.example` or `https://firm.example/records`; by ' +
+      'default the address of each request',
+    publicUrl,
+  ),
   DATA_DIR: setting('./data', 'Folder of the bundled database, `demo.json` and `outbox`', (text) => resolve(text)),
   DATABASE_URL: secret(
     setting(undefined, 'URL of an existing PostgreSQL 15 or later, instead of the bundled one', postgresUrl),
@@ -237,6 +243,13 @@ function smtpUrl(text: string): string {
 function httpUrl(text: string): string {
   if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) throw new Error('must be a URL that begins with https://');
   return text;
+}
+
+/** Returns the URL without a trailing slash, so that paths can be appended. */
+function publicUrl(text: string): string {
+  const { search, hash, username, password } = new URL(httpUrl(text));
+  if (search || hash || username || password) throw new Error('must have no query, fragment or password');
+  return text.endsWith('/') ? text.slice(0, -1) : text;
 }
 
 function emailAddress(text: string): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { verifyWebhook, type WebhookOptions, WebhookVerificationError } from 'case-records/client';
+import { verifyWebhook, type WebhookOptions, WebhookVerificationError } from '#client';
 
 /** The signature of a webhook, as its receiver verifies it. */
 

@@ -48,17 +48,17 @@ test('CI installs what is locked, checks it, and runs every test file', async ()
   assert.deepEqual(run.sort(), all.sort());
 });
 
-test('the settings in the README are those of the service', async () => {
+test('the page of the settings lists those of the service', async () => {
   const expected = Object.entries(SETTINGS).map(([name, { defaultText, description }]) => [
     `\`${name}\``,
     defaultText ? `\`${defaultText}\`` : '',
     description,
   ]);
-  assert.deepEqual(tableUnder(await read('README.md'), '## Settings'), expected);
+  assert.deepEqual(tableUnder(`\n${await read('docs/settings.md')}`, '# Settings'), expected);
 });
 
-test('the README names the files of the settings that hold secrets', async () => {
-  const named = [...(await read('README.md')).matchAll(/`(\w+)_FILE`/g)].map(([, name]) => name);
+test('the page of the settings names the files of the settings that hold secrets', async () => {
+  const named = [...(await read('docs/settings.md')).matchAll(/`(\w+)_FILE`/g)].map(([, name]) => name);
   assert.deepEqual([...new Set(named)], [...SECRET_SETTINGS]);
 });
 

@@ -1,4 +1,4 @@
-import { type Answer, CaseRecordsError, createClient } from '../../src/client/index.ts';
+import { type Answer, CaseRecordsError, createClient } from '#client';
 import type { Transport } from '../forms.ts';
 import type { Operation, Request } from '../operations.ts';
 import { Connection } from './connection.ts';

@@ -15,7 +15,7 @@ export function programHelp(topics: readonly Topic[]): string {
     'Commands:',
     ...twoColumns(topics.map(({ name, summary }) => [name, summary])),
     '',
-    `Run "${PROGRAM} <command> --help" for details. Settings are environment variables; the README lists them.`,
+    `Run "${PROGRAM} <command> --help" for details. Settings are environment variables; docs/settings.md lists them.`,
     'Commands use the database of DATABASE_URL or, if it is unset, the bundled one in DATA_DIR. The service may be',
     'running or not.',
     '',

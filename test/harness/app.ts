@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Agent } from 'node:http';
 import { after } from 'node:test';
-import type { Client } from 'case-records/client';
 import pg from 'pg';
 import pino from 'pino';
+import type { Client } from '#client';
 import { CreateAdviserBody } from '../../src/company/advisers/schema.ts';
 import { createAdviser } from '../../src/company/advisers/verbs.ts';
 import { CreateCaseBody } from '../../src/company/cases/schema.ts';

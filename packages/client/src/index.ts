@@ -1,4 +1,4 @@
-/** The public API of `case-records/client`. */
+/** The public API of `@case-records/client`. */
 
 export { createClient } from './client.ts';
 export { CaseRecordsError, type ErrorCode, type Fault } from './errors.ts';
