@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 import type { AdminContext, CompanyContext } from '../company/admin-context.ts';
 import { listCompanies } from '../company/companies/verbs.ts';
 import { findCompany } from '../company/company.ts';
@@ -8,6 +8,7 @@ import { isUuid } from '../kernel/ids.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { type Form, readForm } from '../kernel/validation/form.ts';
 import { ListQuery, type ListRequest, type PageOfJson, parseListRequest } from '../kernel/validation/paging.ts';
+import { Type } from '../kernel/validation/type.ts';
 import type { Command, CommandResult, Flags, Invocation } from './command.ts';
 import { withDatabase } from './database.ts';
 import { flagsToBody, schemaFlags } from './schema-flags.ts';

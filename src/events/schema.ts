@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { instant, nullable, POSITIVE_INTEGER_PATTERN } from '../kernel/validation/schema-types.ts';
+import { Type } from '../kernel/validation/type.ts';
 
 export const MAX_EVENTS = 500;
 export const DEFAULT_EVENTS = 100;

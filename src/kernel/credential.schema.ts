@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import type { Credential } from './context.ts';
 import { uuid } from './validation/schema-types.ts';
+import { Type } from './validation/type.ts';
 
 /** The schema of a credential in a response: a key or an API client; null for the command line. */
 export const credentialSchema = (description: string) =>

@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import { instant, nullable, optional, queryFlag, text } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 const MAX_TAGS = 100;
 const MOST_RELATIONSHIPS = 100;

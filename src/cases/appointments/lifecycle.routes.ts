@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { pageHeaders } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
 import { PAGE_QUERY, parsePage } from '../../kernel/validation/paging.ts';
+import { Type } from '../../kernel/validation/type.ts';
 import { AppointmentsQuery, DIARY_QUERY, OutcomeBody } from './lifecycle.schema.ts';
 import { restoreAppointment, setOutcome } from './lifecycle.ts';
 import { currentVersion, listAppointments, listDiary, readAppointment } from './reads.ts';

@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { booleanFlag, optional, text, time } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 const filters = {
   from: Type.Optional(time({ description: 'Starts at this time or later.', examples: ['2026-03-29 00:00:00'] })),

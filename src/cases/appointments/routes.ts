@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { Deleted } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 import { deleteAppointment } from './lifecycle.ts';
 import { AppointmentCreated, AppointmentUpdated, CreateAppointmentBody, UpdateAppointmentBody } from './schema.ts';
 import { createAppointment, updateAppointment } from './writes.ts';

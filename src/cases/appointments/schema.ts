@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import {
   booleanFlag,
   instant,
@@ -9,6 +9,7 @@ import {
   time,
   wallTime,
 } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 const startTime = time({
   description: 'Wall time of the company, or ISO 8601 with a zone.',

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import {
   instant,
@@ -10,6 +10,7 @@ import {
   uuid,
   wallTime,
 } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 const INTERACTION_TYPES = ['phone', 'email', 'SMS', 'appointment', 'letter', 'video_conference', 'other'] as const;
 

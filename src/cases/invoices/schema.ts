@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import {
   booleanFlag,
@@ -12,6 +12,7 @@ import {
   uuid,
   wallTime,
 } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 const MAX_ITEMS = 1_000;
 

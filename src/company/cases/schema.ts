@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { instant, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 import { CreateCustomerBody, CustomerRecord } from '../customers/schema.ts';
 
 const MAX_CUSTOMERS = 100;

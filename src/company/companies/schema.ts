@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import {
   decimal,
   instant,
@@ -9,6 +9,7 @@ import {
   text,
   uuid,
 } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 /** Null resets a setting to its default. */
 const settings = {

@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { CreatedBy, credentialSchema } from '../../kernel/credential.schema.ts';
 import { instant, nullable, uuid } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 /** The values of the query parameter `also`. */
 export const DESCENDANT_KINDS = ['endpoints', 'keys', 'clients'] as const;

@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import type { RequestOrigin } from '../../kernel/context.ts';
 import { ALL_SCOPES, type Scope } from '../../kernel/scopes.ts';
 import type { Form } from '../../kernel/validation/form.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 export const scopeListSchema = (scopes: readonly Scope[]) =>
   Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: [...scopes] }), {

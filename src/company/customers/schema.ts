@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 const lastName = text({ minLength: 1, maxLength: 200, examples: ['Smith'] });
 const optionalFields = {

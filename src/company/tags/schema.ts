@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { instant, text } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 export const CustomTagBody = Type.Object({
   tag: text({ maxLength: 100, description: 'Lower-case words joined by dashes.', examples: ['vip-client'] }),

@@ -1,7 +1,8 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { type TObject, type TSchema, Type } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { COMPANY_SCOPES, SCOPE_DESCRIPTIONS } from '../../kernel/scopes.ts';
+import { Type } from '../../kernel/validation/type.ts';
 import { type EtagRegistry, MATCH_HEADERS } from '../operation/etag.ts';
 import { PROBLEMS } from '../operation/problems.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { type TSchema, Type } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { Company, Context } from '../../kernel/context.ts';
 import type { ShownRecord } from '../../kernel/database/database.ts';
 import { invalidRequest, NotFoundError, PreconditionFailedError } from '../../kernel/errors.ts';
@@ -8,6 +8,7 @@ import { combineGuards, type Guard } from '../../kernel/sql/guard.ts';
 import type { Inputs } from '../../kernel/sql/inputs.ts';
 import { type Query, write } from '../../kernel/sql/statement.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
+import { Type } from '../../kernel/validation/type.ts';
 import { KEY_GUARD } from './idempotency.sql.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import type { Executor } from '../../kernel/database/database.ts';
 import {
   IdempotencyKeyReusedError,
@@ -11,6 +10,7 @@ import {
 } from '../../kernel/errors.ts';
 import type { ByteaText } from '../../kernel/sql/inputs.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
+import { Type } from '../../kernel/validation/type.ts';
 import { findResponse, lockKey, storeResponse } from './idempotency.sql.ts';
 import { problemOf } from './problems.ts';
 import { RETENTION } from './response-retention.ts';

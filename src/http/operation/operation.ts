@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 import type { Context } from '../../kernel/context.ts';
 import type { Database, Executor, ShownRecord } from '../../kernel/database/database.ts';
 import { RequestDatabase } from '../../kernel/database/request-database.ts';
@@ -11,6 +11,7 @@ import type { Scope } from '../../kernel/scopes.ts';
 import type { Clock } from '../../kernel/time/time.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
+import { Type } from '../../kernel/validation/type.ts';
 import { formOf, rejectedForm } from './body.ts';
 import { type Conditions, runCarefully } from './careful-write.ts';
 import {

@@ -1,7 +1,8 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { InvalidValue } from '../errors.ts';
 import type { Form } from './form.ts';
 import { isTrue, POSITIVE_INTEGER_PATTERN, queryFlag } from './schema-types.ts';
+import { Type } from './type.ts';
 
 /** Which part of a list is requested. */
 export type Page = { limit: number; offset: number };

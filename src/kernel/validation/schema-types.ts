@@ -1,6 +1,7 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { DECIMAL_PATTERN } from '../money.ts';
 import { TIME_PATTERN } from '../time/time.ts';
+import { Type } from './type.ts';
 
 /** Building blocks of request and response schemas. Lengths count Unicode code points. */
 

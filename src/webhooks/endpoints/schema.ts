@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { CreatedBy, credentialSchema } from '../../kernel/credential.schema.ts';
 import { decimal, instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
+import { Type } from '../../kernel/validation/type.ts';
 
 const ENDPOINT_STATES = ['active', 'disabled', 'failing'] as const;
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import { registerOperation, type Services } from '../../../http/operation/operation.ts';
 import { pageHeaders } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { PAGE_QUERY, parsePage } from '../../../kernel/validation/paging.ts';
+import { Type } from '../../../kernel/validation/type.ts';
 import { Meeting, Meetings, STATE_QUERY } from './schema.ts';
 import { listMeetings, readMeeting, requestMeeting, withdrawMeeting } from './verbs.ts';
 

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { nullable } from '../../../kernel/validation/schema-types.ts';
+import { Type } from '../../../kernel/validation/type.ts';
 import { PROVIDERS } from './provider.ts';
 
 export const STATES = ['none', 'pending', 'ready', 'failed'] as const;

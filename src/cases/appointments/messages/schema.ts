@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { instant, nullable } from '../../../kernel/validation/schema-types.ts';
+import { Type } from '../../../kernel/validation/type.ts';
 
 export const STATES = ['scheduled', 'sent', 'failed', 'cancelled', 'skipped'] as const;
 

@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { decimal, instant, nullable, optional, text, time, uuid } from '../../../kernel/validation/schema-types.ts';
+import { Type } from '../../../kernel/validation/type.ts';
 
 export const PaymentBody = Type.Object({
   amount: decimal({

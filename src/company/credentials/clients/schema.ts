@@ -1,7 +1,8 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { CreatedBy, credentialSchema } from '../../../kernel/credential.schema.ts';
 import { COMPANY_SCOPES } from '../../../kernel/scopes.ts';
 import { instant, nullable, text, uuid } from '../../../kernel/validation/schema-types.ts';
+import { Type } from '../../../kernel/validation/type.ts';
 import { END_RESULT_FIELDS } from '../descendants.schema.ts';
 import { scopeListSchema } from '../granted-scopes.ts';
 

@@ -1,7 +1,8 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { CreatedBy } from '../../../kernel/credential.schema.ts';
 import { ALL_SCOPES, COMPANY_SCOPES, type Scope } from '../../../kernel/scopes.ts';
 import { instant, nullable, optional, text, time, uuid } from '../../../kernel/validation/schema-types.ts';
+import { Type } from '../../../kernel/validation/type.ts';
 import { END_RESULT_FIELDS } from '../descendants.schema.ts';
 import { scopeListSchema } from '../granted-scopes.ts';
 

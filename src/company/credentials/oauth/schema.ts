@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../../../kernel/validation/type.ts';
 
 const clientFields = {
   client_id: Type.Optional(Type.String({ description: 'Unless HTTP Basic is used.' })),

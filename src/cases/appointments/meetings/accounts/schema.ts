@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { instant, nullable, optional, text, uuid } from '../../../../kernel/validation/schema-types.ts';
+import { Type } from '../../../../kernel/validation/type.ts';
 import { PROVIDERS } from '../provider.ts';
 
 const provider = Type.Unsafe<(typeof PROVIDERS)[number]>({
