@@ -48,6 +48,7 @@ import { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { type Migration, readMigrations } from '../kernel/schema/migrations.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
+import { phoneLibrary } from '../kernel/validation/phone.ts';
 import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
 import { endpointRoutes } from '../webhooks/endpoints/routes.ts';
 import { WEBHOOK_GAUGES } from '../webhooks/metrics.ts';
@@ -90,6 +91,8 @@ const DEFAULT_TOKEN_SECONDS = 3_600;
 
 /** Builds the HTTP application: the plugins, then the routes of each feature. The caller listens and closes it. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  // The first request with a phone number would otherwise wait for it.
+  phoneLibrary();
   const {
     db,
     clock,

@@ -6,7 +6,7 @@ import { notFound } from '../../kernel/errors.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
 import { pgArrayLiteral } from '../../kernel/sql/inputs.ts';
 import { parseBirthday, toSql } from '../../kernel/time/time.ts';
-import { requireEmail } from '../../kernel/validation/contact.ts';
+import { requireEmail } from '../../kernel/validation/email.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { EntryBody } from './schema.ts';
 import * as sql from './writes.sql.ts';

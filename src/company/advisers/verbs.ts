@@ -5,7 +5,7 @@ import { assertBelowLimit } from '../../kernel/database/row-limit.ts';
 import { invalidRequest, invalidState, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toSql } from '../../kernel/time/time.ts';
-import { requireEmail } from '../../kernel/validation/contact.ts';
+import { requireEmail } from '../../kernel/validation/email.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { PageOfJson, RemovableListRequest } from '../../kernel/validation/paging.ts';
 import { assertVisible } from '../../kernel/validation/single-line.ts';

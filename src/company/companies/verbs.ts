@@ -1,12 +1,12 @@
-import { isSupportedCountry } from 'libphonenumber-js';
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type DecimalInput, parseInteger } from '../../kernel/money.ts';
 import { toSql } from '../../kernel/time/time.ts';
-import { requireEmail } from '../../kernel/validation/contact.ts';
+import { requireEmail } from '../../kernel/validation/email.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { ListRequest, PageOfJson } from '../../kernel/validation/paging.ts';
+import { isPhoneRegion } from '../../kernel/validation/phone.ts';
 import { assertSingleLine, assertVisible } from '../../kernel/validation/single-line.ts';
 import type { AdminContext } from '../admin-context.ts';
 import { readListPage } from '../list.ts';
@@ -110,7 +110,7 @@ function parseLeadDays(days: DecimalInput): string {
 }
 
 function assertRegion(region: string): void {
-  if (!isSupportedCountry(region)) throw new InvalidValue('unknown', 'must be a region such as GB');
+  if (!isPhoneRegion(region)) throw new InvalidValue('unknown', 'must be a region such as GB');
 }
 
 /** PostgreSQL may not know a zone that Temporal knows; `explainRejection` reports it. */

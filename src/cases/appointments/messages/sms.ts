@@ -1,4 +1,4 @@
-import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
+import { phoneNumber } from '../../../kernel/validation/phone.ts';
 import { DeliveryError, type OutgoingMessage, type Sender } from './message.ts';
 import { writeToOutbox } from './outbox.ts';
 import { countSegments, renderSms } from './sms-text.ts';
@@ -26,11 +26,7 @@ export const smsOutboxSender = (folder: string): Sender => ({
 });
 
 function composeSms(message: OutgoingMessage): Sms {
-  const number = parsePhoneNumberFromString(message.recipient, {
-    defaultCountry: message.phoneRegion as CountryCode,
-    extract: false,
-  });
-  if (!number?.isPossible())
-    throw new DeliveryError('The recipient is not a possible phone number.', { permanent: true });
-  return { id: message.id, to: number.number, text: renderSms(message) };
+  const to = phoneNumber(message.recipient, message.phoneRegion);
+  if (to === undefined) throw new DeliveryError('The recipient is not a possible phone number.', { permanent: true });
+  return { id: message.id, to, text: renderSms(message) };
 }
