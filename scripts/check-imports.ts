@@ -97,7 +97,7 @@ const RULES: readonly Rule[] = [
     [
       'cli/**',
       'config.ts',
-      'server/{audit-logs,database-setup,database-urls,service,worker}.ts',
+      'server/{audit-logs,company-removal,database-setup,database-urls,service,worker}.ts',
       '{cases,company,events,kernel,webhooks}/**',
       'postgres/bundled-postgres.ts',
       `!${ROUTES}`,
@@ -138,8 +138,14 @@ const NAMES_NO_TABLE = '{kernel,http}/**';
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*'([^',\s]+)'/g;
 
-const root = new URL('../src/', import.meta.url).pathname;
-const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const root = new URL('../', import.meta.url).pathname;
+const filesUnder = (folder: string) =>
+  readdirSync(root + folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const CLIENT_FOLDER = 'packages/client/src/';
+const files = [...filesUnder('src/'), ...filesUnder(CLIENT_FOLDER).map((file) => `client/${file}`)];
+/** Files are named by their path under `src`; those of the client begin with `client/`. */
+const sourceOf = (file: string) =>
+  readFileSync(root + (file.startsWith('client/') ? file.replace('client/', CLIENT_FOLDER) : `src/${file}`), 'utf8');
 const importsByFile = new Map(files.map((file) => [file, importsOf(file)]));
 const faults = [...files.flatMap(forbiddenImports), ...files.flatMap(namedTables), ...importCycles()];
 for (const fault of faults) console.error(fault);
@@ -148,8 +154,7 @@ console.log(`Imports: ${files.length} files, no fault.`);
 
 /** Returns the imported modules, types included: a file under `src` by its path there, a package by its name. */
 function importsOf(file: string): string[] {
-  const source = readFileSync(root + file, 'utf8');
-  return [...source.matchAll(IMPORT)]
+  return [...sourceOf(file).matchAll(IMPORT)]
     .map(([, path = '']) => (path.startsWith('.') ? normalize(join(dirname(file), path)) : `package ${path}`))
     .filter((path) => !path.startsWith('..'));
 }
@@ -171,7 +176,7 @@ function forbiddenImports(file: string): string[] {
 
 function namedTables(file: string): string[] {
   if (!matchesGlob(file, NAMES_NO_TABLE)) return [];
-  return [...readFileSync(root + file, 'utf8').matchAll(TABLE_USE)].map(
+  return [...sourceOf(file).matchAll(TABLE_USE)].map(
     ([, table]) => `src/${file} must not name the table ${table} of a resource`,
   );
 }

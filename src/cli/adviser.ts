@@ -16,14 +16,13 @@ import {
   showAdviser,
   updateAdviser,
 } from '../company/advisers/verbs.ts';
-import { notFound } from '../kernel/errors.ts';
-import { isUuid } from '../kernel/ids.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { readForm } from '../kernel/validation/form.ts';
 import type { Command } from './command.ts';
-import { companyCommand, companyListCommand, REMOVED_FLAG, requireId } from './records.ts';
+import { findAdviserId } from './lookup.ts';
+import { companyCommand, companyListCommand, REMOVED_FLAG } from './records.ts';
 
-const target = { argument: 'adviser', description: 'Takes the identifier or the email address of the adviser.' };
+const target = { argument: 'adviser' };
 const EXAMPLE = 'alex@company.example';
 
 export const commands: Command[] = [
@@ -64,7 +63,7 @@ export const commands: Command[] = [
       name: 'adviser update',
       resultSchema: AdviserRecord,
       summary: 'Change an adviser',
-      description: `${target.description} Fields that are not given keep their values.`,
+      description: 'Fields that are not given keep their values.',
       body: AdviserBody,
       examples: [`adviser update ${EXAMPLE} --name "Alexandra Adviser"`],
     },
@@ -97,7 +96,7 @@ export const commands: Command[] = [
       resultSchema: VideoAccount,
       summary: "Connect an adviser's video account",
       description:
-        `${target.description} Upcoming meetings move to the account. "--client-secret -" reads the secret from ` +
+        'Upcoming meetings move to the account. "--client-secret -" reads the secret from ' +
         'standard input, which keeps it out of the shell history and the process list. ' +
         'Zoom requires the setting SECRETS_KEY.',
       body: VideoAccountBody,
@@ -119,8 +118,7 @@ export const commands: Command[] = [
       resultSchema: VideoAccountRemoved,
       summary: "Disconnect an adviser's video account",
       description:
-        `${target.description} A removed adviser needs the identifier. Upcoming meetings of the account are deleted, ` +
-        'then its secret.',
+        'A removed adviser needs the identifier. Upcoming meetings of the account are deleted, then its secret.',
       examples: [`adviser disconnect ${EXAMPLE}`],
     },
     async (context, { argument }) => disconnectAccount(context, await findAdviserId(context, argument)),
@@ -131,32 +129,23 @@ export const commands: Command[] = [
       name: 'adviser remove',
       resultSchema: AdviserRemoved,
       summary: 'Remove an adviser',
-      description: `${target.description} Existing appointments keep the adviser's details.`,
+      description: "Existing appointments keep the adviser's details.",
       examples: [`adviser remove ${EXAMPLE}`],
     },
     async (context, { argument }) => removeAdviser(context, await findAdviserId(context, argument)),
   ),
   companyCommand(
     {
-      argument: 'adviser-id',
+      ...target,
       name: 'adviser restore',
       resultSchema: AdviserRecord,
       summary: 'Restore a removed adviser',
-      description: '"adviser list --removed" shows the identifiers.',
-      examples: ['adviser restore 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],
+      description: '"adviser list --removed" shows who can be restored.',
+      examples: [`adviser restore ${EXAMPLE}`],
     },
-    (context, task) => restoreAdviser(context, requireId(task, 'adviser')),
+    async (context, { argument }) => restoreAdviser(context, await findAdviserId(context, argument, { removed: true })),
   ),
 ];
 
 const setActive = async (context: CompanyContext, adviser: string, active: boolean) =>
   updateAdviser(context, await findAdviserId(context, adviser), readForm(AdviserBody, { active }));
-
-async function findAdviserId(context: CompanyContext, adviser: string): Promise<string> {
-  if (isUuid(adviser)) return adviser;
-  const { json } = await listAdvisers(context, { search: adviser, limit: 200, offset: 0 });
-  const candidates: { id: string; email: string }[] = JSON.parse(json);
-  const match = candidates.find(({ email }) => email.toLowerCase() === adviser.toLowerCase());
-  if (!match) throw notFound('adviser');
-  return match.id;
-}

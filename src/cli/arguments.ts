@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { TObject } from 'typebox';
 import { type Command, type Flags, type FlagValues, UsageError } from './command.ts';
 import { schemaFlags } from './schema-flags.ts';
+import { didYouMean } from './suggestion.ts';
 
 /** Flags that every command accepts. */
 export const COMMON_FLAGS: Flags = {
@@ -10,11 +11,27 @@ export const COMMON_FLAGS: Flags = {
   help: { type: 'boolean', description: 'Show this help.' },
 };
 
-export const allFlags = ({ flags = {}, body }: Command): Flags => ({
+export const allFlags = ({ flags = {}, body, all = {} }: Command): Flags => ({
   ...flags,
-  ...(body && schemaFlags(body)),
+  ...Object.fromEntries(
+    Object.entries(body ? schemaFlags(body) : {}).map(([name, flag]) => [
+      name,
+      all[name] ? { ...flag, description: `${flag.description} "all" stands for ${all[name].join(', ')}.` } : flag,
+    ]),
+  ),
   ...COMMON_FLAGS,
 });
+
+/** Replaces the word "all" in flags for which the command defines it. */
+const expandAll = (flags: FlagValues, all: Command['all'] = {}): FlagValues =>
+  Object.fromEntries(
+    Object.entries(flags).map(([name, value]) => {
+      const words = all[name];
+      if (!words) return [name, value];
+      if (Array.isArray(value)) return [name, value.flatMap((word) => (word === 'all' ? words : word))];
+      return [name, value === 'all' ? words.join(',') : value];
+    }),
+  );
 
 /** Parses the words after the command's name. Throws UsageError if they do not fit the command. */
 export function parseArguments(command: Command, args: string[]): { argument: string; flags: FlagValues } {
@@ -29,7 +46,7 @@ export function parseArguments(command: Command, args: string[]): { argument: st
   );
   if (missing) throw new UsageError(`--${missing[0]} is missing.`, command.name);
   assertOnlyField(command, values.only);
-  return { argument, flags: values };
+  return { argument, flags: expandAll(values, command.all) };
 }
 
 /** Runs before the command: a secret that was created but not printed would be lost. */
@@ -37,7 +54,8 @@ function assertOnlyField({ name, resultSchema }: Command, only: FlagValues[strin
   if (!resultSchema || typeof only !== 'string') return;
   const { items, properties } = resultSchema as { items?: TObject; properties?: object };
   const fields = Object.keys(items?.properties ?? properties ?? {});
-  if (!fields.includes(only)) throw new UsageError(`--only must be one of ${fields.join(', ')}.`, name);
+  if (fields.includes(only)) return;
+  throw new UsageError(`--only must be one of ${fields.join(', ')}.${didYouMean(only, fields)}`, name);
 }
 
 function parse(command: Command, args: string[]): { values: FlagValues; positionals: string[] } {
@@ -50,6 +68,11 @@ function parse(command: Command, args: string[]): { values: FlagValues; position
   } catch (error) {
     if (!(error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')) throw error;
     const [sentence = ''] = (error as Error).message.split(/\. |\n/, 1);
-    throw new UsageError(sentence.endsWith('.') ? sentence : `${sentence}.`, command.name);
+    const [, unknown] = /^Unknown option '--([^']*)'/.exec(sentence) ?? [];
+    const flags = Object.entries(options).flatMap(([name, { type }]) =>
+      type === 'boolean' ? [`--${name}`, `--no-${name}`] : `--${name}`,
+    );
+    const suggestion = unknown === undefined ? '' : didYouMean(`--${unknown}`, flags);
+    throw new UsageError(`${sentence.replace(/\.$/, '')}.${suggestion}`, command.name);
   }
 }

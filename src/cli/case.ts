@@ -1,9 +1,10 @@
 import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from '../company/cases/schema.ts';
 import { createCase, listCases, showCase, updateCase } from '../company/cases/verbs.ts';
 import type { Command } from './command.ts';
-import { companyCommand, companyListCommand, requireId } from './records.ts';
+import { findCaseId } from './lookup.ts';
+import { companyCommand, companyListCommand } from './records.ts';
 
-const target = { argument: 'case-id' };
+const target = { argument: 'case' };
 
 export const commands: Command[] = [
   companyCommand(
@@ -34,9 +35,9 @@ export const commands: Command[] = [
       name: 'case show',
       resultSchema: CaseRecord,
       summary: 'Show a case with its customers',
-      examples: ['case show 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],
+      examples: ['case show "Smith, wills"'],
     },
-    (context, task) => showCase(context, requireId(task, 'case')),
+    async (context, { argument }) => showCase(context, await findCaseId(context, argument)),
   ),
   companyCommand(
     {
@@ -45,8 +46,8 @@ export const commands: Command[] = [
       resultSchema: CaseRecord,
       summary: "Change a case's reference",
       body: CaseBody,
-      examples: ['case update 01a1dedc-6c47-7000-b4be-5f8e3eb8d733 --reference "Smith, trusts"'],
+      examples: ['case update "Smith, wills" --reference "Smith, trusts"'],
     },
-    (context, task) => updateCase(context, requireId(task, 'case'), task.form),
+    async (context, { argument, form }) => updateCase(context, await findCaseId(context, argument), form),
   ),
 ];

@@ -15,13 +15,15 @@ import {
   showClient,
   updateClient,
 } from '../company/credentials/clients/verbs.ts';
-import { EndCredentialQuery } from '../company/credentials/descendants.schema.ts';
+import { DESCENDANT_KINDS, EndCredentialQuery } from '../company/credentials/descendants.schema.ts';
+import { COMPANY_SCOPES } from '../kernel/scopes.ts';
 import type { Command } from './command.ts';
-import { companyCommand, companyListCommand, requireId } from './records.ts';
+import { findClientId } from './lookup.ts';
+import { companyCommand, companyListCommand } from './records.ts';
 
-const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
+const NAME = 'website';
 const LEAK_NOTE = '"credential show" lists everything it created, by id; "credential end" ends all of it.';
-const target = { argument: 'client-id' };
+const target = { argument: 'client' };
 const note = 'The secret is shown only once.';
 
 export const commands: Command[] = [
@@ -31,6 +33,7 @@ export const commands: Command[] = [
       resultSchema: ClientWithSecret,
       summary: 'Create an API client for POST /oauth/token',
       body: CreateClientBody,
+      all: { scope: COMPANY_SCOPES },
       note,
       examples: ['client create --name website --scope interactions:read,interactions:write'],
     },
@@ -52,9 +55,9 @@ export const commands: Command[] = [
       name: 'client show',
       resultSchema: ClientRecord,
       summary: 'Show an API client',
-      examples: [`client show ${ID}`],
+      examples: [`client show ${NAME}`],
     },
-    (context, task) => showClient(context, requireId(task, 'client')),
+    async (context, { argument }) => showClient(context, await findClientId(context, argument)),
   ),
   companyCommand(
     {
@@ -64,9 +67,10 @@ export const commands: Command[] = [
       summary: 'Change an API client',
       description: 'Fields that are not given keep their values.',
       body: ClientBody,
-      examples: [`client update ${ID} --scope invoices:read`],
+      all: { scope: COMPANY_SCOPES },
+      examples: [`client update ${NAME} --scope invoices:read`],
     },
-    (context, task) => updateClient(context, requireId(task, 'client'), task.form),
+    async (context, { argument, form }) => updateClient(context, await findClientId(context, argument), form),
   ),
   companyCommand(
     {
@@ -75,9 +79,9 @@ export const commands: Command[] = [
       resultSchema: ClientWithSecret,
       summary: 'Replace the secret of an API client',
       note,
-      examples: [`client rotate ${ID} --only client_secret`],
+      examples: [`client rotate ${NAME} --only client_secret`],
     },
-    (context, task) => rotateClient(context, requireId(task, 'client')),
+    async (context, { argument }) => rotateClient(context, await findClientId(context, argument)),
   ),
   companyCommand(
     {
@@ -88,10 +92,11 @@ export const commands: Command[] = [
       description:
         'Lists what the client created that still works. After a leak, run "credential end" to end all of it.',
       body: EndCredentialQuery,
+      all: { also: DESCENDANT_KINDS },
       note: LEAK_NOTE,
-      examples: [`client disable ${ID}`, `client disable ${ID} --also endpoints,keys,clients`],
+      examples: [`client disable ${NAME}`, `client disable ${NAME} --also endpoints,keys,clients`],
     },
-    (context, task) => disableClient(context, requireId(task, 'client'), task.form),
+    async (context, { argument, form }) => disableClient(context, await findClientId(context, argument), form),
   ),
   companyCommand(
     {
@@ -99,8 +104,8 @@ export const commands: Command[] = [
       name: 'client enable',
       resultSchema: ClientRecord,
       summary: 'Enable an API client again',
-      examples: [`client enable ${ID}`],
+      examples: [`client enable ${NAME}`],
     },
-    (context, task) => enableClient(context, requireId(task, 'client')),
+    async (context, { argument }) => enableClient(context, await findClientId(context, argument)),
   ),
 ];

@@ -1,10 +1,13 @@
 import { text } from 'node:stream/consumers';
+import packageJson from '../../package.json' with { type: 'json' };
 import { readConfig } from '../config.ts';
 import { parseArguments } from './arguments.ts';
-import { type Command, type CommandResult, type Daemon, type FlagValues, UsageError } from './command.ts';
-import { GROUPS, type Group } from './groups.ts';
-import { commandHelp, groupHelp, programHelp } from './help.ts';
+import { type Command, type CommandResult, type Daemon, type FlagValues, type Group, UsageError } from './command.ts';
+import { GROUPS } from './groups.ts';
+import { commandHelp, groupHelp, PROGRAM, programHelp } from './help.ts';
+import { didYouMean } from './suggestion.ts';
 import { formatCell, formatFields, formatTable } from './table.ts';
+import { type Display, NO_TERMINAL, type Terminal } from './terminal.ts';
 
 type Output = { text: string; note?: string | undefined; failed?: boolean | undefined };
 
@@ -12,11 +15,19 @@ type Output = { text: string; note?: string | undefined; failed?: boolean | unde
 export async function runCommandLine(
   args: readonly string[],
   env: Record<string, string | undefined>,
+  terminal: Terminal = NO_TERMINAL,
 ): Promise<{ output: Output } | { daemon: Daemon }> {
   const [word = 'help', ...rest] = args;
   if (['help', '--help', '-h'].includes(word)) return { output: { text: programHelp(GROUPS) } };
+  if (['version', '--version', '-V'].includes(word)) return { output: { text: `${PROGRAM} ${packageJson.version}` } };
   const group = GROUPS.find(({ name }) => name === word);
-  if (!group) throw new UsageError(`There is no command "${word}".`);
+  if (!group) {
+    const suggestion = didYouMean(
+      word,
+      GROUPS.map(({ name }) => name),
+    );
+    throw new UsageError(`There is no command "${word}".${suggestion}`);
+  }
   const { command, args: commandArgs, help } = await findCommand(group, rest);
   if (!command) return { output: { text: help } };
 
@@ -26,15 +37,16 @@ export async function runCommandLine(
   const invocation = {
     argument,
     flags,
+    terminal,
     // Read on access, because the doctor also runs with invalid settings.
     get config() {
       return readConfig(env);
     },
   };
   const result = await command.run(invocation).catch((error: unknown) => {
-    throw new CommandError(command, error);
+    throw new CommandError(command, flags, error);
   });
-  return 'start' in result ? { daemon: result } : { output: formatResult(result, flags) };
+  return 'start' in result ? { daemon: result } : { output: formatResult(result, flags, terminal.display) };
 }
 
 /** Replaces "-" as the value of a secret by standard input, which is neither in the shell history nor in `ps`. */
@@ -43,13 +55,15 @@ async function withSecretFromStdin(flags: FlagValues): Promise<FlagValues> {
   return name ? { ...flags, [name]: (await text(process.stdin)).trim() } : flags;
 }
 
-/** Wraps an error with the command that failed, whose flags name the fields at fault. */
+/** Wraps an error with the command that failed and its flags, which name the fields at fault. */
 export class CommandError extends Error {
   readonly command: Command;
+  readonly flags: FlagValues;
 
-  constructor(command: Command, cause: unknown) {
+  constructor(command: Command, flags: FlagValues, cause: unknown) {
     super((cause as Error).message, { cause });
     this.command = command;
+    this.flags = flags;
   }
 }
 
@@ -64,22 +78,32 @@ async function findCommand(group: Group, rest: string[]): Promise<FoundCommand> 
   const [word = '--help', ...args] = rest;
   if (['help', '--help', '-h'].includes(word)) return { args, help: groupHelp(group, commands) };
   const command = commands.find(({ name }) => name === `${group.name} ${word}`);
-  if (!command) throw new UsageError(`There is no command "${group.name} ${word}".`, group.name);
+  if (!command) {
+    const words = commands.map(({ name }) => name.slice(group.name.length + 1));
+    throw new UsageError(`There is no command "${group.name} ${word}".${didYouMean(word, words)}`, group.name);
+  }
   return { command, args };
 }
 
-function formatResult({ json, text, columns, note, failed }: CommandResult, flags: FlagValues): Output {
+function formatResult(
+  { json, text, columns, rows, note, failed }: CommandResult,
+  flags: FlagValues,
+  display: Display | undefined,
+): Output {
   if (typeof flags.only === 'string') return { text: selectField(JSON.parse(json), flags.only), failed };
   if (flags.json) return { text: JSON.stringify(JSON.parse(json), null, 2), failed };
   if (text !== undefined) return { text, note, failed };
-  const value = JSON.parse(json);
-  return { text: columns ? formatTable(value, columns) : formatFields(value), note, failed };
+  const value = rows ?? JSON.parse(json);
+  return { text: columns ? formatTable(value, columns, display) : formatFields(value, display), note, failed };
 }
 
 /** Returns the field of each record, one per line. */
 function selectField(value: unknown, field: string): string {
   const records = [value].flat() as Record<string, unknown>[];
   const incomplete = records.find((record) => !Object.hasOwn(record, field));
-  if (incomplete) throw new UsageError(`--only must be one of ${Object.keys(incomplete).join(', ')}.`);
+  if (incomplete) {
+    const fields = Object.keys(incomplete);
+    throw new UsageError(`--only must be one of ${fields.join(', ')}.${didYouMean(field, fields)}`);
+  }
   return records.map((record) => formatCell(record[field])).join('\n');
 }

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { TObject, TSchema } from 'typebox';
 import type { Config } from '../config.ts';
+import type { Fields } from './table.ts';
+import type { Terminal } from './terminal.ts';
 
 /** The definition of a command. Help, parsing and printing are derived from it. */
 
@@ -21,6 +23,7 @@ export type Invocation = {
   /** The positional argument; empty if the command takes none. */
   argument: string;
   flags: FlagValues;
+  terminal: Terminal;
 };
 
 export type CommandResult = {
@@ -30,6 +33,8 @@ export type CommandResult = {
   text?: string;
   /** The columns of the table that people see. */
   columns?: readonly string[];
+  /** The rows of that table, if they differ from `json`. */
+  rows?: readonly Fields[];
   /** A remark for people, printed to standard error. */
   note?: string | undefined;
   /** Sets exit code 1 although the command ran to its end. */
@@ -54,6 +59,8 @@ export type Command = {
   /** The name of the positional argument in the help. */
   argument?: string;
   flags?: Flags;
+  /** The words that `all` stands for, by flag. */
+  all?: Readonly<Record<string, readonly string[]>>;
   /** The request body: each of its properties becomes a flag. */
   body?: TObject;
   /** The schema of the result. `--only` is checked against it before the command runs. */
@@ -61,6 +68,9 @@ export type Command = {
   examples: readonly string[];
   run(invocation: Invocation): Promise<CommandResult | Daemon>;
 };
+
+/** The modules are loaded on demand, so that a small command does not wait for the code of the HTTP server. */
+export type Group = { name: string; summary: string; load(): Promise<{ commands: Command[] }> };
 
 /** The command line is invalid. */
 export class UsageError extends Error {

@@ -1,9 +1,13 @@
 import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from '../company/companies/schema.ts';
 import { createCompany, listCompanies, showCompany, updateCompany } from '../company/companies/verbs.ts';
+import { InvalidRequestError } from '../kernel/errors.ts';
 import type { Command } from './command.ts';
-import { adminCommand, adminListCommand, requireId } from './records.ts';
+import { commands as removal } from './company-remove.ts';
+import { findCompanyId, findCompanyIdsByName } from './lookup.ts';
+import { adminCommand, adminListCommand } from './records.ts';
 
-const target = { argument: 'company-id' };
+const target = { argument: 'company' };
+const NAME = '"Smith & Partners"';
 
 export const commands: Command[] = [
   adminCommand(
@@ -12,12 +16,25 @@ export const commands: Command[] = [
       resultSchema: CompanyRecord,
       summary: 'Create a company',
       body: CreateCompanyBody,
+      flags: { yes: { type: 'boolean', description: 'Create it even if another company has the same name.' } },
       examples: [
-        'company create --name "Smith & Partners"',
+        `company create --name ${NAME}`,
         'company create --name "Müller AG" --time-zone Europe/Zurich --phone-region CH --only id',
       ],
     },
-    (context, { form }) => createCompany(context, form),
+    async (context, { form, flags, terminal }) => {
+      const { name } = form.body;
+      const [sameName] = form.ok && !flags.yes ? await findCompanyIdsByName(context, name) : [];
+      if (sameName !== undefined) {
+        const question = `A company named "${name}" exists already (${sameName}). Create another one? [y/N] `;
+        const answer = await terminal.ask?.(question);
+        if (answer === undefined || !/^y(es)?$/i.test(answer)) {
+          const message = `is the name of another company (${sameName}). Nothing was created; --yes creates a second one`;
+          throw new InvalidRequestError(message, [{ field: 'name', code: 'taken', message }]);
+        }
+      }
+      return createCompany(context, form);
+    },
   ),
   adminListCommand(
     {
@@ -35,9 +52,9 @@ export const commands: Command[] = [
       name: 'company show',
       resultSchema: CompanyRecord,
       summary: 'Show a company',
-      examples: ['company show 01a1dedc-6c47-7000-b4be-5f8e3eb8d733'],
+      examples: [`company show ${NAME}`, 'company show smith'],
     },
-    (context, task) => showCompany(context, requireId(task, 'company')),
+    async (context, { argument }) => showCompany(context, await findCompanyId(context, argument)),
   ),
   adminCommand(
     {
@@ -47,8 +64,9 @@ export const commands: Command[] = [
       summary: "Change a company's settings",
       description: 'Fields that are not given keep their values.',
       body: CompanyBody,
-      examples: ['company update 01a1dedc-6c47-7000-b4be-5f8e3eb8d733 --payment-terms "14 days"'],
+      examples: [`company update ${NAME} --payment-terms "14 days"`],
     },
-    (context, task) => updateCompany(context, requireId(task, 'company'), task.form),
+    async (context, { argument, form }) => updateCompany(context, await findCompanyId(context, argument), form),
   ),
+  ...removal,
 ];

@@ -1,3 +1,4 @@
+import type { CompanyContext } from '../company/admin-context.ts';
 import {
   CreateCustomerBody,
   CustomerBody,
@@ -14,16 +15,29 @@ import {
   showCustomer,
   updateCustomer,
 } from '../company/customers/verbs.ts';
-import type { Command, FlagValues } from './command.ts';
-import { companyCommand, companyListCommand, REMOVED_FLAG, requireId } from './records.ts';
+import type { Command, Invocation } from './command.ts';
+import { findCaseId, findCustomerId } from './lookup.ts';
+import { companyCommand, companyListCommand, REMOVED_FLAG } from './records.ts';
 
-const CASE = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
-const CUSTOMER = '01a1dedc-7a10-7000-8d1f-0c3b5a7e9f21';
+const CASE = '"Smith, wills"';
+const CUSTOMER = '"John Smith"';
 
-const caseFlag = { type: 'string', value: 'case-id', description: 'The case of the customer.' } as const;
+const caseFlag = { type: 'string', placeholder: 'case', description: 'The case of the customer.' } as const;
 const inCase = { flags: { case: { ...caseFlag, required: true } } };
-const target = { ...inCase, argument: 'customer-id' };
-const requireCaseId = (flags: FlagValues) => requireId({ argument: String(flags.case) }, 'case');
+const target = { ...inCase, argument: 'customer' };
+
+const caseOf = (context: CompanyContext, { flags }: Invocation) => findCaseId(context, String(flags.case));
+
+/** Passes the identifiers of the case and of the customer to `work`. */
+async function withCustomer(
+  context: CompanyContext,
+  invocation: Invocation,
+  work: (caseId: string, customerId: string) => Promise<string>,
+  { removed = false } = {},
+): Promise<string> {
+  const caseId = await caseOf(context, invocation);
+  return work(caseId, await findCustomerId(context, { caseId, word: invocation.argument, removed }));
+}
 
 export const commands: Command[] = [
   companyCommand(
@@ -37,7 +51,7 @@ export const commands: Command[] = [
         `customer create --case ${CASE} --title Mr --first-names John --last-name Smith --email john@client.example`,
       ],
     },
-    (context, { form, flags }) => createCustomer(context, requireCaseId(flags), form),
+    async (context, task) => createCustomer(context, await caseOf(context, task), task.form),
   ),
   companyListCommand(
     {
@@ -48,11 +62,11 @@ export const commands: Command[] = [
       columns: ['id', 'title', 'first_names', 'last_name', 'email', 'phone', 'case_id'],
       examples: ['customer list --search smith', `customer list --case ${CASE}`],
     },
-    (context, listRequest, { flags }) => {
-      const request = { ...listRequest, removed: flags.removed === true };
-      return flags.case === undefined
+    async (context, listRequest, invocation) => {
+      const request = { ...listRequest, removed: invocation.flags.removed === true };
+      return invocation.flags.case === undefined
         ? listCustomers(context, request)
-        : listCaseCustomers(context, requireCaseId(flags), request);
+        : listCaseCustomers(context, await caseOf(context, invocation), request);
     },
   ),
   companyCommand(
@@ -63,7 +77,7 @@ export const commands: Command[] = [
       summary: 'Show a customer',
       examples: [`customer show ${CUSTOMER} --case ${CASE}`],
     },
-    (context, task) => showCustomer(context, requireCaseId(task.flags), requireId(task, 'customer')),
+    (context, task) => withCustomer(context, task, (caseId, id) => showCustomer(context, caseId, id)),
   ),
   companyCommand(
     {
@@ -75,7 +89,7 @@ export const commands: Command[] = [
       body: CustomerBody,
       examples: [`customer update ${CUSTOMER} --case ${CASE} --phone "07400 123456"`],
     },
-    (context, task) => updateCustomer(context, requireCaseId(task.flags), requireId(task, 'customer'), task.form),
+    (context, task) => withCustomer(context, task, (caseId, id) => updateCustomer(context, caseId, id, task.form)),
   ),
   companyCommand(
     {
@@ -86,7 +100,7 @@ export const commands: Command[] = [
       description: "Records that refer to the customer keep the customer's details.",
       examples: [`customer remove ${CUSTOMER} --case ${CASE}`],
     },
-    (context, task) => removeCustomer(context, requireCaseId(task.flags), requireId(task, 'customer')),
+    (context, task) => withCustomer(context, task, (caseId, id) => removeCustomer(context, caseId, id)),
   ),
   companyCommand(
     {
@@ -96,6 +110,7 @@ export const commands: Command[] = [
       summary: 'Restore a removed customer',
       examples: [`customer restore ${CUSTOMER} --case ${CASE}`],
     },
-    (context, task) => restoreCustomer(context, requireCaseId(task.flags), requireId(task, 'customer')),
+    (context, task) =>
+      withCustomer(context, task, (caseId, id) => restoreCustomer(context, caseId, id), { removed: true }),
   ),
 ];

@@ -6,17 +6,23 @@ import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { DataDirectoryInUse, findBundledPostgres, startBundledPostgres } from '../postgres/bundled-postgres.ts';
 import { bundledDatabase, type DatabaseAccess, externalDatabase } from '../server/database-urls.ts';
+import type { Invocation } from './command.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const RETRY_INTERVAL_MS = 100;
 
+type DatabaseOptions = Pick<Invocation, 'config' | 'terminal'>;
 export type AcquiredDatabase = DatabaseAccess & { release(): Promise<void> };
 
 /**
  * Returns the database of the settings: the operator's own, the one of a running service, or the bundled one, which is
  * started until `release`. `create`: creates the bundled database if it does not exist.
  */
-export async function acquireDatabase(config: Config, { create }: { create: boolean }): Promise<AcquiredDatabase> {
+export async function acquireDatabase({
+  config,
+  terminal,
+  create,
+}: DatabaseOptions & { create: boolean }): Promise<AcquiredDatabase> {
   const release = async () => {};
   const external = externalDatabase(config);
   if (external) return { ...external, release };
@@ -29,6 +35,7 @@ export async function acquireDatabase(config: Config, { create }: { create: bool
         `There is no database in ${config.DATA_DIR} yet. Run "case-records migrate", or set DATABASE_URL.`,
       );
     }
+    terminal.showProgress('Starting the database …');
     try {
       return await startForCommand(config);
     } catch (error) {
@@ -72,13 +79,16 @@ export async function assertMigrated(connection: Connection): Promise<void> {
 }
 
 /** Runs `work` on the database of the settings. Throws if migrations are missing. */
-export async function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
-  const { connection, setup, release } = await acquireDatabase(config, { create: false });
+export async function withDatabase<T>(
+  options: DatabaseOptions,
+  work: (db: Database, access: DatabaseAccess) => Promise<T>,
+): Promise<T> {
+  const { connection, setup, release } = await acquireDatabase({ ...options, create: false });
   try {
     await assertMigrated(setup.owner);
     const db = new Database({ connection, poolSize: 1 });
     try {
-      return await work(db);
+      return await work(db, { connection, setup });
     } finally {
       await db.close();
     }

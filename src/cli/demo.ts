@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createDemo } from '../company/demo.ts';
+import { readDemo } from '../company/demo-file.ts';
 import { makeDurableFolder } from '../kernel/durable-file.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { type Command, UsageError } from './command.ts';
@@ -20,15 +21,16 @@ export const commands: Command[] = [
       url: { type: 'string', placeholder: 'url', description: 'URL of the service; by default from HOST and PORT.' },
     },
     examples: ['demo', 'demo --file demo.json --url https://records.example'],
-    run: async ({ config, flags }) => {
+    run: async ({ config, terminal, flags }) => {
       const file = resolve(typeof flags.file === 'string' ? flags.file : join(config.DATA_DIR, 'demo.json'));
       const baseUrl = typeof flags.url === 'string' ? flags.url : `http://${config.HOST}:${config.PORT}`;
       const fileExists = await access(file).then(
         () => true,
         () => false,
       );
-      if (fileExists) throw new UsageError(`${file} already exists. Choose another file with --file.`, 'demo');
-      return withDatabase(config, async (db) => {
+      if (fileExists && (await readDemo(file)) !== 'removed')
+        throw new UsageError(`${file} already exists. Choose another file with --file.`, 'demo');
+      return withDatabase({ config, terminal }, async (db) => {
         await makeDurableFolder(dirname(file), { mode: 0o700 });
         const demo = await createDemo(db, systemClock, { baseUrl, file });
         return {

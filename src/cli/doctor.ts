@@ -13,7 +13,7 @@ import { countSecrets } from '../webhooks/endpoints/secrets.ts';
 import { countFailingEndpoints } from '../webhooks/endpoints/verbs.ts';
 import type { Command } from './command.ts';
 import { type AcquiredDatabase, acquireDatabase } from './database.ts';
-import { formatTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
 
 type Finding = { check: string; state: 'ok' | 'warning' | 'fault'; finding: string };
 
@@ -50,17 +50,17 @@ export const commands: Command[] = [
     description: 'Changes nothing. Exit code 1 if a fault prevents the service from working.',
     examples: ['doctor', 'doctor --json'],
     run: async (invocation) => {
-      const findings = await runChecks(() => invocation.config);
+      const findings = await runChecks(() => invocation.config, invocation.terminal);
       return {
         json: JSON.stringify(findings),
-        text: formatTable(findings, ['state', 'check', 'finding']),
+        columns: ['state', 'check', 'finding'],
         failed: findings.some(({ state }) => state === 'fault'),
       };
     },
   },
 ];
 
-async function runChecks(loadConfig: () => Config): Promise<Finding[]> {
+async function runChecks(loadConfig: () => Config, terminal: Terminal): Promise<Finding[]> {
   let config: Config;
   try {
     config = loadConfig();
@@ -71,13 +71,14 @@ async function runChecks(loadConfig: () => Config): Promise<Finding[]> {
   const { node: version } = process.versions;
   const node = releaseFinding('node', `Node ${version}`, nodeAdvice(version));
   const settings = finding('settings', 'ok', 'all are valid');
+  terminal.showProgress('Checking …');
   return [
     settings,
     node,
     await checkMail(config),
     checkSms(config),
     ...(await checkDiskSpace(config)),
-    ...(await checkDatabase(config)),
+    ...(await checkDatabase(config, terminal)),
   ];
 }
 
@@ -98,10 +99,10 @@ function checkSms({ SMS_PROVIDER, DATA_DIR }: Config): Finding {
     : finding('sms', 'ok', `sent by ${SMS_PROVIDER}; not tested, because a test would send an SMS`);
 }
 
-async function checkDatabase(config: Config): Promise<Finding[]> {
+async function checkDatabase(config: Config, terminal: Terminal): Promise<Finding[]> {
   let acquired: AcquiredDatabase;
   try {
-    acquired = await acquireDatabase(config, { create: false });
+    acquired = await acquireDatabase({ config, terminal, create: false });
   } catch (error) {
     return [finding('database', 'fault', (error as Error).message)];
   }

@@ -5,7 +5,6 @@ import { AUDIT_LOGS } from '../server/audit-logs.ts';
 import type { Command } from './command.ts';
 import { COMPANY_FLAG, withCompanyContext } from './records.ts';
 import { flagsToBody } from './schema-flags.ts';
-import { formatTable } from './table.ts';
 
 const COLUMNS = ['id', 'at', 'type', 'record', 'actor', 'changed'];
 const ID = 'evt_3q2-7wE9mXr0cVb1kqvJ5w';
@@ -25,7 +24,7 @@ export const commands: Command[] = [
         const query = readForm(EventQuery, flagsToBody(EventQuery, invocation.flags));
         const { json, next } = await eventReader(AUDIT_LOGS).ofCompany(context, query);
         const rows = (JSON.parse(json) as Event[]).map((event) => ({ ...event, record: event.record.id }));
-        return { json, text: formatTable(rows, COLUMNS), note: `next page: --after ${next}` };
+        return { json, columns: COLUMNS, rows, note: `next page: --after ${next}` };
       }),
   },
 ];

@@ -1,9 +1,11 @@
 import { ConfigError } from '../config.ts';
-import { CodedError } from '../kernel/errors.ts';
+import { CodedError, type Fault } from '../kernel/errors.ts';
 import { UsageError } from './command.ts';
 import { CommandError } from './command-line.ts';
 import { PROGRAM } from './help.ts';
-import { fieldFlag } from './schema-flags.ts';
+import { AmbiguousNameError } from './lookup.ts';
+import { fieldFlag, wordsOf } from './schema-flags.ts';
+import { didYouMean } from './suggestion.ts';
 
 type Failure = { lines: readonly string[]; exitCode: number };
 
@@ -15,9 +17,25 @@ export function toFailure(thrown: unknown): Failure {
     const help = [PROGRAM, error.command, '--help'].filter(Boolean).join(' ');
     return { lines: [error.message, `Run "${help}" for help.`], exitCode: 2 };
   }
+  if (error instanceof AmbiguousNameError) {
+    return { lines: [error.message, ...error.candidates.map((candidate) => `  ${candidate}`)], exitCode: 3 };
+  }
   if (!(error instanceof CodedError)) return { lines: [(error as Error).message], exitCode: 1 };
   if (error.code === 'not_found') return { lines: [error.message], exitCode: 4 };
   if (error.code !== 'invalid_request') return { lines: [error.message], exitCode: 1 };
-  const body = thrown instanceof CommandError ? thrown.command.body : undefined;
-  return { lines: error.faults.map(({ field, message }) => `${fieldFlag(body, field)} ${message}`), exitCode: 3 };
+  const failed = thrown instanceof CommandError ? thrown : undefined;
+  const lines = error.faults.map((fault) => {
+    const flag = fieldFlag(failed?.command.body, fault.field);
+    return `${flag} ${fault.message}${failed ? suggestValue(failed, flag.slice('--'.length), fault) : ''}`;
+  });
+  return { lines, exitCode: 3 };
+}
+
+/** Suggests a word that the flag accepts instead of the one that was typed. */
+function suggestValue({ command, flags }: CommandError, name: string, { code, field }: Fault): string {
+  if (code !== 'not_allowed' && code !== 'unknown') return '';
+  const words = field === 'time_zone' ? Intl.supportedValuesOf('timeZone') : wordsOf(command.body, field);
+  const typed = [flags[name] ?? []].flat().flatMap((text) => String(text).split(','));
+  const refused = typed.find((word) => !words.includes(word));
+  return refused === undefined ? '' : didYouMean(refused, words).replace(/^ /, '. ');
 }

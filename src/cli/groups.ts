@@ -1,7 +1,4 @@
-import type { Command } from './command.ts';
-
-/** The modules are loaded on demand, so that a small command does not wait for the code of the HTTP server. */
-export type Group = { name: string; summary: string; load(): Promise<{ commands: Command[] }> };
+import type { Group } from './command.ts';
 
 export const GROUPS: readonly Group[] = [
   { name: 'serve', summary: 'Run the service', load: () => import('./serve.ts') },
@@ -32,4 +29,9 @@ export const GROUPS: readonly Group[] = [
   },
   { name: 'events', summary: 'Events of a company', load: () => import('./events.ts') },
   { name: 'webhook', summary: 'Webhook endpoints and their deliveries', load: () => import('./webhook.ts') },
+  {
+    name: 'completion',
+    summary: 'Completion for bash, zsh or fish',
+    load: async () => ({ commands: (await import('./completion.ts')).completionCommands(GROUPS) }),
+  },
 ];

@@ -17,7 +17,9 @@ export function programHelp(topics: readonly Topic[]): string {
     '',
     `Run "${PROGRAM} <command> --help" for details. Settings are environment variables; docs/settings.md lists them.`,
     'Commands use the database of DATABASE_URL or, if it is unset, the bundled one in DATA_DIR. The service may be',
-    'running or not.',
+    'running or not. A record is named by its identifier, its name (reference, email, URL), or the beginning of either.',
+    '',
+    `"${PROGRAM} --version" prints the version.`,
     '',
     'Exit codes: 0 success, 1 failure, 2 invalid command line or settings, 3 invalid value, 4 not found.',
   ].join('\n');

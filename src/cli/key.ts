@@ -1,12 +1,14 @@
-import { EndCredentialQuery } from '../company/credentials/descendants.schema.ts';
+import { DESCENDANT_KINDS, EndCredentialQuery } from '../company/credentials/descendants.schema.ts';
 import { AnyKeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from '../company/credentials/keys/schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from '../company/credentials/keys/verbs.ts';
+import { COMPANY_SCOPES } from '../kernel/scopes.ts';
 import type { Command } from './command.ts';
-import { companyCommand, companyListCommand, requireId } from './records.ts';
+import { findKeyId } from './lookup.ts';
+import { companyCommand, companyListCommand } from './records.ts';
 
-const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
+const NAME = '"nightly export"';
 const LEAK_NOTE = '"credential show" lists everything it created, by id; "credential end" ends all of it.';
-const target = { argument: 'key-id' };
+const target = { argument: 'key' };
 
 export const commands: Command[] = [
   companyCommand(
@@ -17,10 +19,11 @@ export const commands: Command[] = [
       description:
         'A bearer token for scripts. Only this command can grant the scope "operator", which covers all companies.',
       body: AnyKeyBody,
+      all: { scope: COMPANY_SCOPES },
       note: 'The key is shown only once.',
       examples: [
         'key create --name "nightly export" --scope interactions:read,invoices:read',
-        'key create --name website --scope manage --expires-at "2027-01-01 00:00" --only key',
+        'key create --name website --scope all --expires-at "2027-01-01 00:00" --only key',
       ],
     },
     (context, { form }) => createKey(context, form),
@@ -36,8 +39,14 @@ export const commands: Command[] = [
     listKeys,
   ),
   companyCommand(
-    { ...target, name: 'key show', resultSchema: KeyRecord, summary: 'Show an API key', examples: [`key show ${ID}`] },
-    (context, task) => showKey(context, requireId(task, 'key')),
+    {
+      ...target,
+      name: 'key show',
+      resultSchema: KeyRecord,
+      summary: 'Show an API key',
+      examples: [`key show ${NAME}`],
+    },
+    async (context, { argument }) => showKey(context, await findKeyId(context, argument)),
   ),
   companyCommand(
     {
@@ -47,9 +56,10 @@ export const commands: Command[] = [
       summary: 'Revoke an API key',
       description: 'Lists what the key created that still works. After a leak, run "credential end" to end all of it.',
       body: EndCredentialQuery,
+      all: { also: DESCENDANT_KINDS },
       note: LEAK_NOTE,
-      examples: [`key revoke ${ID}`, `key revoke ${ID} --also endpoints,keys,clients`],
+      examples: [`key revoke ${NAME}`, `key revoke ${NAME} --also endpoints,keys,clients`],
     },
-    (context, task) => revokeKey(context, requireId(task, 'key'), task.form),
+    async (context, { argument, form }) => revokeKey(context, await findKeyId(context, argument), form),
   ),
 ];

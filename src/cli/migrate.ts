@@ -13,13 +13,15 @@ export const commands: Command[] = [
       'of DATABASE_URL its privileges. "serve" does the same when it starts.',
     flags: { 'dry-run': { type: 'boolean', description: 'Only list the missing migrations.' } },
     examples: ['migrate', 'migrate --dry-run'],
-    run: async ({ config, flags }) => {
-      const { setup, release } = await acquireDatabase(config, { create: true });
+    run: async ({ config, terminal, flags }) => {
+      const { setup, release } = await acquireDatabase({ config, terminal, create: true });
       try {
         await requireSafeServer(setup.owner);
         const migrations = await readMigrations();
         const dryRun = flags['dry-run'] === true;
-        const names = await (dryRun ? pendingMigrations(setup.owner, migrations) : setUpDatabase(setup, migrations));
+        const names = await (dryRun
+          ? pendingMigrations(setup.owner, migrations)
+          : setUpDatabase(setup, migrations, (name) => terminal.showProgress(`Applying ${name} …`)));
         const verb = dryRun ? 'missing' : 'applied';
         const text = names.length > 0 ? names.map((name) => `${verb}: ${name}`).join('\n') : 'No migration is missing.';
         return { json: JSON.stringify({ [verb]: names }), text };

@@ -4,18 +4,18 @@ import { listCompanies } from '../company/companies/verbs.ts';
 import { findCompany } from '../company/company.ts';
 import type { Company } from '../kernel/context.ts';
 import { InvalidRequestError, notFound } from '../kernel/errors.ts';
-import { isUuid } from '../kernel/ids.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { type Form, readForm } from '../kernel/validation/form.ts';
 import { ListQuery, type ListRequest, type PageOfJson, parseListRequest } from '../kernel/validation/paging.ts';
 import { Type } from '../kernel/validation/type.ts';
 import type { Command, CommandResult, Flags, Invocation } from './command.ts';
 import { withDatabase } from './database.ts';
+import { findCompanyId } from './lookup.ts';
 import { flagsToBody, schemaFlags } from './schema-flags.ts';
 
 /** Commands that run the verbs of the management API, on the records of one company or on all companies. */
 
-type CommandSpec = Pick<Command, 'name' | 'summary' | 'description' | 'argument' | 'examples' | 'flags'> & {
+type CommandSpec = Pick<Command, 'name' | 'summary' | 'description' | 'argument' | 'examples' | 'flags' | 'all'> & {
   resultSchema: TSchema;
 };
 type RecordHandler<Context, S extends TObject> = (context: Context, task: Task<S>) => Promise<string>;
@@ -28,7 +28,7 @@ export const COMPANY_FLAG: Flags = {
   company: {
     type: 'string',
     placeholder: 'company',
-    description: 'Identifier or name of the company; not needed if there is only one.',
+    description: 'The company; not needed if there is only one.',
   },
 };
 
@@ -97,9 +97,9 @@ const parseTask = <S extends TObject>({ body }: { body?: S }, invocation: Invoca
 };
 
 export const withAdminContext = (
-  { config }: Invocation,
+  { config, terminal }: Invocation,
   work: (admin: AdminContext) => Promise<CommandResult>,
-): Promise<CommandResult> => withDatabase(config, (db) => work({ db, clock: systemClock }));
+): Promise<CommandResult> => withDatabase({ config, terminal }, (db) => work({ db, clock: systemClock }));
 
 export const withCompanyContext = (
   invocation: Invocation,
@@ -125,25 +125,15 @@ async function runList(
 
 /** Returns the company of `--company`, or the only company. */
 async function resolveCompany(admin: AdminContext, { flags }: Invocation): Promise<Company> {
-  const idOrName = flags.company;
-  if (typeof idOrName === 'string' && isUuid(idOrName)) return findCompany(admin, idOrName);
-  const search = typeof idOrName === 'string' ? idOrName : null;
-  const { json, total } = await listCompanies(admin, { search, limit: 200, offset: 0 });
+  if (typeof flags.company === 'string') return findCompany(admin, await findCompanyId(admin, flags.company));
+  const { json, total } = await listCompanies(admin, { search: null, limit: MAX_NAMED_COMPANIES, offset: 0 });
   const companies: { id: string; name: string }[] = JSON.parse(json);
-  const matches =
-    search === null ? companies : companies.filter(({ name }) => name.toLowerCase() === search.toLowerCase());
-  if (search === null && total > 1) throw invalidCompanyFlag('is required: there is more than one company');
-  if (matches.length > 1) throw invalidCompanyFlag('must be an identifier: more than one company has this name');
-  const [match] = matches;
-  if (!match) throw notFound('company');
-  return findCompany(admin, match.id);
+  const [company] = companies;
+  if (!company) throw notFound('company');
+  if (total === 1) return findCompany(admin, company.id);
+  const names = companies.map(({ name }) => `"${name}"`).join(', ');
+  const message = `is required: there are ${total} companies, ${names}${total > companies.length ? ', …' : ''}`;
+  throw new InvalidRequestError(message, [{ field: 'company', code: 'required', message }]);
 }
 
-const invalidCompanyFlag = (message: string) =>
-  new InvalidRequestError(message, [{ field: 'company', code: 'required', message }]);
-
-/** Returns the argument if it is a UUID; otherwise no record can have it, so it throws not_found. */
-export function requireId({ argument }: Pick<Invocation, 'argument'>, recordName: string): string {
-  if (!isUuid(argument)) throw notFound(recordName);
-  return argument;
-}
+const MAX_NAMED_COMPANIES = 5;

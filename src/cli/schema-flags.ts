@@ -37,6 +37,13 @@ export function fieldFlag(schema: TObject | undefined, field: string): string {
   return `--${flagName(name, property ?? {})}`;
 }
 
+/** Returns the words that a field accepts; none if it accepts any text. */
+export function wordsOf(schema: TObject | undefined, field: string): string[] {
+  const property = schema && Object.fromEntries(flagProperties(schema))[field.split(/[.[]/, 1)[0] ?? ''];
+  const words = property?.items?.enum ?? property?.enum ?? [];
+  return words.filter((word) => typeof word === 'string');
+}
+
 const typesOf = ({ type }: Property): string[] => [type ?? []].flat();
 
 /** A list flag takes one word at a time, so `scopes` becomes `--scope`. */

@@ -14,10 +14,12 @@ export const commands: Command[] = [
       'key; keep the older keys in SECRETS_KEY until it has finished. ' +
       'Exit code 1 if some secrets cannot be decrypted with any of the keys.',
     examples: ['secrets reencrypt', 'secrets reencrypt --json'],
-    run: ({ config }) =>
-      withDatabase(config, async (db) => {
+    run: ({ config, terminal }) =>
+      withDatabase({ config, terminal }, async (db) => {
         const secretBox = new SecretBox(config.SECRETS_KEY ?? []);
+        terminal.showProgress('Re-encrypting the secrets of video accounts …');
         const video = await reencryptAccounts({ db }, secretBox);
+        terminal.showProgress('Re-encrypting the secrets of webhooks …');
         const webhooks = await reencryptSecrets({ db, clock: systemClock }, secretBox);
         const counts = {
           accounts: video.accounts,

@@ -24,10 +24,11 @@ import {
   type WebhookSettings,
 } from '../webhooks/endpoints/verbs.ts';
 import type { Command, Invocation } from './command.ts';
-import { companyCommand, companyListCommand, requireId } from './records.ts';
+import { findDeliveryId, findEndpointId } from './lookup.ts';
+import { companyCommand, companyListCommand } from './records.ts';
 
-const ID = '01a1dedc-6c47-7000-b4be-5f8e3eb8d733';
-const target = { argument: 'endpoint-id' };
+const URL = 'https://company.example/hooks';
+const target = { argument: 'endpoint' };
 const note = 'The secret is shown only once.';
 
 const settingsOf = ({ config }: Invocation): WebhookSettings => ({
@@ -35,8 +36,6 @@ const settingsOf = ({ config }: Invocation): WebhookSettings => ({
   allowPrivateAddresses: config.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
   eventTypes: eventTypes(AUDIT_LOGS),
 });
-
-const requireEndpointId = (invocation: Invocation) => requireId(invocation, 'webhook endpoint');
 
 export const commands: Command[] = [
   companyCommand(
@@ -67,9 +66,9 @@ export const commands: Command[] = [
       name: 'webhook show',
       resultSchema: Endpoint,
       summary: 'Show a webhook endpoint',
-      examples: [`webhook show ${ID}`],
+      examples: [`webhook show ${URL}`],
     },
-    (context, task) => showEndpoint(context, requireEndpointId(task)),
+    async (context, task) => showEndpoint(context, await findEndpointId(context, task.argument)),
   ),
   companyCommand(
     {
@@ -79,9 +78,10 @@ export const commands: Command[] = [
       summary: 'Change a webhook endpoint',
       description: 'Fields that are not given keep their values.',
       body: EndpointBody,
-      examples: [`webhook update ${ID} --state disabled`],
+      examples: [`webhook update ${URL} --state disabled`],
     },
-    (context, task) => updateEndpoint(context, requireEndpointId(task), task.form, settingsOf(task)),
+    async (context, task) =>
+      updateEndpoint(context, await findEndpointId(context, task.argument), task.form, settingsOf(task)),
   ),
   companyCommand(
     {
@@ -91,9 +91,10 @@ export const commands: Command[] = [
       summary: 'Replace the secret of a webhook endpoint',
       body: RotateBody,
       note,
-      examples: [`webhook rotate ${ID} --overlap-hours 2 --only secret`],
+      examples: [`webhook rotate ${URL} --overlap-hours 2 --only secret`],
     },
-    (context, task) => rotateSecret(context, requireEndpointId(task), task.form, settingsOf(task)),
+    async (context, task) =>
+      rotateSecret(context, await findEndpointId(context, task.argument), task.form, settingsOf(task)),
   ),
   companyCommand(
     {
@@ -102,9 +103,9 @@ export const commands: Command[] = [
       resultSchema: Delivery,
       summary: 'Queue a ping',
       description: 'A worker sends it once; "webhook deliveries" shows the result.',
-      examples: [`webhook ping ${ID}`],
+      examples: [`webhook ping ${URL}`],
     },
-    (context, task) => pingEndpoint(context, requireEndpointId(task)),
+    async (context, task) => pingEndpoint(context, await findEndpointId(context, task.argument)),
   ),
   companyListCommand(
     {
@@ -114,12 +115,12 @@ export const commands: Command[] = [
       summary: 'List deliveries to a webhook endpoint',
       columns: ['id', 'event_type', 'state', 'attempts', 'next_attempt_at', 'created_at'],
       flags: { state: { type: 'string', placeholder: 'word', description: 'Only deliveries in this state.' } },
-      examples: [`webhook deliveries ${ID} --state failed`],
+      examples: [`webhook deliveries ${URL} --state failed`],
     },
-    (context, listRequest, invocation) => {
+    async (context, listRequest, invocation) => {
       const { state } = invocation.flags;
       const query = readForm(DeliveryQuery, state === undefined ? {} : { state });
-      return listDeliveries(context, requireEndpointId(invocation), query, listRequest);
+      return listDeliveries(context, await findEndpointId(context, invocation.argument), query, listRequest);
     },
   ),
   companyCommand(
@@ -130,9 +131,10 @@ export const commands: Command[] = [
       summary: 'Deliver a range of events again',
       description: 'Up to 10,000 events per command; "next" is the start of the following range.',
       body: ReplayBody,
-      examples: [`webhook replay ${ID} --after "2026-06-01 09:00" --until "2026-06-02 09:00"`],
+      examples: [`webhook replay ${URL} --after "2026-06-01 09:00" --until "2026-06-02 09:00"`],
     },
-    (context, task) => replayRange(context, requireEndpointId(task), task.form, settingsOf(task)),
+    async (context, task) =>
+      replayRange(context, await findEndpointId(context, task.argument), task.form, settingsOf(task)),
   ),
   companyCommand(
     {
@@ -141,14 +143,13 @@ export const commands: Command[] = [
       resultSchema: Delivery,
       summary: 'Deliver one event again',
       flags: { delivery: { type: 'string', placeholder: 'delivery-id', required: true, description: 'The delivery.' } },
-      examples: [`webhook redeliver ${ID} --delivery 01a1dee0-0b3c-7000-9c1d-3f5a0e1f2b44`],
+      examples: [`webhook redeliver ${URL} --delivery 01a1dee0-0b3c-7000-9c1d-3f5a0e1f2b44`],
     },
-    (context, task) =>
-      replayDelivery(
-        context,
-        requireEndpointId(task),
-        requireId({ argument: String(task.flags.delivery) }, 'delivery'),
-      ),
+    async (context, task) => {
+      const endpointId = await findEndpointId(context, task.argument);
+      const deliveryId = await findDeliveryId(context, endpointId, String(task.flags.delivery));
+      return replayDelivery(context, endpointId, deliveryId);
+    },
   ),
   companyCommand(
     {
@@ -157,9 +158,9 @@ export const commands: Command[] = [
       resultSchema: Endpoint,
       summary: 'Resume deliveries to a failing or disabled endpoint',
       description: 'All events since then are delivered, in order.',
-      examples: [`webhook resume ${ID}`],
+      examples: [`webhook resume ${URL}`],
     },
-    (context, task) => resumeEndpoint(context, requireEndpointId(task)),
+    async (context, task) => resumeEndpoint(context, await findEndpointId(context, task.argument)),
   ),
   companyCommand(
     {
@@ -168,8 +169,8 @@ export const commands: Command[] = [
       resultSchema: EndpointRemoved,
       summary: 'Remove a webhook endpoint',
       description: 'Pending deliveries are dropped.',
-      examples: [`webhook remove ${ID}`],
+      examples: [`webhook remove ${URL}`],
     },
-    (context, task) => removeEndpoint(context, requireEndpointId(task)),
+    async (context, task) => removeEndpoint(context, await findEndpointId(context, task.argument)),
   ),
 ];

@@ -13,10 +13,14 @@ export type Demo = {
   custom_tags: string[];
 };
 
-/** Returns "lost" if the file is missing or has no token, "unreadable" if the process may not read it. */
-export async function readDemo(file: string): Promise<Demo | 'lost' | 'unreadable'> {
+/**
+ * Returns "lost" if the file is missing or has no token, "removed" if the company was removed on purpose, "unreadable"
+ * if the process may not read it.
+ */
+export async function readDemo(file: string): Promise<Demo | 'lost' | 'removed' | 'unreadable'> {
   try {
     const demo = JSON.parse(await readFile(file, 'utf8'));
+    if (typeof demo?.removed_at === 'string') return 'removed';
     return typeof demo?.token === 'string' ? demo : 'lost';
   } catch (error) {
     const lost = error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT';
@@ -27,4 +31,9 @@ export async function readDemo(file: string): Promise<Demo | 'lost' | 'unreadabl
 /** Writes the file so that only its owner can read it, because it holds a token. */
 export async function writeDemo(file: string, demo: Demo): Promise<void> {
   await writeDurably(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** Remembers that the company was removed: a start on a database without companies would create it again. */
+export async function markDemoRemoved(file: string, now: Temporal.Instant): Promise<void> {
+  await writeDurably(file, `${JSON.stringify({ removed_at: now.toString() })}\n`, { mode: 0o600 });
 }

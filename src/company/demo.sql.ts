@@ -3,7 +3,7 @@ import { read } from '../kernel/sql/statement.ts';
 /** Finds revoked tokens too. */
 export const findToken = read('demo.token', {
   inputs: { secret_sha256: 'bytea' },
-  sql: (input) => `SELECT 1 FROM tokens WHERE secret_sha256 = ${input.secret_sha256}`,
+  sql: (input) => `SELECT company_id FROM tokens WHERE secret_sha256 = ${input.secret_sha256}`,
 });
 
 /**

@@ -1,4 +1,4 @@
-import type { Database } from '../kernel/database/database.ts';
+import type { Database, Executor } from '../kernel/database/database.ts';
 import { COMPANY_SCOPES } from '../kernel/scopes.ts';
 import type { Clock } from '../kernel/time/time.ts';
 import { readForm } from '../kernel/validation/form.ts';
@@ -38,9 +38,10 @@ type EnsuredDemo = { created?: Demo; renewed?: Demo };
 
 /** Runs when the bundled database starts, so that the demonstration company and its file exist together. */
 export async function ensureDemo(db: Database, clock: Clock, options: DemoOptions): Promise<EnsuredDemo> {
-  if (!(await hasCompanies({ db }))) return { created: await createDemo(db, clock, options) };
   const { file, baseUrl } = options;
   const demo = await readDemo(file);
+  if (demo === 'removed') return {};
+  if (!(await hasCompanies({ db }))) return { created: await createDemo(db, clock, options) };
   if (demo === 'unreadable') return {};
   // A crash after the file was written and before the commit leaves a token that is not in the database.
   const lost = demo === 'lost' || !(await db.queryFirst(sql.findToken({ secret_sha256: secretHash(demo.token) })));
@@ -49,6 +50,14 @@ export async function ensureDemo(db: Database, clock: Clock, options: DemoOption
   // The service may listen at another address now than when the file was written.
   if (demo !== 'lost' && demo.base_url !== baseUrl) await writeDemo(file, { ...demo, base_url: baseUrl });
   return {};
+}
+
+/** Returns the company whose token the file has; undefined if there is none. */
+export async function findDemoCompanyId(db: Executor, file: string): Promise<string | undefined> {
+  const demo = await readDemo(file);
+  if (typeof demo === 'string') return undefined;
+  const found = await db.queryFirst<{ company_id: string }>(sql.findToken({ secret_sha256: secretHash(demo.token) }));
+  return found?.company_id;
 }
 
 /**

@@ -24,10 +24,15 @@ export const GRANTS: readonly Grant[] = [
 ];
 
 /** Brings the schema, the privileges of the service's role and the retention of events up to date. */
-export const setUpDatabase = ({ retentionDays, ...setup }: DatabaseSetup, migrations: Migration[]): Promise<string[]> =>
+export const setUpDatabase = (
+  { retentionDays, ...setup }: DatabaseSetup,
+  migrations: Migration[],
+  onMigration?: (name: string) => void,
+): Promise<string[]> =>
   setUpSchema({
     ...setup,
     migrations,
+    onMigration,
     grants: GRANTS,
     configure: (client) => setEventRetention(client, retentionDays),
   });

@@ -1,13 +1,17 @@
 import type { Daemon } from '../cli/command.ts';
 import { runCommandLine } from '../cli/command-line.ts';
 import { toFailure } from '../cli/failure.ts';
+import { openTerminal } from '../cli/terminal.ts';
 
 /** The entry point of the process: arguments, signals and exit codes. */
 
 const PARENT_CHECK_MS = 500;
 
+const terminal = openTerminal(process.env);
+
 let onSignal = async (signal: string): Promise<void> => {
   const { stopStartedServers } = await import('../cli/database.ts');
+  terminal.close();
   await stopStartedServers();
   console.error(`case-records: ended by ${signal}`);
   process.exit(1);
@@ -15,7 +19,8 @@ let onSignal = async (signal: string): Promise<void> => {
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => onSignal(signal));
 
 try {
-  const result = await runCommandLine(process.argv.slice(2), process.env);
+  const result = await runCommandLine(process.argv.slice(2), process.env, terminal);
+  terminal.close();
   if ('daemon' in result) {
     await runDaemon(result.daemon);
   } else {
@@ -25,6 +30,7 @@ try {
     if (failed) process.exitCode = 1;
   }
 } catch (error) {
+  terminal.close();
   const { lines, exitCode } = toFailure(error);
   for (const line of lines) console.error(`case-records: ${line}`);
   process.exit(exitCode);

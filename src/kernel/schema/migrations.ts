@@ -32,7 +32,11 @@ export async function pendingMigrations(connection: Connection, migrations: Migr
 }
 
 /** Applies the missing migrations. Concurrent processes wait for the first one and then find nothing to do. */
-export async function migrate(connection: Connection, migrations: Migration[]): Promise<string[]> {
+export async function migrate(
+  connection: Connection,
+  migrations: Migration[],
+  onMigration?: (name: string) => void,
+): Promise<string[]> {
   const client = await connectClient(connection, 'migrate');
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
@@ -40,7 +44,10 @@ export async function migrate(connection: Connection, migrations: Migration[]): 
       version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,
       applied_at timestamptz NOT NULL DEFAULT now())`);
     const pending = missingFrom(migrations, await appliedMigrations(client));
-    for (const migration of pending) await apply(client, migration);
+    for (const migration of pending) {
+      onMigration?.(migration.name);
+      await apply(client, migration);
+    }
     return pending.map(({ name }) => name);
   } finally {
     await client.end();

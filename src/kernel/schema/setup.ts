@@ -12,6 +12,8 @@ export type SchemaSetup = {
   /** The role of the service; it is created if it does not exist. */
   roleToCreate?: string | undefined;
   migrations: Migration[];
+  /** Called before each missing migration is applied. */
+  onMigration?: ((name: string) => void) | undefined;
   grants: readonly Grant[];
   /** Writes settings that only the owner may write. Runs in the transaction that grants the privileges. */
   configure: (client: pg.Client) => Promise<void>;
@@ -22,9 +24,9 @@ export type SchemaSetup = {
  * connection does not own the tables, only the migrations are checked. Returns the names of the applied migrations.
  */
 export async function setUpSchema(setup: SchemaSetup): Promise<string[]> {
-  const { owner, migrations, configure } = setup;
+  const { owner, migrations, onMigration, configure } = setup;
   const isBehind = (await pendingMigrations(owner, migrations)).length > 0;
-  const applied = isBehind ? await migrate(owner, migrations).catch(explainMissingPrivilege) : [];
+  const applied = isBehind ? await migrate(owner, migrations, onMigration).catch(explainMissingPrivilege) : [];
   const client = await connectClient(owner, 'setup');
   try {
     const { rows } = await client.query(OWNS_TABLES);

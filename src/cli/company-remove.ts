@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { showCompany } from '../company/companies/verbs.ts';
+import { findDemoCompanyId } from '../company/demo.ts';
+import { markDemoRemoved } from '../company/demo-file.ts';
+import { InvalidRequestError } from '../kernel/errors.ts';
+import { systemClock } from '../kernel/time/time.ts';
+import { Type } from '../kernel/validation/type.ts';
+import { type CompanyContents, countCompanyRows, removeCompany } from '../server/company-removal.ts';
+import type { Command, CommandResult, Invocation } from './command.ts';
+import { withDatabase } from './database.ts';
+import { findCompanyId } from './lookup.ts';
+
+/** What a person is told of before a company is removed. */
+const CONTENTS: readonly (readonly [table: keyof CompanyContents, one: string, several: string])[] = [
+  ['cases', 'case', 'cases'],
+  ['customers', 'customer', 'customers'],
+  ['people', 'person in address books', 'people in address books'],
+  ['interactions', 'interaction', 'interactions'],
+  ['invoices', 'invoice', 'invoices'],
+  ['payments', 'payment', 'payments'],
+  ['appointments', 'appointment', 'appointments'],
+  ['messages', 'message', 'messages'],
+  ['advisers', 'adviser', 'advisers'],
+  ['clients', 'API client', 'API clients'],
+  ['tokens', 'key or token', 'keys and tokens'],
+  ['webhook_endpoints', 'webhook endpoint', 'webhook endpoints'],
+  ['events', 'event', 'events'],
+];
+
+export const commands: Command[] = [
+  {
+    name: 'company remove',
+    argument: 'company',
+    summary: 'Remove a company and everything that belongs to it, for good',
+    description:
+      'Says what will be removed, and asks for the name of the company. Messages that are due are not sent. Needs the ' +
+      'role that owns the tables: DATABASE_OWNER_URL, if it is set. If it is interrupted, run it again.',
+    flags: {
+      confirm: {
+        type: 'string',
+        placeholder: 'name',
+        description: 'The exact name of the company, instead of typing it when asked.',
+      },
+    },
+    resultSchema: Type.Object({ id: Type.String(), name: Type.String(), removed: Type.Object({}) }),
+    examples: ['company remove "Demonstration & Partners"', 'company remove smith --confirm "Smith & Partners"'],
+    run: (invocation) =>
+      withDatabase(invocation, async (db, { setup: { owner } }): Promise<CommandResult> => {
+        const admin = { db, clock: systemClock };
+        const id = await findCompanyId(admin, invocation.argument);
+        const { name }: { name: string } = JSON.parse(await showCompany(admin, id));
+        const contents = await countCompanyRows(owner, id);
+        if (contents.video_accounts > 0) {
+          throw new Error(
+            `${name} has ${contents.video_accounts} connected video accounts, and their meetings would stay with the ` +
+              'provider. Run "adviser disconnect" for each, wait until the meetings are gone, then try again.',
+          );
+        }
+        await confirmRemoval(invocation, name, contents);
+        const demoFile = join(invocation.config.DATA_DIR, 'demo.json');
+        const isDemo = (await findDemoCompanyId(db, demoFile)) === id;
+        await removeCompany(owner, id, (table) => invocation.terminal.showProgress(`Removing ${table} …`)).catch(
+          explainMissingPrivilege,
+        );
+        if (isDemo) await markDemoRemoved(demoFile, systemClock());
+        return {
+          json: JSON.stringify({ id, name, removed: contents }),
+          text: `${name} was removed, with ${describeContents(contents)}.`,
+        };
+      }),
+  },
+];
+
+const describeContents = (contents: CompanyContents): string =>
+  CONTENTS.filter(([table]) => contents[table] > 0)
+    .map(([table, one, several]) => `${contents[table]} ${contents[table] === 1 ? one : several}`)
+    .join(', ') || 'no records';
+
+/** Throws unless the person typed the name, or the flag has it. */
+async function confirmRemoval({ flags, terminal }: Invocation, name: string, contents: CompanyContents): Promise<void> {
+  const warning = `This removes ${name} for good, with ${describeContents(contents)}.`;
+  const typed = flags.confirm ?? (await terminal.ask?.(`${warning}\nType the name of the company to go on: `));
+  if (typed === name) return;
+  const message =
+    typed === undefined
+      ? `is required: it must be the name of the company. ${warning}`
+      : `must be "${name}". Nothing was removed`;
+  throw new InvalidRequestError(message, [{ field: 'confirm', code: 'required', message }]);
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+function explainMissingPrivilege(error: unknown): never {
+  if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE) throw error;
+  throw new Error('Only the role that owns the tables can remove a company. Set DATABASE_OWNER_URL.', { cause: error });
+}
