@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { GROUPS } from '../src/cli/groups.ts';
+import { NO_TERMINAL } from '../src/cli/terminal.ts';
+import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { startApp } from './harness/app.ts';
 import { runCommand } from './harness/command-line.ts';
 import { caller } from './harness/http.ts';
@@ -188,22 +192,102 @@ describe('on a database of its own', async () => {
     assert.equal(answer.status, 200, answer.text);
   });
 
-  test('a company is named by its name, case-insensitively', async () => {
-    await newCompany('Named & Partners');
-    assert.equal((await type('adviser', 'list', '--company', 'named & partners')).code, 0);
-    assert.deepEqual(await type('adviser', 'list', '--company', 'named'), {
+  test('a company is named by its name, or by the beginning of its name or identifier, in any case', async () => {
+    const id = await newCompany('Named & Partners');
+    for (const word of ['named & partners', 'NAMED', id, id.slice(0, -2)]) {
+      assert.equal((await json('company', 'show', word)).id, id, word);
+    }
+    assert.deepEqual(await type('adviser', 'list', '--company', 'amed'), {
       code: 4,
       out: '',
       err: 'There is no such company.',
     });
   });
 
-  test('a name that two companies have is refused', async () => {
-    await newCompany('Twins');
-    await newCompany('Twins');
-    const { code, err } = await type('adviser', 'list', '--company', 'Twins');
+  test('a name that fits several companies is refused with a list of them, and a whole name wins', async () => {
+    const first = await newCompany('Twins');
+    const { id: second } = await json('company', 'create', '--name', 'Twins & Sons');
+    assert.equal((await json('company', 'show', 'twins')).id, first);
+    const { code, err } = await type('adviser', 'list', '--company', 'twin');
     assert.equal(code, 3);
-    assert.match(err, /^--company .*identifier/);
+    assert.match(err, new RegExp(`^"twin" fits more than one.*\\n  ${first}  Twins\\n  ${second}  Twins & Sons$`));
+  });
+
+  test('LIKE patterns and quotes in a name mean themselves', async () => {
+    await newCompany('Percent & Partners');
+    for (const word of ['%', '_ercent', "'; --", '\\'])
+      assert.equal((await type('company', 'show', word)).code, 4, word);
+  });
+
+  test('a second company with the same name is created only when it is confirmed', async () => {
+    const id = await newCompany('Same & Same');
+    const refused = await type('company', 'create', '--name', 'same & same');
+    assert.equal(refused.code, 3);
+    assert.match(refused.err, new RegExp(`^--name is the name of another company \\(${id}\\).*--yes`));
+    const questions: string[] = [];
+    const answering = (answer: string) => ({
+      ...NO_TERMINAL,
+      ask: async (question: string) => {
+        questions.push(question);
+        return answer;
+      },
+    });
+    const create = (answer: string) =>
+      runCommand({ env, terminal: answering(answer) }, 'company', 'create', '--name', 'Same & Same', '--only', 'id');
+    assert.equal((await create('')).code, 3);
+    assert.equal((await create('y')).code, 0);
+    assert.match(questions[0] ?? '', /^A company named "Same & Same" exists already/);
+    assert.equal((await type('company', 'create', '--name', 'Same & Same', '--yes')).code, 0);
+    assert.equal((await json('company', 'list', '--search', 'same & same')).length, 3);
+  });
+
+  test('cases, customers, advisers, clients, keys and endpoints are named by what people call them', async () => {
+    const at = ['--company', await newCompany()];
+    const { id: caseId } = await json('case', 'create', ...at, '--reference', 'Smith, wills');
+    await json('case', 'create', ...at, '--reference', 'Smith, trusts');
+    assert.equal((await json('case', 'show', 'smith, w', ...at)).id, caseId);
+    assert.equal((await type('case', 'show', 'smith', ...at)).code, 3);
+    const inCase = [...at, '--case', 'smith, wills'];
+    const name = ['--first-names', 'John', '--last-name', 'Smith', '--email', 'john@client.example'];
+    const { id: customer } = await json('customer', 'create', ...inCase, ...name);
+    for (const word of ['john smith', 'Smith', 'john@client', customer.slice(0, 20)]) {
+      assert.equal((await json('customer', 'show', word, ...inCase)).id, customer, word);
+    }
+    await json('customer', 'remove', 'John Smith', ...inCase);
+    assert.equal((await type('customer', 'show', 'John Smith', ...inCase)).code, 4);
+    assert.equal((await json('customer', 'restore', 'John Smith', ...inCase)).id, customer);
+    const adviser = await json('adviser', 'create', ...at, '--email', 'ada@company.example', '--name', 'Ada Adviser');
+    assert.equal((await json('adviser', 'show', 'ada adv', ...at)).id, adviser.id);
+    await json('adviser', 'remove', 'ada@company.example', ...at);
+    assert.equal((await json('adviser', 'restore', 'Ada', ...at)).id, adviser.id);
+    const client = await json('client', 'create', ...at, '--name', 'Web site', '--scope', 'manage');
+    assert.equal((await json('client', 'show', 'web', ...at)).id, client.id);
+    const key = await json('key', 'create', ...at, '--name', `export ${caseId}`, '--scope', 'manage');
+    assert.equal((await json('key', 'show', 'export', ...at)).id, key.id);
+    assert.equal((await json('credential', 'show', `export ${caseId}`))[0].id, key.id);
+  });
+
+  test('--scope all grants every scope of a company, and not the one of the operator', async () => {
+    const at = ['--company', await newCompany()];
+    for (const group of ['key', 'client']) {
+      const made = await json(group, 'create', ...at, '--name', 'everything', '--scope', 'all');
+      assert.deepEqual(made.scopes.toSorted(), [...COMPANY_SCOPES].sort(), group);
+    }
+  });
+
+  test('a wrong word is answered with the closest one', async () => {
+    const at = ['--company', await newCompany()];
+    const suggestions: [args: string[], told: string][] = [
+      [['compnay'], 'Did you mean "company"?'],
+      [['company', 'udpate'], 'Did you mean "update"?'],
+      [['company', 'list', '--serach', 'x'], 'Did you mean "--search"?'],
+      [['company', 'list', '--only', 'nme'], 'Did you mean "name"?'],
+      [['key', 'create', ...at, '--name', 'x', '--scope', 'invoice:read'], 'Did you mean "invoices:read"?'],
+      [['company', 'create', '--name', 'x', '--time-zone', 'Europe/Londn'], 'Did you mean "Europe/London"?'],
+      [['completion', 'bsh'], 'Did you mean "bash"?'],
+    ];
+    for (const [args, told] of suggestions) assert.ok((await type(...args)).err.includes(told), args.join(' '));
+    assert.doesNotMatch((await type('frobnicate')).err, /Did you mean/);
   });
 
   test('if there are several companies, one must be named', async () => {
@@ -236,7 +320,16 @@ describe('on a database of its own', async () => {
   });
 
   test('a refused list is named with the flag of one of its words', async () => {
-    const { code, err } = await type('key', 'create', '--company', await newCompany(), '--name', 'x', '--scope', 'all');
+    const { code, err } = await type(
+      'key',
+      'create',
+      '--company',
+      await newCompany(),
+      '--name',
+      'x',
+      '--scope',
+      'none',
+    );
     assert.equal(code, 3);
     assert.match(err, /^--scope must be one of/);
   });
@@ -253,7 +346,7 @@ describe('on a database of its own', async () => {
     ['an unknown flag', ['company', 'list', '--frobnicate'], /--frobnicate/],
     ['a flag without its value', ['company', 'create', '--name'], /--name/],
     ['a missing flag', ['company', 'create'], /--name is missing/],
-    ['a missing argument', ['company', 'show'], /<company-id> is missing/],
+    ['a missing argument', ['company', 'show'], /<company> is missing/],
     ['a word too many', ['company', 'list', 'all'], /"all"/],
     ['a field that the answer has not', ['company', 'list', '--only', 'shoe_size'], /--only must be one of id, name/],
     [
@@ -297,6 +390,29 @@ describe('on a database of its own', async () => {
     );
     assert.match(out, /^key +cr_/m);
     assert.match(err, /once/);
+  });
+
+  test('on a terminal a table has local times, colours, and lines that fit', async () => {
+    const at = ['--company', await newCompany()];
+    const reference = 'A long reference that has many words in it, more than a line of the terminal can hold';
+    const { id } = await json('case', 'create', ...at, '--reference', reference);
+    const show = async (columns: number, color = false) => {
+      const display = { columns, color, timeZone: 'Asia/Kolkata' };
+      const done = await runCommand({ env, terminal: { ...NO_TERMINAL, display } }, 'case', 'list', ...at);
+      return done.out;
+    };
+    for (const columns of [60, 80, 120]) {
+      const lines = (await show(columns)).split('\n');
+      for (const line of lines) assert.ok(line.length <= columns, `${columns}: ${line}`);
+      for (const word of [...reference.split(' '), id])
+        assert.ok(lines.join(' ').includes(word), `${columns}: ${word}`);
+    }
+    assert.match(await show(120), /^ID +REFERENCE +CUSTOMERS +CREATED_AT\n/);
+    assert.match(await show(200), /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+05:30/);
+    assert.match(await show(60), /^id +0/);
+    assert.ok((await show(120, true)).startsWith('\u001b[1mID\u001b[22m'));
+    assert.ok(!(await show(120)).includes('\u001b'));
+    assert.match((await type('case', 'list', ...at)).out, /T\d\d:\d\d:\d\dZ$/m);
   });
 
   test('what people wrote does not steer the terminal', async () => {
@@ -358,6 +474,40 @@ describe('the doctor', () => {
   });
 });
 
+test('--version prints the version', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+  for (const word of ['--version', '-V', 'version'])
+    assert.equal((await runCommand({}, word)).out, `case-records ${version}`);
+});
+
+describe('completion', () => {
+  const complete = async (...words: string[]) => {
+    const script = (await runCommand({}, 'completion', 'bash')).out;
+    const call = `COMP_WORDS=(case-records ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}`;
+    const { stdout } = await promisify(execFile)('bash', [
+      '-c',
+      `${script}\n${call}; _case_records; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    ]);
+    return stdout.trim().split('\n');
+  };
+
+  test('of bash offers commands, flags and the words of a flag', async () => {
+    assert.deepEqual(await complete('co'), ['company', 'completion']);
+    assert.deepEqual(await complete('company', ''), ['create', 'list', 'show', 'update', 'remove']);
+    assert.deepEqual(await complete('key', 'create', '--sc'), ['--scope']);
+    assert.deepEqual(await complete('key', 'create', '--scope', 'inv'), ['invoices:read', 'invoices:write']);
+    assert.deepEqual(await complete('doctor', '--j'), ['--json']);
+  });
+
+  test('is printed for every shell, with every command', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { out } = await runCommand({}, 'completion', shell);
+      for (const { name } of GROUPS) assert.ok(out.includes(name), `${shell}: ${name}`);
+    }
+    assert.equal((await runCommand({}, 'completion', 'cmd')).code, 2);
+  });
+});
+
 describe('help', () => {
   test('names every command', async () => {
     const { out } = await runCommand({}, '--help');
@@ -392,7 +542,8 @@ describe('help', () => {
   test('every example is a command line that is understood', async () => {
     for (const group of GROUPS) {
       for (const { examples, name } of (await group.load()).commands) {
-        if (['serve', 'worker'].includes(name)) continue;
+        // These do not end by themselves, or need no database.
+        if (['serve', 'worker', 'completion'].includes(name)) continue;
         for (const example of examples) {
           const words = [...example.matchAll(/"([^"]*)"|(\S+)/g)]
             .map(([, quoted, plain]) => quoted ?? plain ?? '')

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { COMPANY_TABLES } from '../src/server/company-removal.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { booking, invoiceBody, PERSON } from './harness/bodies.ts';
+import { runCommand } from './harness/command-line.ts';
 import type { Answer } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
+import { urlOf } from './harness/service.ts';
 
 const app = await startApp();
 
@@ -493,4 +496,60 @@ test('every key of a table that belongs to a company begins with the company, th
     const ofCompany = ['adviser_id', 'account_id', 'position'].some((column) => columns.includes(column));
     if (incase && !ofCompany) assert.equal(columns[1], 'case_id', `${table} (${columns})`);
   }
+});
+
+const TABLES = [...Object.keys(REFERENCES)];
+const countRows = async (table: string, companyId: string) =>
+  (await app.sql<{ n: number }>(`SELECT count(*)::int AS n FROM ${table} WHERE company_id = $1`, [companyId]))[0]?.n ??
+  0;
+const remove = (companyId: string, ...args: string[]) =>
+  runCommand({ DATABASE_URL: urlOf(app.connection) }, 'company', 'remove', companyId, ...args);
+const nameOfCompany = async (companyId: string) =>
+  (await app.sql<{ name: string }>('SELECT name FROM companies WHERE id = $1', [companyId]))[0]?.name ?? '';
+
+test('a company is removed with every row that belongs to it, and other companies keep theirs', async () => {
+  const [company, stranger] = [await app.company(), await app.company()];
+  await fillTables(company);
+  await fillTables(stranger);
+  await app.sql('DELETE FROM video_accounts WHERE company_id = $1', [company.companyId]);
+  const before = await Promise.all(TABLES.map((table) => countRows(table, stranger.companyId)));
+  const { code, out, err } = await remove(company.companyId, '--confirm', await nameOfCompany(company.companyId));
+  assert.equal(code, 0, err);
+  assert.match(out, / was removed, with 1 case, 2 customers, .* events?\.$/);
+  for (const table of TABLES) assert.equal(await countRows(table, company.companyId), 0, table);
+  assert.equal(await nameOfCompany(company.companyId), '');
+  assert.deepEqual(await Promise.all(TABLES.map((table) => countRows(table, stranger.companyId))), before);
+  assert.equal((await remove(company.companyId, '--confirm', 'x')).code, 4);
+});
+
+test('a company is removed only if its name is typed, and nothing changes otherwise', async () => {
+  const company = await app.company();
+  const { code, err } = await remove(company.companyId);
+  assert.equal(code, 3);
+  assert.match(err, /^--confirm is required.*This removes .* for good, with 1 case, 2 customers/);
+  assert.equal((await remove(company.companyId, '--confirm', 'another name')).code, 3);
+  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
+  const [row] = await app.sql('SELECT FROM companies WHERE id = $1 AND removal_started_at IS NULL', [
+    company.companyId,
+  ]);
+  assert.ok(row);
+});
+
+test('a company with connected video accounts is not removed, because their meetings would stay', async () => {
+  const company = await app.company();
+  await fillTables(company);
+  const { code, err } = await remove(company.companyId, '--confirm', await nameOfCompany(company.companyId));
+  assert.equal(code, 1);
+  assert.match(err, /adviser disconnect/);
+  assert.ok((await countRows('interactions', company.companyId)) > 0);
+});
+
+test('events of a company that is not being removed cannot be deleted', async () => {
+  const company = await app.company();
+  await company.post(`${company.path}/interactions`, { type: 'phone' });
+  await assert.rejects(app.sql('DELETE FROM events WHERE company_id = $1', [company.companyId]), /cannot be changed/);
+});
+
+test('the removal of companies knows every table with rows of companies', () => {
+  assert.deepEqual([...COMPANY_TABLES].sort(), TABLES.sort());
 });
