@@ -59,9 +59,9 @@ export const commands: Command[] = [
         await confirmRemoval(invocation, name, contents);
         const demoFile = join(invocation.config.DATA_DIR, 'demo.json');
         const isDemo = (await findDemoCompanyId(db, demoFile)) === id;
-        await removeCompany(owner, id, (table) => invocation.terminal.showProgress(`Removing ${table} …`)).catch(
-          explainMissingPrivilege,
-        );
+        await removeCompany(owner, id, (table) =>
+          invocation.terminal.showProgress(`Removing ${table.replaceAll('_', ' ')} …`),
+        ).catch(explainMissingPrivilege);
         if (isDemo) await markDemoRemoved(demoFile, systemClock());
         return {
           json: JSON.stringify({ id, name, removed: contents }),

@@ -41,7 +41,7 @@ export const commands: Command[] = [
       name: 'company list',
       resultSchema: CompanyList,
       summary: 'List companies',
-      columns: ['id', 'name', 'time_zone', 'phone_region', 'created_at'],
+      columns: ['id', 'name', 'time_zone', 'created_at'],
       examples: ['company list', 'company list --search smith --json'],
     },
     listCompanies,

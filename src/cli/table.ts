@@ -4,10 +4,13 @@ import type { Display } from './terminal.ts';
 /** Formats records for people. Control characters are replaced, so that stored text cannot control the terminal. */
 
 export type Fields = Record<string, unknown>;
+type CellDisplay = Display & { shortTimes?: boolean };
 type Style = Parameters<typeof styleText>[0];
 
 const GAP = '  ';
 const MIN_COLUMN_WIDTH = 10;
+/** Longer words are broken. */
+const MAX_WORD_WIDTH = 36;
 
 const STATE_STYLES: Record<string, Style> = {
   ok: 'green',
@@ -24,10 +27,11 @@ const STATE_STYLES: Record<string, Style> = {
 
 /** On a terminal, texts are wrapped within their columns. A terminal that is too narrow gets one record after another. */
 export function formatTable(rows: readonly Fields[], columns: readonly string[], display?: Display): string {
-  const header = columns.map((column) => column.toUpperCase());
-  const cells = rows.map((row) => columns.map((column) => formatCell(row[column], display)));
+  const header = columns.map((column) => (display ? column.replaceAll('_', ' ') : column).toUpperCase());
+  const cells = rows.map((row) => columns.map((column) => formatCell(row[column], display && inTable(display))));
   const natural = columns.map((_, i) => Math.max(...[header, ...cells].map((line) => widthOf(line[i] ?? ''))));
-  const widths = display ? fitWidths(natural, header, display.columns) : natural;
+  const minimal = columns.map((_, i) => Math.max(...[header, ...cells].map((line) => minWidthOf(line[i] ?? ''))));
+  const widths = display ? fitWidths(natural, minimal, display.columns) : natural;
   if (!widths) return rows.map((row) => formatFields(pick(row, columns), display)).join('\n\n');
   const formatLine = (line: readonly string[], styleOf: (i: number) => Style | undefined) => {
     const wrapped = line.map((text, i) => wrapText(text, widths[i] ?? 0));
@@ -45,6 +49,9 @@ export function formatTable(rows: readonly Fields[], columns: readonly string[],
   ].join('\n');
 }
 
+/** A column has no room for seconds and the offset. */
+const inTable = (display: Display): CellDisplay => ({ ...display, shortTimes: true });
+
 export function formatFields(record: Fields, display?: Display): string {
   const names = Object.keys(record);
   const width = Math.max(...names.map((name) => name.length));
@@ -60,7 +67,7 @@ export function formatFields(record: Fields, display?: Display): string {
     .join('\n');
 }
 
-export function formatCell(value: unknown, display?: Display): string {
+export function formatCell(value: unknown, display?: CellDisplay): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.map((item) => formatCell(item, display)).join(', ');
@@ -73,12 +80,13 @@ export function formatCell(value: unknown, display?: Display): string {
 }
 
 /** A time without its fraction: in UTC for scripts, on a terminal as the clock of the person shows it. */
-function formatTime(text: string, display: Display | undefined): string {
+function formatTime(text: string, display: CellDisplay | undefined): string {
   const [, seconds] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{6}Z$/.exec(text) ?? [];
   if (seconds === undefined) return text;
   if (!display) return `${seconds}Z`;
   const local = Temporal.Instant.from(`${seconds}Z`).toZonedDateTimeISO(display.timeZone);
-  return `${local.toPlainDate()} ${local.toPlainTime().toString({ smallestUnit: 'second' })} ${local.offset}`;
+  const time = `${local.toPlainDate()} ${local.toPlainTime().toString({ smallestUnit: 'second' })}`;
+  return display.shortTimes ? time.slice(0, -':00'.length) : `${time} ${local.offset}`;
 }
 
 /** A nested record is shown by its texts, without identifiers and times. */
@@ -87,12 +95,16 @@ const isName = (value: unknown) => typeof value === 'string' && value !== '' && 
 const pick = (row: Fields, columns: readonly string[]): Fields =>
   Object.fromEntries(columns.map((column) => [column, row[column]]));
 
-/** Narrows the widest columns until the table fits; an identifier is needed whole. Returns undefined if it cannot fit. */
-function fitWidths(natural: number[], header: string[], available: number): number[] | undefined {
-  const widths = [...natural];
-  const minWidths = natural.map((width, i) =>
-    /(^|_)ID$/.test(header[i] ?? '') ? width : Math.min(width, Math.max(MIN_COLUMN_WIDTH, header[i]?.length ?? 0)),
+/** The width in which no word, such as an identifier or an email, has to be broken. */
+const minWidthOf = (text: string): number =>
+  Math.max(
+    Math.min(widthOf(text), MIN_COLUMN_WIDTH),
+    Math.min(MAX_WORD_WIDTH, Math.max(...text.split(' ').map(widthOf))),
   );
+
+/** Narrows the widest columns until the table fits. Returns undefined if it cannot fit. */
+function fitWidths(natural: number[], minWidths: number[], available: number): number[] | undefined {
+  const widths = [...natural];
   let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - available;
   for (; excess > 0; excess--) {
     const [widest] = widths
