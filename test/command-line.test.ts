@@ -265,6 +265,11 @@ describe('on a database of its own', async () => {
     const key = await json('key', 'create', ...at, '--name', `export ${caseId}`, '--scope', 'manage');
     assert.equal((await json('key', 'show', 'export', ...at)).id, key.id);
     assert.equal((await json('credential', 'show', `export ${caseId}`))[0].id, key.id);
+    const sealed = { ...env, SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') };
+    const url = 'https://company.example/hooks';
+    const made = await runCommand(sealed, 'webhook', 'create', ...at, '--url', url, '--type', '*', '--only', 'id');
+    assert.equal(made.code, 0, made.err);
+    assert.equal((await json('webhook', 'show', 'https://company', ...at)).id, made.out);
   });
 
   test('--scope all grants every scope of a company, and not the one of the operator', async () => {

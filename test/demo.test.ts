@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { ensureDemo } from '../src/company/demo.ts';
 import type { Demo } from '../src/company/demo-file.ts';
 import { startApp, type TestApp } from './harness/app.ts';
+import { runCommand } from './harness/command-line.ts';
 import { caller } from './harness/http.ts';
-import { temporaryDirectory } from './harness/service.ts';
+import { temporaryDirectory, urlOf } from './harness/service.ts';
 
 /** What a start with the bundled database does about the demonstration company and its file. */
 
@@ -125,4 +126,18 @@ test('a new key is recorded in the event log, and so is the end of the old one',
     events.map(({ type }) => type),
     ['api_key.created', 'api_key.revoked', 'api_key.created'],
   );
+});
+
+test('a demonstration company that was removed stays away, until a command creates a new one', async () => {
+  const { app, first, file, start, status } = await started();
+  const env = { DATABASE_URL: urlOf(app.connection), DATA_DIR: dirname(file) };
+  const removal = await runCommand(env, 'company', 'remove', 'demo', '--confirm', 'Demonstration & Partners');
+  assert.equal(removal.code, 0, removal.err);
+  app.clock.advance({ seconds: 3 });
+  assert.equal(await status(first.token), 401);
+  assert.ok(!(await readFile(file, 'utf8')).includes(first.token));
+  assert.deepEqual(await start(), {});
+  assert.equal((await runCommand(env, 'company', 'list', '--json')).out, '[]');
+  assert.equal((await runCommand(env, 'demo')).code, 0);
+  assert.match((await runCommand(env, 'company', 'list')).out, /Demonstration & Partners/);
 });
