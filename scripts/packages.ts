@@ -32,8 +32,9 @@ else {
     new Set([service, client, runtime].map((manifest) => manifest.version)).size > 1 &&
       'The packages must have the same version: package.json, packages/client and packages/node.',
     client.dependencies && 'packages/client must not have dependencies.',
-    Object.keys({ ...service.dependencies, ...service.optionalDependencies }).some((name) => name.startsWith('node-')) &&
-      'package.json must not depend on a Node: npm would put it before the Node of every dependent.',
+    Object.keys({ ...service.dependencies, ...service.optionalDependencies }).some((name) =>
+      name.startsWith('node-'),
+    ) && 'package.json must not depend on a Node: npm would put it before the Node of every dependent.',
   ].filter((fault) => typeof fault === 'string');
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) process.exitCode = 1;
@@ -43,7 +44,8 @@ function nodePackages(): Record<string, { name: string; integrity: string }> {
   return Object.fromEntries(
     Object.keys(runtime.optionalDependencies ?? {}).map((name) => {
       const locked = lock.packages[`node_modules/${name}`];
-      if (locked?.version !== version) throw new Error(`${name} is locked to ${locked?.version}, and not to ${version}`);
+      if (locked?.version !== version)
+        throw new Error(`${name} is locked to ${locked?.version}, and not to ${version}`);
       return [`${locked.os}-${locked.cpu}`, { name, integrity: locked.integrity }];
     }),
   );
