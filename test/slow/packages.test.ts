@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -19,6 +20,7 @@ import {
   run,
 } from '../harness/packages.ts';
 import { readTour, takeTypedTour } from '../harness/tour.ts';
+import { until } from '../harness/until.ts';
 
 /** Both packages as users get them: packed, installed into empty projects, and run. */
 
@@ -285,15 +287,44 @@ void outstanding('', sent.headers);
   ];
   for (const [i, [what, compilerOptions, files]] of COMPILATIONS.entries()) {
     test(`tsc is content: ${what}`, async () => {
-      const folder = join(installed.project, `types ${i}`);
-      await mkdir(join(folder, 'node_modules'), { recursive: true });
-      await symlink(join(ROOT, 'node_modules', '@types'), join(folder, 'node_modules', '@types'));
-      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: Object.keys(files) }));
-      const { code, out } = await run(process.execPath, [join(ROOT, 'node_modules', '.bin', 'tsc')], { cwd: folder });
+      const cwd = await typeProject(`types ${i}`, compilerOptions, files);
+      const { code, out } = await run(process.execPath, [join(ROOT, 'node_modules', '.bin', 'tsc')], { cwd });
       assert.deepEqual([code, out], [0, '']);
     });
   }
+
+  async function typeProject(name: string, compilerOptions: object, files: Record<string, string>): Promise<string> {
+    const folder = join(installed.project, name);
+    await mkdir(join(folder, 'node_modules'), { recursive: true });
+    await symlink(join(ROOT, 'node_modules', '@types'), join(folder, 'node_modules', '@types'));
+    for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text);
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: Object.keys(files) }));
+    return folder;
+  }
+
+  test('the receiver of webhooks in the page on the client compiles, and does what the page says', async (t) => {
+    const [receiver] = await readTour('docs/client.md', 'Webhooks', 'ts');
+    assert.ok(receiver);
+    const options = { ...NODENEXT, lib: ['es2023'], types: ['node'] };
+    const cwd = await typeProject('receiver', options, { 'receiver.mts': receiver.commands });
+    await output(process.execPath, [join(ROOT, 'node_modules', '.bin', 'tsc')], { cwd });
+    const port = await freePort();
+    await writeFile(join(cwd, 'receiver.mts'), receiver.commands.replace('8080', String(port)));
+    const secret = 'whsec_test';
+    const child = spawn(process.execPath, ['receiver.mts'], { cwd, env: { WEBHOOK_SECRET: secret } });
+    t.after(() => child.kill());
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const url = `http://127.0.0.1:${port}`;
+    await until(() => fetch(url).then(Boolean, () => false));
+    const after = { invoice_number: '1001', outstanding: 100 };
+    const body = JSON.stringify({ type: 'invoice.payment_recorded', after });
+    const time = Math.floor(Date.now() / 1000);
+    const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
+    const post = (value: string) => fetch(url, { method: 'POST', body, headers: { 'webhook-signature': value } });
+    assert.equal((await post(`t=${time},v1=${signature}`)).status, 204);
+    assert.equal((await lines.next()).value, '1001 100');
+    assert.equal((await post(`t=${time},v1=${signature.replace(/./g, '0')}`)).status, 400);
+  });
 
   const PAGE = `import { createClient } from '@case-records/client';
 const { baseUrl, token, caseId } = Object.fromEntries(new URLSearchParams(location.search));
@@ -374,6 +405,15 @@ async function startGlobally() {
     return ended;
   };
   return { url, env, output, stop };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** Serves the files of a folder, as the server of a page would. */
