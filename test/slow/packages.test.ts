@@ -305,7 +305,7 @@ void outstanding('', sent.headers);
   test('the receiver of webhooks in the page on the client compiles, and does what the page says', async (t) => {
     const [receiver] = await readTour('docs/client.md', 'Webhooks', 'ts');
     assert.ok(receiver);
-    const options = { ...NODENEXT, lib: ['es2023'], types: ['node'] };
+    const options = { ...NODENEXT, lib: ['es2023'], types: ['node'], noPropertyAccessFromIndexSignature: false };
     const cwd = await typeProject('receiver', options, { 'receiver.mts': receiver.commands });
     await output(process.execPath, [join(ROOT, 'node_modules', '.bin', 'tsc')], { cwd });
     const port = await freePort();
