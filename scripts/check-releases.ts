@@ -32,11 +32,13 @@ const reportUnknown = (text: string) => {
   report('UNKNOWN', text);
 };
 
-const { optionalDependencies }: { optionalDependencies: Record<string, string> } = JSON.parse(
-  await readFile(new URL('../package.json', import.meta.url), 'utf8'),
-);
+/** The service depends on PostgreSQL; the Node of a checkout is in a package of its own. */
+const MANIFESTS: Record<Program, string> = { PostgreSQL: '../package.json', Node: '../packages/node/package.json' };
+
 for (const program of ['PostgreSQL', 'Node'] as const) {
-  const packages = Object.entries(optionalDependencies).filter(([name]) => PACKAGES[program].test(name));
+  const manifest = JSON.parse(await readFile(new URL(MANIFESTS[program], import.meta.url), 'utf8'));
+  const dependencies: Record<string, string> = manifest.optionalDependencies;
+  const packages = Object.entries(dependencies).filter(([name]) => PACKAGES[program].test(name));
   const packaged = oldest(packages.map(([, version]) => version));
   compareWithTable(program, packaged);
   await compareWithRegistry(program, packaged, packages);

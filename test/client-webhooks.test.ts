@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { test } from 'node:test';
-import { verifyWebhook, type WebhookOptions, WebhookVerificationError } from '#client';
+import {
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookHeaders,
+  type WebhookOptions,
+  WebhookVerificationError,
+} from '#client';
 
 /** The signature of a webhook, as its receiver verifies it. */
 
@@ -48,6 +55,53 @@ for (const [what, body] of [
     assert.equal((await verifyWebhook<{ id: string }>(given({ body }))).event.id, 'e1');
   });
 }
+
+const SIGNATURE = `t=${SIGNED},v1=${RIGHT}`;
+const ofNode: IncomingHttpHeaders = { host: 'receiver.example', 'webhook-signature': SIGNATURE };
+
+for (const [what, headers] of [
+  ['of Node', ofNode],
+  ['of fetch', new Headers({ 'Webhook-Signature': SIGNATURE })],
+  ['in a record, with the letters that were sent', { 'Webhook-Signature': SIGNATURE }],
+  ['in a record of lists', { 'webhook-signature': [SIGNATURE] }],
+] as [string, WebhookHeaders][]) {
+  test(`the headers may be those ${what}`, async () => {
+    const { signature: _, ...options } = given() as WebhookOptions & { signature: unknown };
+    await verifyWebhook({ ...options, headers });
+  });
+}
+
+test('a header that Node shows as a list is taken as it is', async () => {
+  await verifyWebhook(given({ signature: [`t=${SIGNED}`, `v1=${RIGHT}`] }));
+});
+
+for (const headers of [{}, new Headers(), { 'webhook-id': 'e1' }]) {
+  test(`${headers.constructor.name} without a signature is refused (${Object.keys(headers)})`, async () => {
+    const { signature: _, ...options } = given() as WebhookOptions & { signature: unknown };
+    await assert.rejects(verifyWebhook({ ...options, headers }), { code: 'malformed_signature' });
+  });
+}
+
+test('the type of an event tells the compiler what its record is', () => {
+  const told = (event: WebhookEvent): string | null => {
+    switch (event.type) {
+      case 'ping':
+        return event.endpoint_id;
+      case 'invoice.payment_recorded':
+        return `${event.record.type} ${event.before.outstanding - event.after.outstanding}`;
+      case 'interaction.created':
+        // @ts-expect-error: a type of interaction that does not exist
+        if (event.after.type === 'telegram') return null;
+        return event.before ?? event.after.notes;
+      default:
+        // @ts-expect-error: the other records have no such field in common
+        return event.after.notes ?? null;
+    }
+  };
+  const invoice = (outstanding: number) => ({ outstanding });
+  const event = { type: 'invoice.payment_recorded', record: { type: 'invoice', id: '1' } };
+  assert.equal(told({ ...event, before: invoice(3), after: invoice(1) } as unknown as WebhookEvent), 'invoice 2');
+});
 
 test('during a change of secrets either side may be ahead', async () => {
   const both = `t=${SIGNED},v1=${hmac(OLD_SECRET, BODY)},v1=${RIGHT}`;

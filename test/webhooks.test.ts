@@ -10,6 +10,7 @@ import { purgeDeliveries } from '../src/webhooks/retention.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { ok, refused } from './harness/assert.ts';
 import { commandOutput, runCommand } from './harness/command-line.ts';
+import { assertTyped } from './harness/events.ts';
 import { caller } from './harness/http.ts';
 import { openReceiver } from './harness/receiver.ts';
 import { urlOf } from './harness/service.ts';
@@ -82,6 +83,7 @@ test('an endpoint is made, shown, changed and removed; its secret is shown once'
     );
   }
   const history = await ok(company.get(`${path}/history`));
+  assertTyped(history);
   assert.deepEqual(
     history.map(({ type }: { type: string }) => type.split('.')[1]),
     ['created', 'updated', 'secret_rotated', 'removed'],
@@ -237,6 +239,7 @@ test('twenty concurrent changes leave a log in which each state appears once', a
   const path = `${LIST}/${id}`;
   await Promise.all(Array.from({ length: 20 }, (_, i) => ok(company.patch(path, { description: String(i) }))));
   const history = await ok(company.get(`${path}/history`));
+  assertTyped(history);
   // The state after an event is read from the next one's `before`, so a wrong `before` would appear twice.
   const states = history.map(({ after }: { after: { description: string | null } }) => after.description);
   assert.deepEqual(new Set(states), new Set([null, ...Array.from({ length: 20 }, (_, i) => String(i))]));

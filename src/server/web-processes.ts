@@ -1,5 +1,6 @@
 import cluster, { type Worker as ClusterWorker } from 'node:cluster';
 import { once } from 'node:events';
+import { extname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MetricObject } from 'prom-client';
 import type { WebOptions, WebServer } from './web.ts';
@@ -18,6 +19,8 @@ export type ToWebProcess =
   | { gathered: number; metrics: MetricObject[][] };
 export type FromWebProcess = { url: string } | { gather: number } | { collected: number; metrics: MetricObject[] };
 
+/** A source in a checkout, and JavaScript in the package. */
+const WEB_PROCESS = join(import.meta.dirname, `web-process${extname(import.meta.filename)}`);
 const COLLECT_TIMEOUT_MS = 2_000;
 const RESTART_DELAYS_MS = [100, 1_000, 5_000, 15_000];
 // A process that ran for this long was healthy, so the delays start over.
@@ -28,7 +31,7 @@ export async function startWebProcesses({ config, logger, runsWorker }: WebOptio
   // Each process accepts its own connections. With round-robin scheduling, a connection handed to a process that had
   // just been killed was never answered.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  cluster.setupPrimary({ exec: new URL('./web-process.ts', import.meta.url).pathname, args: [] });
+  cluster.setupPrimary({ exec: WEB_PROCESS, args: [] });
   const processes = new Map<number, ClusterWorker>();
   let stopping = false;
   let started = false;

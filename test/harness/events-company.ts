@@ -1,5 +1,6 @@
 import { startApp, type TestCompany } from './app.ts';
 import { ok } from './assert.ts';
+import { assertTyped } from './events.ts';
 import type { Caller } from './http.ts';
 import { secrets } from './meeting-worker.ts';
 import { CREDENTIALS } from './zoom.ts';
@@ -23,8 +24,11 @@ export type Event = {
   after: Image | null;
 };
 
-export const historyOf = (company: Caller, path: string): Promise<Event[]> =>
-  ok(company.get(`${path}/history?limit=500`));
+export async function historyOf(company: Caller, path: string): Promise<Event[]> {
+  const events = await ok(company.get(`${path}/history?limit=500`));
+  assertTyped(events);
+  return events;
+}
 
 export async function adviserOf(company: TestCompany): Promise<string> {
   const [{ id }] = await ok(company.get(`/manage/advisers?search=${company.adviser}`));

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { EVENT_SNAPSHOTS } from '../../scripts/event-snapshots.ts';
 import type { TestCompany } from './app.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into any image
@@ -22,7 +24,25 @@ export async function eventsOf(company: TestCompany, record: string): Promise<Ev
   const answer = await company.get(`/events?limit=500&types=${record}.*`);
   assert.equal(answer.status, 200, answer.text);
   assert.ok(answer.body.length < 500, 'more than a page');
+  assertTyped(answer.body);
   return answer.body;
+}
+
+const ajv = new Ajv({ allowUnionTypes: true });
+const snapshots = new Map<string, ValidateFunction>();
+for (const [record, schema] of Object.entries(EVENT_SNAPSHOTS)) snapshots.set(record, ajv.compile(schema));
+
+/** The events have the types that the client gives them: packages/client/src/events.ts. */
+export function assertTyped(events: Event[]): void {
+  for (const { type, record, before, after } of events) {
+    const matches = snapshots.get(record.type);
+    assert.ok(matches, type);
+    assert.equal(type.split('.', 1)[0], record.type);
+    assert.equal(before === null, type.endsWith('.created') || type === 'message.resent', `${type}: before`);
+    assert.equal(after === null, type === 'tag.removed', `${type}: after`);
+    for (const snapshot of [before, after].filter((one) => one !== null))
+      assert.ok(matches(snapshot), `${type}: ${ajv.errorsText(matches.errors)} in ${JSON.stringify(snapshot)}`);
+  }
 }
 
 export const typesOf = (events: Event[]) => events.map(({ type }) => type);

@@ -87,7 +87,7 @@ export async function openReceiver(certificate?: Certificate): Promise<Receiver>
 export const verified = ({ text, headers }: Received, secrets: string[], now: Temporal.Instant) =>
   verifyWebhook({
     body: text,
-    signature: String(headers['webhook-signature']),
+    headers,
     secrets,
     now: () => now.epochMilliseconds,
   });

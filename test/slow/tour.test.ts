@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { databaseProcess, isAlive, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
-import { readTour, takeTour, takeTypedTour } from '../harness/tour.ts';
+import { readTour, takeTour } from '../harness/tour.ts';
 
 /** The commands that the documents tell a newcomer to type. */
 
@@ -44,15 +44,6 @@ test('the command line alone leads from an empty database to the first interacti
   const steps = await readTour('docs/command-line.md', 'From an empty database');
   await takeTour(steps, { cwd: ROOT, env });
   assert.ok(steps.some(({ status }) => status === '200'));
-});
-
-test('the tour of the client prints what its page says', async (t) => {
-  const DATA_DIR = join(home.path, 'client');
-  const service = await startProcess({ DATA_DIR });
-  t.after(() => service.stop());
-  const steps = await readTour('docs/client.md', 'Tour', 'ts');
-  assert.ok(steps.length > 5);
-  await takeTypedTour(steps, { cwd: ROOT, env: { ...process.env, DATA_DIR } });
 });
 
 async function freePort(): Promise<number> {

@@ -1581,6 +1581,356 @@ export type RevokeAccessTokenBody = {
 
 export type RevokeAccessTokenAnswer = Record<string, never>;
 
+/** The record `adviser` in an event. */
+export type AdviserSnapshot = {
+  id: string;
+  email: string;
+  name: string;
+  active: boolean;
+  video_provider: 'jitsi' | 'zoom' | null;
+  video_account: {
+    account_id: string;
+    user: string;
+  } | null;
+  created_at: string;
+  updated_at: string;
+  removed_at: string | null;
+};
+
+/** The record `appointment` in an event. */
+export type AppointmentSnapshot = {
+  id: string;
+  customer_case_id: string;
+  adviser_email: string;
+  start_time: string;
+  end_time: string;
+  email_recipient: string;
+  email_reminder: boolean;
+  sms_recipient: string | null;
+  sms_reminder: boolean;
+  notes: string | null;
+  location: string | null;
+  type: string | null;
+  attended: 0 | 1;
+  cancelled: 0 | 1;
+  video_meeting: boolean;
+  video_id: string | null;
+  join_url: string | null;
+  created_at: string;
+  updated_at: string;
+  deleted_at: string | null;
+};
+
+/** The record `case` in an event. */
+export type CaseSnapshot = {
+  id: string;
+  reference: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+/** The record `api_client` in an event. */
+export type ApiClientSnapshot = {
+  id: string;
+  name: string;
+  scopes: Array<
+    | 'address_book:read'
+    | 'address_book:write'
+    | 'interactions:read'
+    | 'interactions:write'
+    | 'invoices:read'
+    | 'invoices:write'
+    | 'appointments:read'
+    | 'appointments:write'
+    | 'events:read'
+    | 'webhooks'
+    | 'manage'
+  >;
+  created_at: string;
+  updated_at: string;
+  rotated_at: string | null;
+  disabled_at: string | null;
+  created_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
+  rotated_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
+};
+
+/** The record `company` in an event. */
+export type CompanySnapshot = {
+  id: string;
+  name: string;
+  time_zone: string;
+  phone_region: string;
+  terms: string;
+  payment_terms: string;
+  reminder_lead_days: number;
+  sender_name: string | null;
+  sender_address: string | null;
+  contact_email: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+/** The record `customer` in an event. */
+export type CustomerSnapshot = {
+  id: string;
+  case_id: string;
+  title: string;
+  first_names: string;
+  last_name: string;
+  email: string | null;
+  phone: string | null;
+  created_at: string;
+  updated_at: string;
+  removed_at: string | null;
+};
+
+/** The record `webhook_endpoint` in an event. */
+export type WebhookEndpointSnapshot = {
+  id: string;
+  url: string;
+  description: string | null;
+  types: string[];
+  state: 'active' | 'disabled' | 'failing';
+  state_reason: string | null;
+  failing_since: string | null;
+  secret_rotated_at: string | null;
+  previous_secret_until: string | null;
+  created_at: string;
+  updated_at: string;
+  created_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
+  url_set_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
+  removed_at: string | null;
+};
+
+/** The record `address_book_entry` in an event. */
+export type AddressBookEntrySnapshot = {
+  id: string;
+  entity_id: 'person';
+  data: {
+    title: string;
+    last_name: string;
+    first_names: string;
+    gender: string;
+    marital_status: string;
+    middle_names: string | null;
+    known_as: string | null;
+    tel_1: string | null;
+    tel_2: string | null;
+    email: string | null;
+    occupation: string | null;
+    preferred_name: string | null;
+    alias: string | null;
+    dob: string | null;
+    their_pronoun: string | null;
+    them_pronoun: string | null;
+    they_pronoun: string | null;
+    relationship: Record<string, string>;
+    address: string;
+    tags: string[];
+    custom_tags: string[];
+  };
+  address: {
+    id: string;
+    entity_id: 'address';
+    data: {
+      postcode: string;
+      address_1: string;
+      address_2: string;
+      address_3: string;
+    };
+  };
+  customer_case_id: string;
+  created_at: string;
+  updated_at: string;
+  deleted_at: string | null;
+};
+
+/** The record `interaction` in an event. */
+export type InteractionSnapshot = {
+  id: string;
+  type: 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
+  notes: string;
+  sender: string | null;
+  recipient: string;
+  customer_case_id: string;
+  when: string;
+  created_at: string;
+  updated_at: string;
+  deleted_at: string | null;
+};
+
+/** The record `invoice` in an event. */
+export type InvoiceSnapshot = {
+  id: string;
+  ref: string | null;
+  notes: string | null;
+  terms: string;
+  date_due: string;
+  date_sent: string | null;
+  date_paid: string | null;
+  payment_terms: string;
+  subtotal: number;
+  total: number;
+  invoice_number: string;
+  recipients_name: string;
+  vat_amount: number;
+  customer_case_id: string;
+  date_created: string;
+  status: 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled';
+  mail_sent: boolean;
+  payable_online: boolean;
+  formatted_recurring_interval: string | null;
+  items: Array<{
+    id: string;
+    description: string;
+    amount: number;
+    quantity: number;
+    rate: number;
+    subtotal: number;
+    vat_amount: number;
+    status: 'paid' | 'cancelled' | null;
+    paid_at: string | null;
+    case_invoice_id: string;
+    customer_case_id: string;
+    has_vat: boolean;
+  }>;
+  sender_id: string;
+  vat: number;
+  paid: number;
+  outstanding: number;
+  payments: Array<{
+    id: string;
+    case_invoice_id: string;
+    customer_case_id: string;
+    amount: number;
+    paid_at: string;
+    reference: string | null;
+    created_at: string;
+    reversed_at: string | null;
+  }>;
+  created_at: string;
+  updated_at: string;
+  cancelled_at: string | null;
+};
+
+/** The record `api_key` in an event. */
+export type ApiKeySnapshot = {
+  id: string;
+  name: string;
+  scopes: Array<
+    | 'address_book:read'
+    | 'address_book:write'
+    | 'interactions:read'
+    | 'interactions:write'
+    | 'invoices:read'
+    | 'invoices:write'
+    | 'appointments:read'
+    | 'appointments:write'
+    | 'events:read'
+    | 'webhooks'
+    | 'manage'
+    | 'operator'
+  >;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  created_by: {
+    type: 'key' | 'client';
+    id: string;
+    name: string;
+  } | null;
+};
+
+/** The record `message` in an event. */
+export type MessageSnapshot = {
+  id: string;
+  appointment_id: string;
+  customer_case_id: string;
+  channel: 'email' | 'sms';
+  kind: 'confirmation' | 'reminder' | 'cancellation';
+  resend_of: string | null;
+  state: 'sent' | 'failed' | null;
+  due_at: string | null;
+  sent_at: string | null;
+  sent_to: string | null;
+  attempts: number | null;
+  last_error: string | null;
+  created_at: string;
+};
+
+/** The record `tag` in an event. */
+export type TagSnapshot = {
+  tag: string;
+  created_at: string;
+};
+
+/** The records whose changes are events, and what can happen to them. */
+export type EventRecords = {
+  adviser: {
+    action: 'created' | 'updated' | 'removed' | 'restored' | 'video_account_connected' | 'video_account_disconnected';
+    snapshot: AdviserSnapshot;
+  };
+  appointment: {
+    action:
+      | 'created'
+      | 'updated'
+      | 'deleted'
+      | 'restored'
+      | 'cancelled'
+      | 'reinstated'
+      | 'outcome_set'
+      | 'meeting_wished'
+      | 'meeting_withdrawn'
+      | 'meeting_changed';
+    snapshot: AppointmentSnapshot;
+  };
+  case: { action: 'created' | 'updated'; snapshot: CaseSnapshot };
+  api_client: { action: 'created' | 'updated' | 'rotated' | 'disabled' | 'enabled'; snapshot: ApiClientSnapshot };
+  company: { action: 'created' | 'updated'; snapshot: CompanySnapshot };
+  customer: { action: 'created' | 'updated' | 'removed' | 'restored'; snapshot: CustomerSnapshot };
+  webhook_endpoint: {
+    action: 'created' | 'updated' | 'secret_rotated' | 'marked_failing' | 'disabled' | 'resumed' | 'removed';
+    snapshot: WebhookEndpointSnapshot;
+  };
+  address_book_entry: {
+    action: 'created' | 'updated' | 'deleted' | 'restored' | 'tag_removed' | 'custom_tag_removed';
+    snapshot: AddressBookEntrySnapshot;
+  };
+  interaction: { action: 'created' | 'updated' | 'deleted' | 'restored'; snapshot: InteractionSnapshot };
+  invoice: {
+    action:
+      | 'created'
+      | 'updated'
+      | 'sent'
+      | 'cancelled'
+      | 'reinstated'
+      | 'item_cancelled'
+      | 'item_reinstated'
+      | 'payment_recorded'
+      | 'payment_reversed';
+    snapshot: InvoiceSnapshot;
+  };
+  api_key: { action: 'created' | 'revoked'; snapshot: ApiKeySnapshot };
+  message: { action: 'sent' | 'failed' | 'rescheduled' | 'resent'; snapshot: MessageSnapshot };
+  tag: { action: 'created' | 'removed'; snapshot: TagSnapshot };
+};
+
 /** The input and the answer of every operation. */
 export type Operations = {
   /** Get case address book. Every person and every address of the case, oldest first. The parameters are not part of the specification. */

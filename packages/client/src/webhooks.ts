@@ -1,19 +1,27 @@
+import type { WebhookEvent } from './events.ts';
+
 /** Verifies the signature of a webhook; docs/client.md describes the format. */
+
+type HeaderValue = string | readonly string[] | null | undefined;
+
+/** The headers of a request: those of Node and its frameworks, the Headers of fetch, or any record. */
+export type WebhookHeaders = { get(name: string): string | null } | { readonly [name: string]: HeaderValue };
 
 export type WebhookOptions = {
   /** The raw body. Parsing and serialising it would change its bytes. */
   body: string | Uint8Array | ArrayBuffer;
-  /** The header Webhook-Signature. */
-  signature: string | null | undefined;
   /** The secrets that may have signed it; two during a rotation. */
   secrets: readonly string[];
   /** Maximum difference between the time of the signature and now, in either direction; 300 by default. */
   toleranceSeconds?: number;
   /** Returns the current time in milliseconds since 1970. */
   now?: () => number;
-};
+} & (
+  | { /** All headers of the request. */ headers: WebhookHeaders }
+  | { /** Webhook-Signature. */ signature: HeaderValue }
+);
 
-export type VerifiedWebhook<Event = unknown> = { event: Event; signedAt: Date };
+export type VerifiedWebhook<Event = WebhookEvent> = { event: Event; signedAt: Date };
 
 export type WebhookErrorCode = 'malformed_signature' | 'wrong_signature' | 'too_old' | 'too_new' | 'malformed_body';
 
@@ -28,11 +36,11 @@ export class WebhookVerificationError extends Error {
 }
 
 /** Returns the event if one of the secrets signed it within the tolerance; otherwise throws. */
-export async function verifyWebhook<Event = unknown>(options: WebhookOptions): Promise<VerifiedWebhook<Event>> {
+export async function verifyWebhook<Event = WebhookEvent>(options: WebhookOptions): Promise<VerifiedWebhook<Event>> {
   const { secrets, toleranceSeconds = 300, now = Date.now } = options;
   if (secrets.length === 0 || secrets.includes(''))
     throw new TypeError('At least one secret is required, and none may be empty.');
-  const { timestamp, signatures } = parseSignatureHeader(options.signature ?? '');
+  const { timestamp, signatures } = parseSignatureHeader(signatureOf(options));
   const body = typeof options.body === 'string' ? UTF8.encode(options.body) : new Uint8Array(options.body);
   const signed = concatBytes(UTF8.encode(`${timestamp}.`), body);
 
@@ -50,6 +58,19 @@ export async function verifyWebhook<Event = unknown>(options: WebhookOptions): P
 }
 
 const UTF8 = new TextEncoder();
+
+const SIGNATURE_HEADER = 'webhook-signature';
+
+function signatureOf(options: WebhookOptions): string {
+  const value = 'headers' in options ? headerValue(options.headers) : options.signature;
+  return typeof value === 'string' ? value : (value?.join() ?? '');
+}
+
+/** Some platforms keep the letters of a name as they were sent. */
+function headerValue(headers: WebhookHeaders): HeaderValue {
+  if (typeof headers.get === 'function') return headers.get(SIGNATURE_HEADER);
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === SIGNATURE_HEADER)?.[1];
+}
 
 /** Parses `t=1767225600,v1=<hex>,v1=<hex>`. Other fields belong to future versions and are ignored. */
 function parseSignatureHeader(header: string): { timestamp: string; signatures: Uint8Array[] } {
