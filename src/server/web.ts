@@ -69,6 +69,8 @@ export async function startWeb({
       maxRequestsPerMinute: config.REQUESTS_PER_MINUTE,
       maxConcurrentRequests: config.MAX_CONCURRENT_REQUESTS,
       maxConnections: config.MAX_CONNECTIONS,
+      publicUrl: config.PUBLIC_URL,
+      trustedProxies: config.TRUSTED_PROXIES,
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,
       docs: config.DOCS,

@@ -19,6 +19,9 @@ export function withoutChildLoggers(logger: Logger): Logger {
   return self;
 }
 
+/** The caller was refused, not only its input. Its address is logged, so that the operator can find or block it. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429, 503]);
+
 /** Logs one line per request with its route. Without URLs, headers and bodies it has no tokens and no personal data. */
 export function requestLog(app: FastifyInstance, logger: Logger): void {
   const loggerOf = perRoute((method, url) => logger.child({ method, route: url ?? null }));
@@ -35,6 +38,7 @@ export function requestLog(app: FastifyInstance, logger: Logger): void {
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         company: request.caller?.company.id ?? null,
+        ...(REFUSALS.has(reply.statusCode) && { ip: request.callerAddress }),
       },
       'request',
     );
